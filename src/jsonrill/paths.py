@@ -1,0 +1,199 @@
+"""Where a value sits in a document: a tuple of keys (`str`) and indices (`int`); the root is `()`.
+
+Three spellings: text (`root.users[1]["a.b"]`, one-to-one with the tuple), JSON Pointer
+(RFC 6901, read against a value), and patterns with `[*]` and `.*`.
+`Place` is a path that is built only when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from json.decoder import scanstring
+from json.encoder import encode_basestring
+from typing import Any, Final
+
+Path = tuple[str | int, ...]
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# One step of a path or pattern: a name, an index, a quoted key, or a wildcard.
+_STEP: Final = re.compile(
+    r"\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<index>0|[1-9][0-9]*)\]"
+    r"|\[(?P<quote>\")|(?P<key>\.\*)|(?P<item>\[\*\])"
+)
+_LONE_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
+
+class Place:
+    """A path as one step below its parent: making one costs the same at any depth."""
+
+    __slots__ = ("_path", "key", "parent")
+
+    def __init__(self, parent: Place | None, key: str | int) -> None:
+        self.parent = parent
+        self.key = key
+        self._path: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        if self._path is None:
+            steps: list[str | int] = []
+            known: Path = ()
+            place: Place | None = self
+            while place is not None:
+                if place._path is not None:
+                    known = place._path
+                    break
+                steps.append(place.key)
+                place = place.parent
+            steps.reverse()
+            self._path = known + tuple(steps)
+        return self._path
+
+
+class Wildcard:
+    """A step of a pattern that fits any key (`.*`) or any index (`[*]`)."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return "[*]" if self.kind is int else ".*"
+
+
+ANY_KEY: Final = Wildcard(str)
+ANY_INDEX: Final = Wildcard(int)
+
+Pattern = tuple[str | int | Wildcard, ...]
+
+
+def to_text(path: Path) -> str:
+    """`("users", 1, "a.b")` as `root.users[1]["a.b"]`."""
+    parts = ["root"]
+    for step in path:
+        if isinstance(step, int):
+            parts.append(f"[{step}]")
+        elif _NAME.fullmatch(step):
+            parts.append("." + step)
+        else:
+            parts.append(f"[{_quoted(step)}]")
+    return "".join(parts)
+
+
+def from_text(text: str) -> Path:
+    """The inverse of `to_text`; `ValueError` when `text` is no path. `root.` may be left out."""
+    path = parse_pattern(text)
+    if any(isinstance(step, Wildcard) for step in path):
+        raise ValueError(f"a path without wildcards is wanted here, not {text!r}")
+    return path  # type: ignore[return-value]  # no Wildcard is left in it
+
+
+def parse_pattern(text: str) -> Pattern:
+    """`days[*].title` as `("days", ANY_INDEX, "title")`; `root.` may be left out."""
+    if text == "root":
+        return ()
+    if not (text.startswith(("root.", "root[")) or text.startswith("[")):
+        text = "." + text
+    elif text.startswith("root"):
+        text = text[4:]
+    steps: list[str | int | Wildcard] = []
+    at = 0
+    while at < len(text):
+        found = _STEP.match(text, at)
+        if found is None:
+            raise ValueError(f"not a path: {text.removeprefix('.')!r}, from {text[at:]!r} on")
+        at = found.end()
+        match found.lastgroup:
+            case "name":
+                steps.append(found["name"])
+            case "index":
+                steps.append(int(found["index"]))
+            case "quote":
+                key, at = _unquoted(text, at)
+                steps.append(key)
+            case "key":
+                steps.append(ANY_KEY)
+            case _:
+                steps.append(ANY_INDEX)
+    return tuple(steps)
+
+
+def matches(pattern: Pattern, path: Path) -> bool:
+    """Does `path` fit `pattern`, step by step?"""
+    return len(pattern) == len(path) and all(
+        type(step) is want.kind if isinstance(want, Wildcard) else _same(want, step)
+        for want, step in zip(pattern, path, strict=True)
+    )
+
+
+def to_pointer(path: Path) -> str:
+    """`("a/b", 0)` as the JSON Pointer `/a~1b/0`."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def from_pointer(pointer: str, value: Any) -> Path:
+    """The path a JSON Pointer means in `value`: a digit token is an index only in an array.
+
+    The last token may name a member or element that is not there yet; `-` is the element after
+    the last one. Anything else that leads nowhere is a `ValueError`.
+    """
+    if pointer and not pointer.startswith("/"):
+        raise ValueError(f"a JSON Pointer is empty or starts with '/', not {pointer!r}")
+    path: list[str | int] = []
+    tokens = pointer.split("/")[1:]
+    for number, token in enumerate(tokens, start=1):
+        if re.search(r"~(?![01])", token):
+            raise ValueError(f"'~' must be followed by 0 or 1 in a JSON Pointer: {pointer!r}")
+        key: str | int = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            key = len(value) if token == "-" else _index(token, tuple(path))
+            there = key < len(value)
+        elif isinstance(value, dict):
+            there = key in value
+        else:
+            raise ValueError(f"{to_text(tuple(path))} is neither an object nor an array")
+        path.append(key)
+        if there:
+            value = value[key]
+        elif number < len(tokens):
+            raise ValueError(f"there is no {to_text(tuple(path))}")
+    return tuple(path)
+
+
+def lookup(value: Any, path: Path) -> tuple[bool, Any]:
+    """(is it there?, what is there) for `path` in `value`."""
+    for step in path:
+        if isinstance(value, dict):
+            if not isinstance(step, str) or step not in value:
+                return False, None
+        elif not isinstance(value, list) or type(step) is not int or not 0 <= step < len(value):
+            return False, None
+        value = value[step]
+    return True, value
+
+
+def _index(token: str, path: Path) -> int:
+    if not re.fullmatch(r"0|[1-9][0-9]*", token):
+        raise ValueError(f"{token!r} is no index of the array at {to_text(path)}")
+    return int(token)
+
+
+def _same(want: str | int, step: str | int) -> bool:
+    return type(want) is type(step) and want == step
+
+
+def _quoted(key: str) -> str:
+    text = encode_basestring(key)
+    # A lone surrogate has no UTF-8 form; escaped, the text can be sent and stored.
+    return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)
+
+
+def _unquoted(text: str, at: int) -> tuple[str, int]:
+    try:
+        key, end = scanstring(text, at, True)
+    except ValueError as error:
+        raise ValueError(f"not a path: the quoted key in {text!r} is not a JSON string") from error
+    if text[end : end + 1] != "]":
+        raise ValueError(f"not a path: ']' is missing in {text!r}")
+    return key, end + 1
