@@ -343,7 +343,7 @@ def _kind(name: Any) -> Kind:
     if isinstance(name, str):
         kind = name[:1].upper() + name[1:]
         if kind in _CODES:
-            return cast(Kind, kind)
+            return kind
     raise FragmentError(f"not a kind of fragment: {name!r}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from math import isinf
 from typing import Any, Final
 
@@ -61,7 +61,8 @@ _LONE_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 def unescape(run: str) -> str:
     """The decoded text of a whole run of a string, at the speed of the standard library."""
-    return scanstring(run + '"', 0, True)[0]
+    text: str = scanstring(run + '"', 0, True)[0]
+    return text
 
 
 def dumps(value: Any) -> str:
