@@ -156,14 +156,22 @@ class Machine:
         self._line = 1
         self._line_start = 0
 
+    def tell(self, sink: Sink) -> None:
+        """From the next event on, tell `sink`."""
+        self._sink = sink
+
     @property
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
+        text = self.pending_text
+        return None if text is None else (self._path(value=True), text)
+
+    @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._path(value=True), "".join(self._number)
-        if self._held and self._state <= FIRST_ELEMENT:
-            return self._path(value=True), self._held
-        return None
+            return "".join(self._number)
+        return self._held if self._held and self._state <= FIRST_ELEMENT else None
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
@@ -438,6 +446,7 @@ class Machine:
             if step is None:
                 break
             if self._offset + pos >= self._stop:
+                self._number.append(text[start:pos])
                 raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
