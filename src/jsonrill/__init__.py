@@ -1,3 +1,55 @@
-"""Streaming JSON in both directions, for programs that talk to language models."""
+"""Streaming JSON for programs that talk to language models, in both directions.
 
-__all__: list[str] = []
+text → values      `values`, `texts`, `partial`; by hand: `Document`
+text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
+wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
+paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
+what goes wrong    `JsonrillError` and its children
+"""
+
+from .document import Document
+from .errors import (
+    FragmentError,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    RevisionError,
+    StreamClosed,
+    Truncated,
+)
+from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
+from .parser import Limits, Parser
+from .paths import Path, from_pointer, from_text, to_pointer, to_text
+from .rebuilder import Rebuilder
+from .streams import fragments, partial, texts, values
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CompactEncoder",
+    "Document",
+    "Fragment",
+    "FragmentError",
+    "InvalidJSON",
+    "JsonrillError",
+    "Kind",
+    "LimitExceeded",
+    "Limits",
+    "Parser",
+    "Path",
+    "Rebuilder",
+    "RevisionError",
+    "StreamClosed",
+    "Truncated",
+    "WireReader",
+    "fragments",
+    "from_pointer",
+    "from_text",
+    "from_wire",
+    "partial",
+    "texts",
+    "to_pointer",
+    "to_text",
+    "to_wire",
+    "values",
+]

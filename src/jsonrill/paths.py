@@ -8,7 +8,7 @@ Three spellings: text (`root.users[1]["a.b"]`, one-to-one with the tuple), JSON 
 from __future__ import annotations
 
 import re
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ def parse_pattern(text: str) -> Pattern:
     """`days[*].title` as `("days", ANY_INDEX, "title")`; `root.` may be left out."""
     if text == "root":
         return ()
-    if not (text.startswith(("root.", "root[")) or text.startswith("[")):
+    if not text.startswith(("root.", "root[", "[")):
         text = "." + text
     elif text.startswith("root"):
         text = text[4:]

@@ -1,0 +1,91 @@
+"""RFC 8259 as patterns and tables, and the one way in which jsonrill writes JSON.
+
+Reading: what a token looks like, whole or cut off. Writing: `dumps`, compact, never invalid.
+No state is kept here; the machine that uses these lives in `parser.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
+from math import isinf
+from typing import Any, Final
+
+# Section 2: exactly these four. str.isspace() would also accept U+00A0.
+SPACE: Final = re.compile(r"[ \t\n\r]*")
+SPACES: Final = " \t\n\r"
+
+# Section 6. Not \d, which in a str pattern matches every Unicode digit.
+NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+NUMBER_END: Final = ",]} \t\n\r"
+
+# Section 6 once more, as a table for numbers that arrive in pieces: state → character → state.
+_DIGITS, _EXPONENT = "0123456789", "eE"
+NUMBER_STEPS: Final[dict[str, dict[str, str]]] = {
+    "start": {"-": "minus", "0": "zero", **dict.fromkeys("123456789", "integer")},
+    "minus": {"0": "zero", **dict.fromkeys("123456789", "integer")},
+    "zero": {".": "point", **dict.fromkeys(_EXPONENT, "e")},
+    "integer": {".": "point", **dict.fromkeys(_DIGITS, "integer"), **dict.fromkeys(_EXPONENT, "e")},
+    "point": dict.fromkeys(_DIGITS, "fraction"),
+    "fraction": {**dict.fromkeys(_DIGITS, "fraction"), **dict.fromkeys(_EXPONENT, "e")},
+    "e": {**dict.fromkeys("+-", "sign"), **dict.fromkeys(_DIGITS, "exponent")},
+    "sign": dict.fromkeys(_DIGITS, "exponent"),
+    "exponent": dict.fromkeys(_DIGITS, "exponent"),
+}
+NUMBER_DONE: Final = frozenset(("zero", "integer", "fraction", "exponent"))
+
+LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
+    "t": ("true", True),
+    "f": ("false", False),
+    "n": ("null", None),
+}
+
+# Section 7. A run of a string that is whole: plain characters and escapes, a high surrogate only
+# together with its low one. Possessive, so that a long run keeps no way back.
+STRING_RUN: Final = re.compile(
+    r"(?:[^\"\\\x00-\x1f]++|\\[\"\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"
+)
+# An escape that the end of the text cuts off, or a high surrogate whose low one may still come.
+CUT_ESCAPE: Final = re.compile(
+    r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
+)
+# json.loads accepts a high surrogate that stands alone, so we do.
+LONE_HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
+GOOD_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
+
+_LONE_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
+
+def unescape(run: str) -> str:
+    """The decoded text of a whole run of a string, at the speed of the standard library."""
+    text: str = scanstring(run + '"', 0, True)[0]
+    return text
+
+
+def dumps(value: Any) -> str:
+    """`value` as compact JSON that any reader takes: no NaN, no bare lone surrogate."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        # A number like 1e400 reads as infinity; written so, it reads as infinity again.
+        text = json.dumps(_marked(value), ensure_ascii=False, separators=(",", ":"))
+        text = text.replace(f'"{_BIG}"', "1e999").replace(f'"-{_BIG}"', "-1e999")
+    if text.isascii():
+        return text
+    return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)
+
+
+_BIG: Final = "\x00infinity\x00".replace("\x00", "\ue000")
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _marked(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_marked(item) for item in value]
+    if isinstance(value, float) and isinf(value):
+        return _BIG if value > 0 else "-" + _BIG
+    return value

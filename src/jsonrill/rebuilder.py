@@ -1,0 +1,243 @@
+"""Fragments → a value that grows. `Tree` is the value, `Rebuilder` feeds it with fragments.
+
+The tree keeps one live value and hands out copies of its open spine alone: what is finished is
+shared between all values handed out, what is open is nobody else's. It trusts its caller; the
+order of fragments is judged by `WireReader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .fragments import Dialect, Fragment, WireReader
+from .parser import Sink
+from .paths import Path, from_text, lookup
+
+
+class Tree(Sink):
+    """The growing value: a sink of the machine, and the inside of the Rebuilder."""
+
+    __slots__ = ("_copy", "_key", "_parts", "_spine", "_steps", "_string", "_top", "changed",
+                 "done", "root", "stale", "started")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.root: Any = None
+        self.started = False
+        self.done = False
+        # Did the value change since the caller cleared this? And since it was last copied?
+        self.changed = False
+        self.stale = True
+        self._copy: Any = None
+        # The open containers from the root inward, and at which step each one's child is.
+        self._spine: list[Any] = []
+        self._steps: list[str | int] = []
+        self._top: Any = None
+        self._key: str | int = ""
+        # New text of the open string that is not yet in the tree.
+        self._string = False
+        self._parts: list[str] = []
+
+    def start_object(self, offset: int = 0) -> None:
+        self._open({})
+
+    def start_array(self, offset: int = 0) -> None:
+        self._open([])
+
+    def end_container(self, offset: int = 0) -> None:
+        self._spine.pop()
+        if self._spine:
+            self._top = self._spine[-1]
+            self._steps.pop()
+
+    def key(self, key: str, offset: int = 0) -> None:
+        self._key = key
+
+    def start_string(self, offset: int = 0) -> None:
+        self._put("")
+        self._string = True
+
+    def text(self, run: str) -> None:
+        self._parts.append(run)
+        self.changed = True
+
+    def end_string(self) -> None:
+        if self._parts:
+            self._fold()
+        self._string = False
+
+    def replace_string(self, value: str) -> None:
+        """End the open string as `value`, for senders whose partial texts were provisional."""
+        self._parts.clear()
+        self._string = False
+        if self._spine:
+            self._top[self._last()] = value
+        else:
+            self.root = value
+
+    def scalar(self, value: Any, text: str | None = None, offset: int = 0) -> None:
+        self._put(value)
+
+    def complete(self, offset: int = 0) -> None:
+        self.done = True
+
+    @property
+    def live(self) -> Any:
+        """The value itself: it changes as the stream goes on."""
+        if self._parts:
+            self._fold()
+        return self.root
+
+    @property
+    def value(self) -> Any:
+        """The value as it is now, for ever: a copy of the open spine, the rest is shared."""
+        if self._parts:
+            self._fold()
+        if not self._spine:
+            return self.root
+        if self.stale:
+            self._copy = self._copied()
+            self.stale = False
+        return self._copy
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the innermost value that still grows."""
+        if not self._spine:
+            return () if self._string else None
+        return (*self._steps, self._last()) if self._string else tuple(self._steps)
+
+    def is_complete(self, path: Path | str) -> bool:
+        """Is there a value at `path`, and is it whole?"""
+        path = from_text(path) if isinstance(path, str) else tuple(path)
+        growing = self.open_path
+        if growing is not None and growing[: len(path)] == path:
+            return False
+        return self.started and lookup(self.live, path)[0]
+
+    def _last(self) -> str | int:
+        return self._key if type(self._top) is dict else len(self._top) - 1
+
+    def _open(self, container: Any) -> None:
+        self._put(container)
+        if self._spine:
+            self._steps.append(self._last())
+        self._spine.append(container)
+        self._top = container
+
+    def _put(self, value: Any) -> None:
+        top = self._top
+        if not self._spine:
+            self.root = value
+            self.started = True
+        elif type(top) is dict:
+            top[self._key] = value
+        else:
+            top.append(value)
+        self.changed = True
+
+    def _fold(self) -> None:
+        """Put the new text into the tree.
+
+        The old text must have no other owner when text is added to it: only then does CPython
+        extend it in place, and a long string in tiny pieces stays linear.
+        """
+        parts = self._parts
+        run = parts[0] if len(parts) == 1 else "".join(parts)
+        parts.clear()
+        if not self._spine:
+            text, self.root = self.root, None
+            text += run
+            self.root = text
+            return
+        top, key = self._top, self._last()
+        text = top[key]
+        top[key] = None
+        text += run
+        top[key] = text
+
+    def _copied(self) -> Any:
+        copy = root = self._spine[0].copy()
+        for step, container in zip(self._steps, self._spine[1:], strict=True):
+            inner = container.copy()
+            copy[step] = inner
+            copy = inner
+        return root
+
+
+class Growing:
+    """What one may ask of a value that grows."""
+
+    __slots__ = ("_tree",)
+
+    def __init__(self) -> None:
+        self._tree = Tree()
+
+    @property
+    def started(self) -> bool:
+        """Has a value begun? (`value` is None before, and for a null.)"""
+        return self._tree.started
+
+    @property
+    def complete(self) -> bool:
+        """Is the root value whole?"""
+        return self._tree.done
+
+    @property
+    def value(self) -> Any:
+        """What is known, safe to keep: it stays as it is when the stream goes on."""
+        return self._tree.value
+
+    @property
+    def live(self) -> Any:
+        """What is known, without any copy: look now, it changes with the next `feed`."""
+        return self._tree.live
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the value still growing; None before the first and after the last."""
+        return self._tree.open_path
+
+    def is_complete(self, path: Path | str) -> bool:
+        """Is the value at `path` there and whole?"""
+        return self._tree.is_complete(path)
+
+
+class Rebuilder(Growing):
+    """Fragments, as objects or from the wire, in any grouping → the value they tell of."""
+
+    __slots__ = ("_reader",)
+
+    def __init__(self, *, dialect: Dialect = "jsonrill") -> None:
+        super().__init__()
+        self._reader = WireReader(dialect)
+
+    def feed(self, fragments: Iterable[Any]) -> None:
+        """Apply fragments. One that does not fit raises FragmentError; those before it stay."""
+        for item in fragments:
+            fragment = self._reader.read(item)
+            if fragment is not None:
+                self._apply(fragment)
+
+    def _apply(self, fragment: Fragment) -> None:
+        tree = self._tree
+        tree.stale = True
+        match fragment.kind:
+            case "StartObject":
+                tree.start_object()
+            case "StartArray":
+                tree.start_array()
+            case "EndObject" | "EndArray":
+                tree.end_container()
+            case "Key":
+                tree.key(fragment.value)
+            case "StartString":
+                tree.start_string()
+            case "PartialString":
+                tree.text(fragment.text or "")
+            case "CompleteString":
+                tree.replace_string(fragment.value)
+            case "JsonComplete":
+                tree.complete()
+            case _:
+                tree.scalar(fragment.value)
