@@ -12,10 +12,10 @@ Rule 3: every refusal goes through `_unexpected`, the place where leniency can b
 from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from json import JSONDecoder
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
 from .fragments import Fragment, Kind
@@ -28,6 +28,8 @@ from .grammar import (
     NUMBER_DONE,
     NUMBER_END,
     NUMBER_STEPS,
+    RECORD_END,
+    SEPARATOR,
     SPACE,
     SPACES,
     STRING_RUN,
@@ -47,6 +49,19 @@ class Limits:
     keys: int = 100_000
 
 
+_DEFAULT_LIMITS: Final = Limits()
+
+
+class Repair(NamedTuple):
+    """What lenient parsing put right: which rule, and the character at which it was noticed."""
+
+    rule: str
+    offset: int
+    line: int
+    column: int
+    document: int = 0
+
+
 class Sink:
     """What the machine tells. Each call is an event that has happened; offsets are of tokens."""
 
@@ -61,6 +76,7 @@ class Sink:
     def end_string(self) -> None: ...
     def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
     def complete(self, offset: int) -> None: ...
+    def next_document(self) -> None: ...
 
     def takes_values(self) -> bool:
         """May a whole container be handed over by `scalar`, instead of event by event?"""
@@ -78,6 +94,8 @@ END: Final = 6  # after the root value: white space
 STRING: Final = 7  # in a string value
 KEY: Final = 8  # in a key
 DIGITS: Final = 9  # in a number
+SKIPPED: Final = 10  # after an error in one of many documents: anything up to a newline
+LENIENT: Final = 11  # this and all above: states of `repair.py`
 
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
@@ -92,9 +110,11 @@ _EXPECTED: Final = {
     STRING: "the end of the string",
     KEY: "the end of the key",
     DIGITS: "a digit",
+    SKIPPED: "a newline",
 }
 
 
+NO_CONTROL: Final = "no control character in a string"
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
@@ -102,6 +122,7 @@ class Machine:
     """The state machine: text → events, told to the sink before `feed` returns."""
 
     __slots__ = (
+        "_begin",
         "_bom",
         "_budget",
         "_closed",
@@ -113,6 +134,7 @@ class Machine:
         "_limits",
         "_line",
         "_line_start",
+        "_many",
         "_number",
         "_number_state",
         "_object",
@@ -121,18 +143,23 @@ class Machine:
         "_parts",
         "_plain",
         "_seen",
+        "_single",
         "_sink",
         "_state",
         "_stop",
         "_tail",
         "_token",
         "_unique",
+        "document",
+        "errors",
+        "repairs",
     )
 
     def __init__(
         self,
         sink: Sink,
         *,
+        many: bool = False,
         duplicates: Literal["last", "error"] = "last",
         parse_float: Callable[[str], Any] = float,
         limits: Limits | None = None,
@@ -140,12 +167,21 @@ class Machine:
         if duplicates not in ("last", "error"):
             raise ValueError(f"duplicates is 'last' or 'error', not {duplicates!r}")
         self._sink = sink
+        self._many = many
         self._unique = duplicates == "error"
         self._parse_float = parse_float
-        self._limits = limits if limits is not None else Limits()
-        self._decoder = self._whole_decoder() if sink.takes_values() and not self._unique else None
+        self._limits = limits if limits is not None else _DEFAULT_LIMITS
+        # The standard library's decoder, made when a piece is large enough; how much of this piece
+        # it may read in vain.
+        self._decoder: JSONDecoder | None = None
         self._budget = 0
         self._closed = False
+        # With many documents: which one this is, where it began, what went wrong in earlier ones.
+        self.document = 0
+        self._begin = 0
+        self.errors: list[InvalidJSON | LimitExceeded] = []
+        # With leniency: what was repaired.
+        self.repairs: list[Repair] = []
         self._state = VALUE
         # The open container: is it an object, its last key, how many keys or elements it has
         # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
@@ -164,6 +200,8 @@ class Machine:
         self._held = ""
         self._tail = b""
         self._bom = True
+        # A string in single quotes, which only leniency opens.
+        self._single = False
         # In a string with nothing held: the next piece may be plain text through and through.
         self._plain = False
         # The position of the first character that is not yet read.
@@ -176,7 +214,7 @@ class Machine:
         """Path and text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
             return self._path(value=True), "".join(self._number)
-        if self._held and self._state <= FIRST_ELEMENT:
+        if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
             return self._path(value=True), self._held
         return None
 
@@ -208,16 +246,29 @@ class Machine:
         """The text has ended: finish a root number, or say what is missing."""
         if self._closed:
             return
+        try:
+            self._finish()
+        except InvalidJSON as error:
+            if not self._many:
+                raise
+            self.errors.append(error)
+        self._closed = True
+        self._plain = False
+
+    def _finish(self) -> None:
         if self._tail:
             kind = Truncated if self._state in (STRING, KEY) else InvalidJSON
             raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
         if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
             self._end_number()
-        if self._state != END:
+        if self._state != END and not self._many_ended():
             end = len(self._held)
             raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
-        self._closed = True
-        self._plain = False
+
+    def _many_ended(self) -> bool:
+        """With many documents: does the text stand between two of them?"""
+        between = self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
+        return self._many and between
 
     def _feed_other(self, data: Any) -> None:
         """Bytes, or a subclass of str."""
@@ -243,21 +294,68 @@ class Machine:
         self._bom = False
         self._read(text)
         if bad:
-            raise self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
+            self._bad_byte(bad, data[used + 1 :])
+            return None
         self._tail = data[used:]
         self._plain = self._plain and not self._tail
         return None
+
+    def _bad_byte(self, bad: bytes, rest: bytes) -> None:
+        """What cannot be decoded; with many documents, the next ones still can."""
+        error = self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
+        if not self._many:
+            raise error
+        self._give_up(error, "")
+        self._run("\ufffd")
+        self._feed_other(rest)
 
     def _read(self, text: str) -> None:
         """Put what was held before the piece, keep to the limit, and run."""
         if self._held:
             text = self._held + text
             self._held = ""
-        over = self._offset + len(text) - self._limits.text
-        if over > 0:
-            self._run(text[:-over])
-            raise self._over("text", self._limits.text, "", 0)
-        self._run(text)
+        while True:
+            room = max(0, self._begin + self._limits.text - self._offset)
+            part = text if len(text) <= room else text[:room]
+            try:
+                self._run(part)
+                if len(part) == len(text):
+                    return
+                text = self._held + text[len(part) :]
+                self._held = ""
+                if self._many_ended():
+                    self._begin = self._offset
+                elif self._offset >= self._begin + self._limits.text:
+                    raise self._over("text", self._limits.text, "", 0)
+            except (InvalidJSON, LimitExceeded) as error:
+                if not self._many:
+                    raise
+                read = error.offset - self._offset
+                self._moved(text[:read])
+                text = text[read:]
+                self._give_up(error, text[:1])
+
+    def _give_up(self, error: InvalidJSON | LimitExceeded, char: str) -> None:
+        """One of many documents is lost: keep its error, go on after the next newline.
+
+        A bracket in the first column is after a newline already: a line was cut off before it.
+        """
+        self.errors.append(error)
+        self._closed = False
+        at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
+        self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED)
+
+    def _next_document(self, state: int) -> None:
+        self._state = state
+        self._object = self._single = False
+        self._seen = None
+        self._held = ""
+        self._frames.clear()
+        self._parts.clear()
+        self._number.clear()
+        self._begin = self._offset
+        self.document += 1
+        self._sink.next_document()
 
     def _run(self, text: str) -> None:
         pos, end = 0, len(text)
@@ -265,7 +363,12 @@ class Machine:
         while pos < end:
             state = self._state
             if state >= STRING:
-                pos = self._digits(text, pos) if state == DIGITS else self._string(text, pos)
+                if state < DIGITS:
+                    pos = self._string(text, pos)
+                elif state == DIGITS:
+                    pos = self._digits(text, pos)
+                else:
+                    pos = self._skip(text, pos)
                 continue
             char = text[pos]
             if char == "," and state == AFTER:
@@ -290,11 +393,23 @@ class Machine:
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
+        self._moved(text)
+        self._offset -= len(self._held)
+        self._plain = self._state == STRING and not self._held and not self._single
+
+    def _moved(self, text: str) -> None:
         if "\n" in text:
             self._line += text.count("\n")
             self._line_start = self._offset + text.rindex("\n") + 1
-        self._offset += end - len(self._held)
-        self._plain = self._state == STRING and not self._held
+        self._offset += len(text)
+
+    def _skip(self, text: str, pos: int) -> int:
+        """In the rest of a line that was given up."""
+        found = RECORD_END.search(text, pos)
+        if found is None:
+            return len(text)
+        self._state = VALUE
+        return found.end()
 
     def _closer(self, state: int) -> str:
         """The bracket that may end the open container now, if one may."""
@@ -308,7 +423,7 @@ class Machine:
             self._sink.start_string(self._offset + pos)
             return self._open_string(STRING, text, pos)
         if char == "{" or char == "[":
-            if self._decoder is not None and len(text) - pos >= WORTH_DECODING:
+            if len(text) - pos >= WORTH_DECODING and self._sink.takes_values():
                 end = self._decode_whole(text, pos)
                 if end > pos:
                     return end
@@ -358,10 +473,12 @@ class Machine:
         walks, and says exactly what is wrong. What failed attempts have read is bounded.
         """
         left = len(text) - pos
-        if left > self._budget or left > self._limits.string:
+        if left > self._budget or left > self._limits.string or self._unique:
             return pos
+        if self._decoder is None:
+            self._decoder = self._whole_decoder()
         try:
-            value, end = self._decoder.raw_decode(text, pos)  # type: ignore[union-attr]
+            value, end = self._decoder.raw_decode(text, pos)
         except (ValueError, RecursionError):
             self._budget -= left
             return pos
@@ -433,7 +550,7 @@ class Machine:
                 return end
             stop = end
         if stop < end:
-            return self._unexpected(text, stop, "no control character in a string")
+            return self._unexpected(text, stop, NO_CONTROL)
         if end < len(text):
             raise self._over("string", self._limits.string, text, end)
         return end
@@ -538,6 +655,13 @@ class Machine:
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
         """Every character that cannot stand where it does comes here."""
+        if self._many and not self._frames:
+            if self._state == END:
+                self._next_document(VALUE)
+                self._begin += pos
+                return pos
+            if self._state == VALUE and text[pos] == SEPARATOR:
+                return pos + 1
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
@@ -546,7 +670,7 @@ class Machine:
             self._state == DIGITS and self._number_state in NUMBER_DONE and self._frames
         ):
             return f"',' or {'}' if self._object else ']'!r}"
-        if self._held and self._state <= FIRST_ELEMENT:
+        if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
             return repr(LITERALS[self._held[0]][0])
         return _EXPECTED[self._state]
 
@@ -573,15 +697,17 @@ class Machine:
         """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
         self._closed = True
         self._plain = False
+        offset, line, column = self._position(text, pos)
+        in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
+        path = self._path(value=in_value)
+        return {"offset": offset, "line": line, "column": column, "path": path}
+
+    def _position(self, text: str, pos: int) -> tuple[int, int, int]:
+        """Offset, line and column of the character at `pos` of this piece."""
         before = text.rfind("\n", 0, pos)
         line_start = self._line_start if before < 0 else self._offset + before + 1
-        in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
-        return {
-            "offset": self._offset + pos,
-            "line": self._line + text.count("\n", 0, pos),
-            "column": self._offset + pos - line_start + 1,
-            "path": self._path(value=in_value),
-        }
+        offset = self._offset + pos
+        return offset, self._line + text.count("\n", 0, pos), offset - line_start + 1
 
 
 def _deeper(value: Any, depth: int, brackets: int) -> bool:
@@ -603,10 +729,20 @@ def _deeper(value: Any, depth: int, brackets: int) -> bool:
 class FragmentSink(Sink):
     """Events → fragments, each linked to its place."""
 
-    __slots__ = ("_container", "_offset", "_parts", "_step", "_steps", "_string", "fragments")
+    __slots__ = (
+        "_container",
+        "_offset",
+        "_parts",
+        "_step",
+        "_steps",
+        "_string",
+        "document",
+        "fragments",
+    )
 
     def __init__(self) -> None:
         self.fragments: list[Fragment] = []
+        self.document = 0
         self._container: Place | None = None
         # In an object the last key, in an array the index of the next element.
         self._step: str | int = ""
@@ -617,42 +753,49 @@ class FragmentSink(Sink):
 
     def start_object(self, offset: int) -> None:
         place = self._next()
-        self.fragments.append(Fragment("StartObject", place, None, None, offset))
+        self._add("StartObject", place, None, None, offset)
         self._steps.append(self._step)
         self._container = place
         self._step = ""
 
     def start_array(self, offset: int) -> None:
         place = self._next()
-        self.fragments.append(Fragment("StartArray", place, None, None, offset))
+        self._add("StartArray", place, None, None, offset)
         self._steps.append(self._step)
         self._container = place
         self._step = 0
 
+    def next_document(self) -> None:
+        self._container = self._string = None
+        self._step = ""
+        self._steps.clear()
+        self._parts.clear()
+        self.document += 1
+
     def end_container(self, offset: int) -> None:
         place = self._container
         kind: Kind = "EndArray" if type(self._step) is int else "EndObject"
-        self.fragments.append(Fragment(kind, place, None, None, offset))
+        self._add(kind, place, None, None, offset)
         self._step = self._steps.pop()
         self._container = place.parent if place is not None else None
 
     def key(self, key: str, offset: int) -> None:
         self._step = key
-        self.fragments.append(Fragment("Key", self._container, None, key, offset))
+        self._add("Key", self._container, None, key, offset)
 
     def start_string(self, offset: int) -> None:
         self._string = self._next()
         self._offset = offset
-        self.fragments.append(Fragment("StartString", self._string, None, None, offset))
+        self._add("StartString", self._string, None, None, offset)
 
     def text(self, run: str) -> None:
         self._parts.append(run)
-        self.fragments.append(Fragment("PartialString", self._string, run, None, self._offset))
+        self._add("PartialString", self._string, run, None, self._offset)
 
     def end_string(self) -> None:
         value = "".join(self._parts)
         self._parts.clear()
-        self.fragments.append(Fragment("CompleteString", self._string, None, value, self._offset))
+        self._add("CompleteString", self._string, None, value, self._offset)
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         kind: Kind = (
@@ -662,10 +805,13 @@ class FragmentSink(Sink):
             if value is None
             else "CompleteBoolean"
         )
-        self.fragments.append(Fragment(kind, self._next(), text, value, offset))
+        self._add(kind, self._next(), text, value, offset)
 
     def complete(self, offset: int) -> None:
-        self.fragments.append(Fragment("JsonComplete", None, None, None, offset))
+        self._add("JsonComplete", None, None, None, offset)
+
+    def _add(self, kind: Kind, at: Place | None, text: str | None, value: Any, offset: int) -> None:
+        self.fragments.append(Fragment(kind, at, text, value, offset, self.document))
 
     def take(self) -> list[Fragment]:
         """What has come since the last call."""
@@ -696,13 +842,20 @@ class Parser:
     def __init__(
         self,
         *,
+        repair: bool | Iterable[str] = False,
+        many: bool = False,
         duplicates: Literal["last", "error"] = "last",
         parse_float: Callable[[str], Any] = float,
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = Machine(
-            self._sink, duplicates=duplicates, parse_float=parse_float, limits=limits
+        self._machine = machine(
+            self._sink,
+            repair=repair,
+            many=many,
+            duplicates=duplicates,
+            parse_float=parse_float,
+            limits=limits,
         )
 
     def feed(self, data: str | bytes) -> list[Fragment]:
@@ -727,3 +880,27 @@ class Parser:
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
         return self._machine.pending
+
+    @property
+    def document(self) -> int:
+        """With `many`: the number of the document being read, from 0."""
+        return self._machine.document
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With `many`: what ended documents early, in order."""
+        return self._machine.errors
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: what was put right, in order."""
+        return self._machine.repairs
+
+
+def machine(sink: Sink, *, repair: bool | Iterable[str] = False, **options: Any) -> Machine:
+    """The machine for these options: strict, or the lenient one of `repair.py`."""
+    if repair is False:
+        return Machine(sink, **options)
+    from .repair import LenientMachine
+
+    return LenientMachine(sink, rules=repair, **options)
