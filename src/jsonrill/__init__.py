@@ -20,7 +20,8 @@ from .errors import (
     Truncated,
 )
 from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
-from .parser import Limits, Parser, Repair
+from .machine import Limits, Repair
+from .parser import Parser
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
 from .streams import fragments, partial, texts, values

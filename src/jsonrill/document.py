@@ -1,4 +1,4 @@
-"""Text → a value that grows: the machine of `parser.py` with the tree of `rebuilder.py` as sink."""
+"""Text → a value that grows: the machine of `machine.py` with the tree of `rebuilder.py` as sink."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from .errors import InvalidJSON, LimitExceeded
-from .parser import Limits, Repair, machine
+from .machine import Limits, Repair
 from .paths import Path
 from .rebuilder import Growing
+from .repair import machine
 
 
 class Document(Growing):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .fragments import Dialect, Fragment, WireReader
-from .parser import Sink
+from .machine import Sink
 from .paths import Path, from_text, lookup
 
 

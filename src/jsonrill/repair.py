@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from .grammar import CUT_ESCAPE, ESCAPE, LITERALS, unescape
-from .parser import (
+from .machine import (
     AFTER,
     COLON,
     DIGITS,
@@ -398,3 +398,8 @@ class LenientMachine(Machine):
                 self._sink.scalar(word[1], None, self._offset)
         while self._frames:
             self._close(end)
+
+
+def machine(sink: Sink, *, repair: bool | Iterable[str] = False, **options: Any) -> Machine:
+    """The machine for these options, strict or lenient."""
+    return LenientMachine(sink, rules=repair, **options) if repair else Machine(sink, **options)
