@@ -1,4 +1,4 @@
-"""Text → a value that grows: the machine of `machine.py` with the tree of `rebuilder.py` as sink."""
+"""Text → a value that grows: the machine with the tree of `rebuilder.py` as its sink."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ Rule 2: a state is a number, its method consumes what it can and says where it s
         characters, which are put before the next piece. So no character is read more than twice.
 Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
 
-What comes of the events is the sink's: a list of fragments in `parser.py`, a value in `document.py`.
+What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ class Machine:
         "_begin",
         "_bom",
         "_budget",
+        "_careful",
         "_closed",
         "_count",
         "_decoder",
@@ -146,7 +147,9 @@ class Machine:
         "_sink",
         "_state",
         "_stop",
+        "_string_limit",
         "_tail",
+        "_text_limit",
         "_token",
         "_unique",
         "document",
@@ -170,10 +173,14 @@ class Machine:
         self._unique = duplicates == "error"
         self._parse_float = parse_float
         self._limits = limits if limits is not None else _DEFAULT_LIMITS
+        self._text_limit = self._limits.text
+        self._string_limit = self._limits.string
         # The standard library's decoder, made when a piece is large enough; how much of this piece
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
         self._budget = 0
+        # Closed, with bytes left over, or with many documents: no piece is simply run.
+        self._careful = many
         self._closed = False
         # With many documents: which one this is, where it began, what went wrong in earlier ones.
         self.document = 0
@@ -233,13 +240,14 @@ class Machine:
         ):
             self._offset += len(data)
             self._sink.text(data)
-        elif self._closed:
-            raise StreamClosed(_CLOSED)
-        elif self._tail:
-            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
         else:
-            self._bom = False
-            self._read(data)
+            if self._held:
+                data = self._held + data
+                self._held = ""
+            if self._careful or self._offset + len(data) > self._text_limit:
+                self._run_carefully(data)
+            else:
+                self._run(data)
 
     def flush(self) -> None:
         """The text has ended: finish a root number, or say what is missing."""
@@ -251,7 +259,10 @@ class Machine:
             if not self._many:
                 raise
             self.errors.append(error)
-        self._closed = True
+        self._close_stream()
+
+    def _close_stream(self) -> None:
+        self._closed = self._careful = True
         self._plain = False
 
     def _finish(self) -> None:
@@ -278,9 +289,10 @@ class Machine:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
         data = self._tail + bytes(data)
-        if self._bom:
+        if self._bom and not self._offset:
             if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
                 self._tail = data
+                self._careful = bool(data) or self._many
                 return None
             data = data.removeprefix(BOM_UTF8)
         bad = b""
@@ -291,11 +303,12 @@ class Machine:
             text = data[:used].decode()
         self._tail = b""
         self._bom = False
-        self._read(text)
+        text, self._held = self._held + text, ""
+        self._run_carefully(text)
         if bad:
-            self._bad_byte(bad, data[used + 1 :])
-            return None
+            return self._bad_byte(bad, data[used + 1 :])
         self._tail = data[used:]
+        self._careful = bool(self._tail) or self._many
         self._plain = self._plain and not self._tail
         return None
 
@@ -308,13 +321,14 @@ class Machine:
         self._run("\ufffd")
         self._feed_other(rest)
 
-    def _read(self, text: str) -> None:
-        """Put what was held before the piece, keep to the limit, and run."""
-        if self._held:
-            text = self._held + text
-            self._held = ""
+    def _run_carefully(self, text: str) -> None:
+        """Run where the stream may be closed, a limit passed, one of many documents invalid."""
+        if self._closed:
+            raise StreamClosed(_CLOSED)
+        if self._tail:
+            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
         while True:
-            room = max(0, self._begin + self._limits.text - self._offset)
+            room = max(0, self._begin + self._text_limit - self._offset)
             part = text if len(text) <= room else text[:room]
             try:
                 self._run(part)
@@ -324,8 +338,8 @@ class Machine:
                 self._held = ""
                 if self._many_ended():
                     self._begin = self._offset
-                elif self._offset >= self._begin + self._limits.text:
-                    raise self._over("text", self._limits.text, "", 0)
+                elif self._offset >= self._begin + self._text_limit:
+                    raise self._over("text", self._text_limit, "", 0)
             except (InvalidJSON, LimitExceeded) as error:
                 if not self._many:
                     raise
@@ -358,7 +372,8 @@ class Machine:
 
     def _run(self, text: str) -> None:
         pos, end = 0, len(text)
-        self._budget = 2 * end
+        if end >= WORTH_DECODING:
+            self._budget = 2 * end
         while pos < end:
             state = self._state
             if state >= STRING:
@@ -392,8 +407,11 @@ class Machine:
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
-        self._moved(text)
-        self._offset -= len(self._held)
+        if "\n" in text:
+            self._moved(text)
+            self._offset -= len(self._held)
+        else:
+            self._offset += end - len(self._held)
         self._plain = self._state == STRING and not self._held and not self._single
 
     def _moved(self, text: str) -> None:
@@ -514,7 +532,7 @@ class Machine:
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
         self._token = self._offset + pos
-        self._stop = self._token + 1 + self._limits.string
+        self._stop = self._token + 1 + self._string_limit
         return self._string(text, pos + 1)
 
     def _string(self, text: str, pos: int) -> int:
@@ -694,8 +712,7 @@ class Machine:
 
     def _place(self, text: str, pos: int) -> dict[str, Any]:
         """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
-        self._closed = True
-        self._plain = False
+        self._close_stream()
         offset, line, column = self._position(text, pos)
         in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
         path = self._path(value=in_value)

@@ -39,14 +39,14 @@ class FragmentSink(Sink):
 
     def start_object(self, offset: int) -> None:
         place = self._next()
-        self._add("StartObject", place, None, None, offset)
+        self.fragments.append(Fragment("StartObject", place, None, None, offset, self.document))
         self._steps.append(self._step)
         self._container = place
         self._step = ""
 
     def start_array(self, offset: int) -> None:
         place = self._next()
-        self._add("StartArray", place, None, None, offset)
+        self.fragments.append(Fragment("StartArray", place, None, None, offset, self.document))
         self._steps.append(self._step)
         self._container = place
         self._step = 0
@@ -61,27 +61,33 @@ class FragmentSink(Sink):
     def end_container(self, offset: int) -> None:
         place = self._container
         kind: Kind = "EndArray" if type(self._step) is int else "EndObject"
-        self._add(kind, place, None, None, offset)
+        self.fragments.append(Fragment(kind, place, None, None, offset, self.document))
         self._step = self._steps.pop()
         self._container = place.parent if place is not None else None
 
     def key(self, key: str, offset: int) -> None:
         self._step = key
-        self._add("Key", self._container, None, key, offset)
+        self.fragments.append(Fragment("Key", self._container, None, key, offset, self.document))
 
     def start_string(self, offset: int) -> None:
         self._string = self._next()
         self._offset = offset
-        self._add("StartString", self._string, None, None, offset)
+        self.fragments.append(
+            Fragment("StartString", self._string, None, None, offset, self.document)
+        )
 
     def text(self, run: str) -> None:
         self._parts.append(run)
-        self._add("PartialString", self._string, run, None, self._offset)
+        self.fragments.append(
+            Fragment("PartialString", self._string, run, None, self._offset, self.document)
+        )
 
     def end_string(self) -> None:
         value = "".join(self._parts)
         self._parts.clear()
-        self._add("CompleteString", self._string, None, value, self._offset)
+        self.fragments.append(
+            Fragment("CompleteString", self._string, None, value, self._offset, self.document)
+        )
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         kind: Kind = (
@@ -91,13 +97,10 @@ class FragmentSink(Sink):
             if value is None
             else "CompleteBoolean"
         )
-        self._add(kind, self._next(), text, value, offset)
+        self.fragments.append(Fragment(kind, self._next(), text, value, offset, self.document))
 
     def complete(self, offset: int) -> None:
-        self._add("JsonComplete", None, None, None, offset)
-
-    def _add(self, kind: Kind, at: Place | None, text: str | None, value: Any, offset: int) -> None:
-        self.fragments.append(Fragment(kind, at, text, value, offset, self.document))
+        self.fragments.append(Fragment("JsonComplete", None, None, None, offset, self.document))
 
     def take(self) -> list[Fragment]:
         """What has come since the last call."""
