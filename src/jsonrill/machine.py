@@ -591,7 +591,10 @@ class Machine:
     def _close_string(self, text: str, quote: int) -> int:
         if self._state == STRING:
             self._sink.end_string()
-            self._ended(quote + 1)
+            if self._frames:
+                self._state = AFTER
+            else:
+                self._ended(quote + 1)
             return quote + 1
         key = "".join(self._parts)
         self._parts.clear()
@@ -613,8 +616,8 @@ class Machine:
         """A number: at once when its end is in sight, else digit by digit."""
         self._token = self._offset + pos
         self._stop = self._token + self._limits.number
-        found = NUMBER.match(text, pos)
-        if found:
+        found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
+        if found is not None:
             end = found.end()
             if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
                 self._finish_number(found.group(), pos)
