@@ -24,7 +24,17 @@ from support import ROOT
 SOURCE = ROOT / "src" / "jsonrill"
 
 PAGE = (
-    *("errors", "paths", "fragments", "grammar", "machine", "repair", "parser", "rebuilder"),
+    *(
+        "errors",
+        "paths",
+        "fragments",
+        "grammar",
+        "states",
+        "machine",
+        "repair",
+        "parser",
+        "rebuilder",
+    ),
     "document",
     *("chunker", "partial", "entities", "schema", "delta", "sse", "toolcalls", "providers"),
     *("streams", "__init__", "store", "server", "batch", "cli", "__main__"),

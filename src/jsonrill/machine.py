@@ -35,6 +35,20 @@ from .grammar import (
     unescape,
 )
 from .paths import Path, to_text
+from .states import (
+    AFTER,
+    COLON,
+    DIGITS,
+    END,
+    EXPECTED,
+    FIRST_ELEMENT,
+    FIRST_KEY,
+    KEY,
+    NEXT_KEY,
+    SKIPPED,
+    STRING,
+    VALUE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,36 +96,8 @@ class Sink:
         return False
 
 
-# The states: what the machine stands before, or in.
-VALUE: Final = 0  # a value
-FIRST_ELEMENT: Final = 1  # after "[": a value or "]"
-FIRST_KEY: Final = 2  # after "{": a key or "}"
-NEXT_KEY: Final = 3  # after "," in an object: a key
-COLON: Final = 4
-AFTER: Final = 5  # after a value in a container: "," or the closing bracket
-END: Final = 6  # after the root value: white space
-STRING: Final = 7  # in a string value
-KEY: Final = 8  # in a key
-DIGITS: Final = 9  # in a number
-SKIPPED: Final = 10  # after an error in one of many documents: anything up to a newline
-LENIENT: Final = 11  # this and all above: states of `repair.py`
-
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
-
-_EXPECTED: Final = {
-    VALUE: "a value",
-    FIRST_ELEMENT: "a value or ']'",
-    FIRST_KEY: "a key or '}'",
-    NEXT_KEY: "a key",
-    COLON: "':'",
-    END: "the end of the text",
-    STRING: "the end of the string",
-    KEY: "the end of the key",
-    DIGITS: "a digit",
-    SKIPPED: "a newline",
-}
-
 
 NO_CONTROL: Final = "no control character in a string"
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
@@ -378,7 +364,10 @@ class Machine:
             state = self._state
             if state >= STRING:
                 if state < DIGITS:
-                    pos = self._string(text, pos)
+                    if self._single:
+                        pos = self._single_string(text, pos)
+                    else:
+                        pos = self._string(text, pos)
                 elif state == DIGITS:
                     pos = self._digits(text, pos)
                 else:
@@ -403,7 +392,7 @@ class Machine:
                 pos = self._value(text, pos, char)
             elif char == '"' and state <= NEXT_KEY:
                 pos = self._open_string(KEY, text, pos)
-            elif char == self._closer(state):
+            elif self._closes(char, state):
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
@@ -420,6 +409,10 @@ class Machine:
             self._line_start = self._offset + text.rindex("\n") + 1
         self._offset += len(text)
 
+    def _single_string(self, text: str, pos: int) -> int:
+        """In a string in single quotes, which only leniency opens."""
+        raise NotImplementedError
+
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
         found = RECORD_END.search(text, pos)
@@ -428,11 +421,11 @@ class Machine:
         self._state = VALUE
         return found.end()
 
-    def _closer(self, state: int) -> str:
-        """The bracket that may end the open container now, if one may."""
+    def _closes(self, char: str, state: int) -> bool:
+        """May this bracket end the open container now?"""
         if state == AFTER:
-            return "}" if self._object else "]"
-        return "}" if state == FIRST_KEY else ""
+            return char == "}" if self._object else char == "]"
+        return char == "}" and state == FIRST_KEY
 
     def _value(self, text: str, pos: int, char: str) -> int:
         """A value begins, or an empty array ends."""
@@ -533,7 +526,7 @@ class Machine:
         self._state = state
         self._token = self._offset + pos
         self._stop = self._token + 1 + self._string_limit
-        return self._string(text, pos + 1)
+        return pos + 1
 
     def _string(self, text: str, pos: int) -> int:
         """In a string or key: take its characters up to the quote or the end of the piece."""
@@ -692,7 +685,7 @@ class Machine:
             return f"',' or {'}' if self._object else ']'!r}"
         if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
             return repr(LITERALS[self._held[0]][0])
-        return _EXPECTED[self._state]
+        return EXPECTED[self._state]
 
     def _path(self, *, value: bool) -> Path:
         """The path of the open container, or of the value in it that is being read."""

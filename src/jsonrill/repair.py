@@ -12,22 +12,23 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from .grammar import CUT_ESCAPE, ESCAPE, LITERALS, unescape
-from .machine import (
+from .machine import NO_CONTROL, Machine, Repair, Sink
+from .states import (
     AFTER,
+    BARE_KEY,
+    BLOCK_COMMENT,
     COLON,
     DIGITS,
     END,
     FIRST_ELEMENT,
     FIRST_KEY,
+    IGNORED,
     KEY,
-    LENIENT,
+    LINE_COMMENT,
     NEXT_KEY,
-    NO_CONTROL,
+    PROSE,
     STRING,
     VALUE,
-    Machine,
-    Repair,
-    Sink,
 )
 
 
@@ -58,13 +59,6 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "cut-off": Rule("the token limit was reached", '{"a": ["x", "y', '{"a": ["x", "y"]}'),
 }
-
-# The states beyond the strict ones.
-PROSE: Final = LENIENT  # in text before the value
-IGNORED: Final = LENIENT + 1  # in text after it
-LINE_COMMENT: Final = LENIENT + 2
-BLOCK_COMMENT: Final = LENIENT + 3
-BARE_KEY: Final = LENIENT + 4
 
 # A bracket of JSON is told from one in prose by the first thing inside it ...
 _STARTS: Final = re.compile(
@@ -323,9 +317,7 @@ class LenientMachine(Machine):
         self._state = PROSE
         return pos
 
-    def _string(self, text: str, pos: int) -> int:
-        if not self._single:
-            return super()._string(text, pos)
+    def _single_string(self, text: str, pos: int) -> int:
         end = _PLAIN_SINGLE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
             end = self._stop - self._offset
