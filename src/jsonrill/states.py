@@ -1,4 +1,4 @@
-"""The states of the machine: what it stands before, or in. Numbers, so that they compile to such."""
+"""The states of the machine: what it stands before, or in. Numbers, and compiled to such."""
 
 from __future__ import annotations
 
