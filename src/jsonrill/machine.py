@@ -213,27 +213,27 @@ class Machine:
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
         if type(data) is not str:
-            self._feed_other(data)
+            return self._feed_other(data)
+        text = data
         # The common case of a long answer, so it comes first: no quote, escape or control
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
-        elif (
+        if (
             self._plain
-            and data
-            and '"' not in data
-            and "\\" not in data
-            and data.isprintable()
-            and self._offset + len(data) <= self._stop
+            and text
+            and '"' not in text
+            and "\\" not in text
+            and text.isprintable()
+            and self._offset + len(text) <= self._stop
         ):
-            self._offset += len(data)
-            self._sink.text(data)
-        else:
-            if self._held:
-                data = self._held + data
-                self._held = ""
-            if self._careful or self._offset + len(data) > self._text_limit:
-                self._run_carefully(data)
-            else:
-                self._run(data)
+            self._offset += len(text)
+            self._sink.text(text)
+            return None
+        if self._held:
+            text = self._held + text
+            self._held = ""
+        if self._careful or self._offset + len(text) > self._text_limit:
+            return self._run_carefully(text)
+        return self._run(text)
 
     def flush(self) -> None:
         """The text has ended: finish a root number, or say what is missing."""
