@@ -201,13 +201,23 @@ class Machine:
         self._line = 1
         self._line_start = 0
 
+    def tell(self, sink: Sink) -> None:
+        """From the next event on, tell `sink`."""
+        self._sink = sink
+
     @property
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
+        text = self.pending_text
+        return None if text is None else (self._path(value=True), text)
+
+    @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._path(value=True), "".join(self._number)
+            return "".join(self._number)
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
-            return self._path(value=True), self._held
+            return self._held
         return None
 
     @property
@@ -631,6 +641,7 @@ class Machine:
             if step is None:
                 break
             if self._offset + pos >= self._stop:
+                self._number.append(text[start:pos])
                 raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
