@@ -128,6 +128,7 @@ class Machine:
         "_parse_float",
         "_parts",
         "_plain",
+        "_plain_stop",
         "_seen",
         "_single",
         "_sink",
@@ -196,6 +197,7 @@ class Machine:
         self._single = False
         # In a string with nothing held: the next piece may be plain text through and through.
         self._plain = False
+        self._plain_stop = 0
         # The position of the first character that is not yet read.
         self._offset = 0
         self._line = 1
@@ -238,7 +240,7 @@ class Machine:
             and '"' not in text
             and "\\" not in text
             and text.isprintable()
-            and self._offset + len(text) <= self._stop
+            and self._offset + len(text) <= self._plain_stop
         ):
             self._offset += len(text)
             self._sink.text(text)
@@ -336,11 +338,12 @@ class Machine:
                 if len(part) == len(text):
                     return
                 text = self._held + text[len(part) :]
-                self._held = ""
+                held = len(self._held)
                 if self._many_ended():
                     self._begin = self._offset
-                elif self._offset >= self._begin + self._text_limit:
-                    raise self._over("text", self._text_limit, "", 0)
+                elif self._offset + held >= self._begin + self._text_limit:
+                    raise self._over("text", self._text_limit, self._held, held)
+                self._held = ""
             except (InvalidJSON, LimitExceeded) as error:
                 if not self._many:
                     raise
@@ -541,6 +544,7 @@ class Machine:
         self._state = state
         self._token = self._offset + pos
         self._stop = self._token + 1 + self._string_limit
+        self._plain_stop = min(self._stop, self._begin + self._text_limit)
         return pos + 1
 
     def _string(self, text: str, pos: int) -> int:
