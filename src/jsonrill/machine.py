@@ -363,6 +363,7 @@ class Machine:
         self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED)
 
     def _next_document(self, state: int) -> None:
+        self._sink.next_document()  # first, so that it can still ask what was pending
         self._state = state
         self._object = self._single = False
         self._seen = None
@@ -372,7 +373,6 @@ class Machine:
         self._number.clear()
         self._begin = self._offset
         self.document += 1
-        self._sink.next_document()
 
     def _run(self, text: str) -> None:
         pos, end = 0, len(text)
