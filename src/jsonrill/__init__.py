@@ -3,12 +3,15 @@
 text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
+text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
+server-sent events `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
 what goes wrong    `JsonrillError` and its children
 """
 
+from .delta import apply_delta
 from .document import Document
 from .errors import (
     FragmentError,
@@ -22,9 +25,11 @@ from .errors import (
 from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
 from .machine import Limits, Repair
 from .parser import Parser
+from .partial import PartialStream, Update
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
-from .streams import fragments, partial, texts, values
+from .sse import SSEDecoder, SSEEncoder, SSEEvent, encode_event
+from .streams import fragments, partial, texts, updates, values
 
 __version__ = "0.1.0"
 
@@ -39,13 +44,20 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "Parser",
+    "PartialStream",
     "Path",
     "Rebuilder",
     "Repair",
     "RevisionError",
+    "SSEDecoder",
+    "SSEEncoder",
+    "SSEEvent",
     "StreamClosed",
     "Truncated",
+    "Update",
     "WireReader",
+    "apply_delta",
+    "encode_event",
     "fragments",
     "from_pointer",
     "from_text",
@@ -55,5 +67,6 @@ __all__ = [
     "to_pointer",
     "to_text",
     "to_wire",
+    "updates",
     "values",
 ]

@@ -211,7 +211,12 @@ class Machine:
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
         text = self.pending_text
-        return None if text is None else (self._path(value=True), text)
+        return None if text is None else (self.pending_path, text)
+
+    @property
+    def pending_path(self) -> Path:
+        """The path of the value that is being read, or comes next."""
+        return self._path(value=True)
 
     @property
     def pending_text(self) -> str | None:
@@ -226,6 +231,11 @@ class Machine:
     def pending_offset(self) -> int:
         """Where what is pending began: the character at the end of the text, if nothing is."""
         return self._token if self._state == DIGITS else self._offset
+
+    @property
+    def token_offset(self) -> int:
+        """Where the number or literal began that was read last, or was refused."""
+        return self._token
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
@@ -684,6 +694,7 @@ class Machine:
             self._held = rest
             return len(text)
         wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
+        self._token = self._offset + pos
         return self._unexpected(text, pos + wrong, repr(word))
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
