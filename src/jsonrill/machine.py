@@ -25,12 +25,10 @@ from .grammar import (
     LONE_HIGH,
     NUMBER,
     NUMBER_DONE,
-    NUMBER_END,
     NUMBER_STEPS,
     RECORD_END,
     SEPARATOR,
     SPACE,
-    SPACES,
     STRING_RUN,
     unescape,
 )
@@ -350,8 +348,8 @@ class Machine:
         self._seen = None
         self._held = ""
         self._frames.clear()
-        self._parts.clear()
-        self._number.clear()
+        del self._parts[:]
+        del self._number[:]
         self._begin = self._offset
         self.document += 1
         self._sink.next_document()
@@ -384,9 +382,9 @@ class Machine:
             elif char == ":" and state == COLON:
                 self._state = VALUE
                 pos += 1
-            elif char in SPACES:
+            elif char in " \t\n\r":
                 pos += 1
-                if pos < end and text[pos] in SPACES:
+                if pos < end and text[pos] in " \t\n\r":
                     pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
@@ -440,7 +438,7 @@ class Machine:
             return self._open(text, pos, char)
         if char in "-0123456789":
             return self._begin_number(text, pos)
-        if char in LITERALS:
+        if char in "tfn":
             return self._literal(text, pos, char)
         if char == "]" and self._state == FIRST_ELEMENT:
             return self._close(pos)
@@ -590,7 +588,7 @@ class Machine:
                 self._ended(quote + 1)
             return quote + 1
         key = "".join(self._parts)
-        self._parts.clear()
+        del self._parts[:]
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -612,7 +610,7 @@ class Machine:
         found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
         if found is not None:
             end = found.end()
-            if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
+            if end < len(text) and text[end] in ",]} \t\n\r" and self._offset + end <= self._stop:
                 self._finish_number(found.group(), pos)
                 return end
         self._state = DIGITS
@@ -639,7 +637,7 @@ class Machine:
 
     def _end_number(self) -> None:
         text = "".join(self._number)
-        self._number.clear()
+        del self._number[:]
         self._finish_number(text, self._token + len(text) - self._offset)
 
     def _finish_number(self, text: str, pos: int) -> None:

@@ -55,7 +55,7 @@ class FragmentSink(Sink):
         self._container = self._string = None
         self._step = ""
         self._steps.clear()
-        self._parts.clear()
+        del self._parts[:]
         self.document += 1
 
     def end_container(self, offset: int) -> None:
@@ -84,7 +84,7 @@ class FragmentSink(Sink):
 
     def end_string(self) -> None:
         value = "".join(self._parts)
-        self._parts.clear()
+        del self._parts[:]
         self.fragments.append(
             Fragment("CompleteString", self._string, None, value, self._offset, self.document)
         )
