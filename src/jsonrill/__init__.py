@@ -9,6 +9,7 @@ near-JSON          `repair=True` reports each `Repair`; `many=True` reads one do
 what goes wrong    `JsonrillError` and its children
 """
 
+from . import machine as _machine
 from .document import Document
 from .errors import (
     FragmentError,
@@ -25,6 +26,9 @@ from .parser import Parser
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
 from .streams import fragments, partial, texts, values
+
+# Is the core compiled? It is the same code either way.
+compiled: bool = not _machine.__file__.endswith(".py")
 
 __version__ = "0.1.0"
 
@@ -46,6 +50,7 @@ __all__ = [
     "StreamClosed",
     "Truncated",
     "WireReader",
+    "compiled",
     "fragments",
     "from_pointer",
     "from_text",
