@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from email.message import Message
 from email.parser import Parser as HeaderParser
 from pathlib import Path
@@ -62,3 +64,14 @@ def test_the_core_depends_on_nothing(metadata: Message) -> None:
 def test_the_extras_are_these(metadata: Message) -> None:
     extras = metadata.get_all("Provides-Extra")
     assert sorted(extras or []) == ["all", "batch", "cli", "redis", "schema", "server"]
+
+
+def test_what_the_tools_and_extras_need_is_pinned() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf8").splitlines()
+    pins = dict(line.split("==") for line in lines)
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
+    groups = [project["dependency-groups"], project["project"]["optional-dependencies"]]
+    needed = {line for group in groups for lines in group.values() for line in lines}
+    names = {re.split(r"[^\w-]", line)[0] for line in needed} - {"jsonrill"}
+    assert names <= set(pins)

@@ -2,6 +2,7 @@
 
 text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
+a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
 what goes wrong    `JsonrillError` and its children
