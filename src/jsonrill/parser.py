@@ -14,6 +14,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
 from dataclasses import dataclass
+from json import JSONDecoder
 from typing import Any, Final, Literal
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
@@ -61,6 +62,10 @@ class Sink:
     def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
     def complete(self, offset: int) -> None: ...
 
+    def takes_values(self) -> bool:
+        """May a whole container be handed over by `scalar`, instead of event by event?"""
+        return False
+
 
 # The states: what the machine stands before, or in.
 VALUE: Final = 0  # a value
@@ -73,6 +78,9 @@ END: Final = 6  # after the root value: white space
 STRING: Final = 7  # in a string value
 KEY: Final = 8  # in a key
 DIGITS: Final = 9  # in a number
+
+# A container that begins this far from the end of a piece may well end in it.
+WORTH_DECODING: Final = 64
 
 _EXPECTED: Final = {
     VALUE: "a value",
@@ -87,13 +95,18 @@ _EXPECTED: Final = {
 }
 
 
+_CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
+
+
 class Machine:
     """The state machine: text → events, told to the sink before `feed` returns."""
 
     __slots__ = (
         "_bom",
+        "_budget",
         "_closed",
         "_count",
+        "_decoder",
         "_frames",
         "_held",
         "_key",
@@ -130,6 +143,8 @@ class Machine:
         self._unique = duplicates == "error"
         self._parse_float = parse_float
         self._limits = limits if limits is not None else Limits()
+        self._decoder = self._whole_decoder() if sink.takes_values() and not self._unique else None
+        self._budget = 0
         self._closed = False
         self._state = VALUE
         # The open container: is it an object, its last key, how many keys or elements it has
@@ -167,25 +182,26 @@ class Machine:
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
-        if self._closed:
-            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
         if type(data) is not str:
             self._feed_other(data)
         # The common case of a long answer, so it comes first: no quote, escape or control
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
         elif (
             self._plain
+            and data
             and '"' not in data
             and "\\" not in data
             and data.isprintable()
             and self._offset + len(data) <= self._stop
         ):
-            if data:
-                self._sink.text(data)
-                self._offset += len(data)
+            self._offset += len(data)
+            self._sink.text(data)
+        elif self._closed:
+            raise StreamClosed(_CLOSED)
         elif self._tail:
             raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
         else:
+            self._bom = False
             self._read(data)
 
     def flush(self) -> None:
@@ -201,11 +217,14 @@ class Machine:
             end = len(self._held)
             raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
         self._closed = True
+        self._plain = False
 
     def _feed_other(self, data: Any) -> None:
         """Bytes, or a subclass of str."""
         if isinstance(data, str):
             return self.feed(str.__str__(data))
+        if self._closed:
+            raise StreamClosed(_CLOSED)
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
         data = self._tail + bytes(data)
@@ -221,6 +240,7 @@ class Machine:
             used, bad = error.start, data[error.start : error.start + 1]
             text = data[:used].decode()
         self._tail = b""
+        self._bom = False
         self._read(text)
         if bad:
             raise self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
@@ -230,7 +250,6 @@ class Machine:
 
     def _read(self, text: str) -> None:
         """Put what was held before the piece, keep to the limit, and run."""
-        self._bom = False
         if self._held:
             text = self._held + text
             self._held = ""
@@ -242,30 +261,46 @@ class Machine:
 
     def _run(self, text: str) -> None:
         pos, end = 0, len(text)
+        self._budget = 2 * end
         while pos < end:
             state = self._state
-            if state == STRING or state == KEY:
-                pos = self._string(text, pos)
-                continue
-            if state == DIGITS:
-                pos = self._digits(text, pos)
+            if state >= STRING:
+                pos = self._digits(text, pos) if state == DIGITS else self._string(text, pos)
                 continue
             char = text[pos]
-            if char in SPACES:
+            if char == "," and state == AFTER:
+                if self._object:
+                    self._state = NEXT_KEY
+                else:
+                    self._state = VALUE
+                    self._count += 1
+                pos += 1
+            elif char == ":" and state == COLON:
+                self._state = VALUE
+                pos += 1
+            elif char in SPACES:
                 pos += 1
                 if pos < end and text[pos] in SPACES:
                     pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-            elif state == AFTER:
-                pos = self._after(text, pos, char)
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
+            elif char == '"' and state <= NEXT_KEY:
+                pos = self._open_string(KEY, text, pos)
+            elif char == self._closer(state):
+                pos = self._close(pos)
             else:
-                pos = self._in_object(text, pos, char, state)
+                pos = self._unexpected(text, pos)
         if "\n" in text:
             self._line += text.count("\n")
             self._line_start = self._offset + text.rindex("\n") + 1
         self._offset += end - len(self._held)
         self._plain = self._state == STRING and not self._held
+
+    def _closer(self, state: int) -> str:
+        """The bracket that may end the open container now, if one may."""
+        if state == AFTER:
+            return "}" if self._object else "]"
+        return "}" if state == FIRST_KEY else ""
 
     def _value(self, text: str, pos: int, char: str) -> int:
         """A value begins, or an empty array ends."""
@@ -273,38 +308,16 @@ class Machine:
             self._sink.start_string(self._offset + pos)
             return self._open_string(STRING, text, pos)
         if char == "{" or char == "[":
+            if self._decoder is not None and len(text) - pos >= WORTH_DECODING:
+                end = self._decode_whole(text, pos)
+                if end > pos:
+                    return end
             return self._open(text, pos, char)
         if char in "-0123456789":
             return self._begin_number(text, pos)
         if char in LITERALS:
             return self._literal(text, pos, char)
         if char == "]" and self._state == FIRST_ELEMENT:
-            return self._close(pos)
-        return self._unexpected(text, pos)
-
-    def _in_object(self, text: str, pos: int, char: str, state: int) -> int:
-        """A key, a colon, an empty object's end; or anything at all after the root value."""
-        if state == COLON:
-            if char == ":":
-                self._state = VALUE
-                return pos + 1
-        elif state != END:
-            if char == '"':
-                return self._open_string(KEY, text, pos)
-            if char == "}" and state == FIRST_KEY:
-                return self._close(pos)
-        return self._unexpected(text, pos)
-
-    def _after(self, text: str, pos: int, char: str) -> int:
-        """After a value in a container: another one, or the closing bracket."""
-        if char == ",":
-            if self._object:
-                self._state = NEXT_KEY
-            else:
-                self._state = VALUE
-                self._count += 1
-            return pos + 1
-        if char == ("}" if self._object else "]"):
             return self._close(pos)
         return self._unexpected(text, pos)
 
@@ -338,6 +351,50 @@ class Machine:
             self._state = END
             self._sink.complete(self._offset + pos)
 
+    def _decode_whole(self, text: str, pos: int) -> int:
+        """A container that ends in this piece, read by the standard library's C scanner.
+
+        Where it cannot be (cut off, invalid, or so large that a limit might be passed) the machine
+        walks, and says exactly what is wrong. What failed attempts have read is bounded.
+        """
+        left = len(text) - pos
+        if left > self._budget or left > self._limits.string:
+            return pos
+        try:
+            value, end = self._decoder.raw_decode(text, pos)  # type: ignore[union-attr]
+        except (ValueError, RecursionError):
+            self._budget -= left
+            return pos
+        if text.count(":", pos, end) > self._limits.keys:
+            return pos
+        if _deeper(
+            value,
+            self._limits.depth - len(self._frames),
+            text.count("[", pos, end) + text.count("{", pos, end),
+        ):
+            return pos
+        self._sink.scalar(value, None, self._offset + pos)
+        self._ended(end)
+        return end
+
+    def _whole_decoder(self) -> JSONDecoder:
+        limit, parse_float = self._limits.number, self._parse_float
+
+        def bounded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
+            def number(text: str) -> Any:
+                if len(text) > limit:
+                    raise ValueError("too long a number: the machine walks")
+                return convert(text)
+
+            return number
+
+        def refuse(name: str) -> Any:
+            raise ValueError(f"{name} is not JSON: the machine walks")
+
+        return JSONDecoder(
+            parse_float=bounded(parse_float), parse_int=bounded(int), parse_constant=refuse
+        )
+
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
         self._token = self._offset + pos
@@ -352,10 +409,11 @@ class Machine:
         if "\\" in run or not run.isprintable() or self._offset + end > self._stop:
             return self._escaped(text, pos)
         if run:
-            self._take(run)
-        if quote < 0:
-            return end
-        return self._close_string(text, quote)
+            if self._state == STRING:
+                self._sink.text(run)
+            else:
+                self._parts.append(run)
+        return end if quote < 0 else self._close_string(text, quote)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
@@ -514,6 +572,7 @@ class Machine:
     def _place(self, text: str, pos: int) -> dict[str, Any]:
         """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
         self._closed = True
+        self._plain = False
         before = text.rfind("\n", 0, pos)
         line_start = self._line_start if before < 0 else self._offset + before + 1
         in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
@@ -523,6 +582,22 @@ class Machine:
             "column": self._offset + pos - line_start + 1,
             "path": self._path(value=in_value),
         }
+
+
+def _deeper(value: Any, depth: int, brackets: int) -> bool:
+    """Are containers nested deeper than `depth` in this value, which has so many of them?"""
+    if brackets <= depth:
+        return False
+    level = [value]
+    while level and depth > 0:
+        depth -= 1
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+    return bool(level)
 
 
 class FragmentSink(Sink):
