@@ -15,6 +15,7 @@ from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from json import JSONDecoder
+from sys import get_int_max_str_digits
 from typing import Any, Final, Literal
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
@@ -120,6 +121,7 @@ class Machine:
         "_parse_float",
         "_parts",
         "_plain",
+        "_room",
         "_seen",
         "_sink",
         "_state",
@@ -154,9 +156,11 @@ class Machine:
         self._count = 0
         self._seen: set[str] | None = None
         self._frames: list[tuple[bool, str, int, set[str] | None]] = []
-        # The token being read: where it began, where its limit is, its text so far.
+        # The token being read: where it began, where its limit is (for plain text: or that of the
+        # whole text, if it is nearer), its text so far.
         self._token = 0
         self._stop = 0
+        self._room = 0
         self._parts: list[str] = []
         self._number: list[str] = []
         self._number_state = "start"
@@ -192,14 +196,14 @@ class Machine:
             and '"' not in data
             and "\\" not in data
             and data.isprintable()
-            and self._offset + len(data) <= self._stop
+            and self._offset + len(data) <= self._room
         ):
             self._offset += len(data)
             self._sink.text(data)
         elif self._closed:
             raise StreamClosed(_CLOSED)
         elif self._tail:
-            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
+            raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         else:
             self._bom = False
             self._read(data)
@@ -209,13 +213,12 @@ class Machine:
         if self._closed:
             return
         if self._tail:
-            kind = Truncated if self._state in (STRING, KEY) else InvalidJSON
-            raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
+            kind = Truncated if self._bom or self._state in (STRING, KEY) else InvalidJSON
+            raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
         if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
-            self._end_number()
+            self._end_number("", 0)
         if self._state != END:
-            end = len(self._held)
-            raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
+            raise self._error_here(Truncated, self._expected(), "but the text ended")
         self._closed = True
         self._plain = False
 
@@ -243,7 +246,7 @@ class Machine:
         self._bom = False
         self._read(text)
         if bad:
-            raise self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
+            raise self._error_here(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}")
         self._tail = data[used:]
         self._plain = self._plain and not self._tail
         return None
@@ -256,7 +259,7 @@ class Machine:
         over = self._offset + len(text) - self._limits.text
         if over > 0:
             self._run(text[:-over])
-            raise self._over("text", self._limits.text, "", 0)
+            raise self._over("text", self._limits.text, self._held, len(self._held))
         self._run(text)
 
     def _run(self, text: str) -> None:
@@ -360,10 +363,10 @@ class Machine:
         left = len(text) - pos
         if left > self._budget or left > self._limits.string:
             return pos
+        self._budget -= left
         try:
             value, end = self._decoder.raw_decode(text, pos)  # type: ignore[union-attr]
         except (ValueError, RecursionError):
-            self._budget -= left
             return pos
         if text.count(":", pos, end) > self._limits.keys:
             return pos
@@ -373,6 +376,7 @@ class Machine:
             text.count("[", pos, end) + text.count("{", pos, end),
         ):
             return pos
+        self._budget += left
         self._sink.scalar(value, None, self._offset + pos)
         self._ended(end)
         return end
@@ -399,6 +403,7 @@ class Machine:
         self._state = state
         self._token = self._offset + pos
         self._stop = self._token + 1 + self._limits.string
+        self._room = min(self._stop, self._limits.text)
         return self._string(text, pos + 1)
 
     def _string(self, text: str, pos: int) -> int:
@@ -426,7 +431,8 @@ class Machine:
         if stop < len(text) and text[stop] == '"':
             return self._close_string(text, stop)
         if stop < end and text[stop] == "\\":
-            if not CUT_ESCAPE.match(text, stop, end):
+            last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
+            if last or not CUT_ESCAPE.match(text, stop, end):
                 return self._odd_escape(text, stop)
             if end == len(text):
                 self._held = text[stop:]
@@ -439,7 +445,7 @@ class Machine:
         return end
 
     def _odd_escape(self, text: str, pos: int) -> int:
-        """A high surrogate that stands alone, which json.loads accepts; or no escape at all."""
+        """A high surrogate alone right before the limit or a bad escape; or no escape at all."""
         if LONE_HIGH.match(text, pos):
             self._take(chr(int(text[pos + 2 : pos + 6], 16)))
             return pos + 6
@@ -483,7 +489,7 @@ class Machine:
         if found:
             end = found.end()
             if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
-                self._finish_number(found.group(), pos)
+                self._finish_number(found.group(), text, end)
                 return end
         self._state = DIGITS
         self._number_state = "start"
@@ -504,24 +510,25 @@ class Machine:
         if pos < len(text):
             if state not in NUMBER_DONE:
                 return self._unexpected(text, pos)
-            self._end_number()
+            self._end_number(text, pos)
         return pos
 
-    def _end_number(self) -> None:
-        text = "".join(self._number)
+    def _end_number(self, text: str, end: int) -> None:
+        number = "".join(self._number)
         self._number.clear()
-        self._finish_number(text, self._token + len(text) - self._offset)
+        self._finish_number(number, text, end)
 
-    def _finish_number(self, text: str, pos: int) -> None:
-        if "." in text or "e" in text or "E" in text:
-            value = self._parse_float(text)
+    def _finish_number(self, number: str, text: str, end: int) -> None:
+        """A number that ended before the character at `end` of this piece."""
+        if "." in number or "e" in number or "E" in number:
+            value = self._parse_float(number)
         else:
             try:
-                value = int(text)
-            except ValueError as error:  # sys.set_int_max_str_digits
-                raise self._over("number", len(text) - 1, "", 0) from error
-        self._sink.scalar(value, text, self._token)
-        self._ended(pos)
+                value = int(number)
+            except ValueError as error:
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+        self._sink.scalar(value, number, self._token)
+        self._ended(end)
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
@@ -563,6 +570,10 @@ class Machine:
         place = self._place(text, pos)
         where = f"at character {place['offset']}, in {to_text(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
+
+    def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
+        """An error between two pieces: right after all that was read or held."""
+        return self._error(kind, expected, got, self._held, len(self._held))
 
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
         place = self._place(text, pos)
