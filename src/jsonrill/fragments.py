@@ -34,6 +34,7 @@ Dialect = Literal["jsonrill", "juf"]
 # The order of the kinds is their code in the compact form.
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _CODES: Final = {kind: code for code, kind in enumerate(KINDS)}
+MANY_PARTS: Final = 512
 _STARTS_VALUE: Final = frozenset(
     (
         "StartObject",
@@ -90,6 +91,36 @@ class Fragment:
         parts = [self.kind, to_text(self.path)]
         parts += [repr(part) for part in (self.text, self.value) if part is not None]
         return f"<{' '.join(parts)}>"
+
+
+class Parts:
+    """A text that comes in pieces, kept in about as much memory as the text itself.
+
+    Tiny strings are mostly overhead: they are joined once there are many.
+    """
+
+    __slots__ = ("_joined", "_new")
+
+    def __init__(self) -> None:
+        self._joined: list[str] = []
+        self._new: list[str] = []
+
+    def add(self, run: str) -> None:
+        new = self._new
+        new.append(run)
+        if len(new) == MANY_PARTS:
+            self._joined.append("".join(new))
+            new.clear()
+
+    def text(self) -> str:
+        return "".join((*self._joined, *self._new))
+
+    def take(self) -> str:
+        """The whole text, which is then forgotten."""
+        text = self.text() if self._joined else "".join(self._new)
+        self._joined.clear()
+        self._new.clear()
+        return text
 
 
 class Cursor:
@@ -236,7 +267,7 @@ class WireReader:
             raise ValueError(f"dialect is one of {get_args(Dialect)}, not {dialect!r}")
         self._juf = dialect == "juf"
         self._cursor = Cursor()
-        self._parts: list[str] = []
+        self._parts = Parts()
 
     @property
     def complete(self) -> bool:
@@ -254,9 +285,9 @@ class WireReader:
             )
         if kind == "CompleteString":
             value = self._whole(value)
-            self._parts = []
+            self._parts.take()
         elif kind == "PartialString":
-            self._parts.append(cast(str, text))
+            self._parts.add(cast(str, text))
         place = expected if at is _IMPLIED else _adopted(at, expected)
         self._cursor.move(kind, place, value)
         return Fragment(kind, place, text, value, offset)
@@ -282,7 +313,7 @@ class WireReader:
         if path is not None:
             at = from_wire({"path": path, "kind": "StartObject"})._at
         if kind == "CompleteString":
-            if type(payload) is not int or payload != utf16_length("".join(self._parts)):
+            if type(payload) is not int or payload != utf16_length(self._parts.text()):
                 raise FragmentError(f"a string of {payload!r} UTF-16 units was announced, not sent")
             return kind, at, None, None, 0
         if kind == "CompleteNumber":
@@ -294,7 +325,7 @@ class WireReader:
         return kind, at, checked.text, checked.value, 0
 
     def _whole(self, value: Any) -> str:
-        parts = "".join(self._parts)
+        parts = self._parts.text()
         if value is None:
             return parts
         if value != parts and not self._juf:

@@ -19,7 +19,7 @@ from sys import get_int_max_str_digits
 from typing import Any, Final, Literal
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
-from .fragments import Fragment, Kind
+from .fragments import Fragment, Kind, Parts
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -161,7 +161,7 @@ class Machine:
         self._token = 0
         self._stop = 0
         self._room = 0
-        self._parts: list[str] = []
+        self._parts = Parts()
         self._number: list[str] = []
         self._number_state = "start"
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
@@ -417,7 +417,7 @@ class Machine:
             if self._state == STRING:
                 self._sink.text(run)
             else:
-                self._parts.append(run)
+                self._parts.add(run)
         return end if quote < 0 else self._close_string(text, quote)
 
     def _escaped(self, text: str, pos: int) -> int:
@@ -458,15 +458,14 @@ class Machine:
         if self._state == STRING:
             self._sink.text(run)
         else:
-            self._parts.append(run)
+            self._parts.add(run)
 
     def _close_string(self, text: str, quote: int) -> int:
         if self._state == STRING:
             self._sink.end_string()
             self._ended(quote + 1)
             return quote + 1
-        key = "".join(self._parts)
-        self._parts.clear()
+        key = self._parts.take()
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -624,7 +623,7 @@ class FragmentSink(Sink):
         self._steps: list[str | int] = []
         self._string: Place | None = None
         self._offset = 0
-        self._parts: list[str] = []
+        self._parts = Parts()
 
     def start_object(self, offset: int) -> None:
         place = self._next()
@@ -657,12 +656,11 @@ class FragmentSink(Sink):
         self.fragments.append(Fragment("StartString", self._string, None, None, offset))
 
     def text(self, run: str) -> None:
-        self._parts.append(run)
+        self._parts.add(run)
         self.fragments.append(Fragment("PartialString", self._string, run, None, self._offset))
 
     def end_string(self) -> None:
-        value = "".join(self._parts)
-        self._parts.clear()
+        value = self._parts.take()
         self.fragments.append(Fragment("CompleteString", self._string, None, value, self._offset))
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .fragments import Dialect, Fragment, WireReader
+from .fragments import MANY_PARTS, Dialect, Fragment, WireReader
 from .parser import Sink
 from .paths import Path, from_text, lookup
 
@@ -60,6 +60,8 @@ class Tree(Sink):
     def text(self, run: str) -> None:
         self.parts.append(run)
         self.changed = True
+        if len(self.parts) == MANY_PARTS:
+            self.fold()
 
     def end_string(self) -> None:
         if self.parts:
