@@ -7,7 +7,7 @@ order of fragments is judged by `WireReader`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .fragments import MANY_PARTS, Dialect, Fragment, WireReader
@@ -223,6 +223,8 @@ class Rebuilder(Growing):
 
     def feed(self, fragments: Iterable[Any]) -> None:
         """Apply fragments. One that does not fit raises FragmentError; those before it stay."""
+        if isinstance(fragments, (str, bytes, Mapping)):
+            raise TypeError(f"feed() takes a list of fragments, not {type(fragments).__name__}")
         for item in fragments:
             fragment = self._reader.read(item)
             if fragment is not None:
