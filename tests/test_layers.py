@@ -24,17 +24,27 @@ from support import ROOT
 SOURCE = ROOT / "src" / "jsonrill"
 
 PAGE = (
-    *("errors", "paths", "fragments", "grammar", "parser", "repair", "rebuilder", "document"),
+    *(
+        "errors",
+        "paths",
+        "fragments",
+        "grammar",
+        "states",
+        "machine",
+        "repair",
+        "parser",
+        "rebuilder",
+    ),
+    "document",
     *("chunker", "partial", "entities", "schema", "delta", "sse", "toolcalls", "providers"),
     *("streams", "__init__", "store", "server", "batch", "cli", "__main__"),
 )
 CORE = PAGE[: PAGE.index("__init__")]
 PARTS_OF = {
-    "parser": {"repair"},
     "partial": {"entities", "schema", "delta"},
     "toolcalls": {"providers"},
 }
-ONLY_FOR = {"repair": {"parser", "__init__"}}
+ONLY_FOR = {"repair": {"parser", "document", "__init__"}}
 # Extras that a core module may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}
 NO_IO = set(

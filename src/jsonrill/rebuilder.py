@@ -11,15 +11,28 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .fragments import MANY_PARTS, Dialect, Fragment, WireReader
-from .parser import Sink
+from .machine import Sink
 from .paths import Path, from_text, lookup
 
 
 class Tree(Sink):
     """The growing value: a sink of the machine, and the inside of the Rebuilder."""
 
-    __slots__ = ("_copy", "_key", "_spine", "_steps", "_string", "_top", "changed", "parts",
-                 "done", "root", "stale", "started")  # fmt: skip
+    __slots__ = (
+        "_copy",
+        "_key",
+        "_spine",
+        "_steps",
+        "_string",
+        "_top",
+        "changed",
+        "done",
+        "finished",
+        "parts",
+        "root",
+        "stale",
+        "started",
+    )
 
     def __init__(self) -> None:
         self.root: Any = None
@@ -28,6 +41,7 @@ class Tree(Sink):
         # Did the value change since the caller cleared this? And since it was last copied?
         self.changed = False
         self.stale = True
+        self.finished: list[Any] = []
         self._copy: Any = None
         # The open containers from the root inward, and at which step each one's child is.
         self._spine: list[Any] = []
@@ -85,6 +99,17 @@ class Tree(Sink):
 
     def takes_values(self) -> bool:
         return True
+
+    def next_document(self) -> None:
+        """Begin anew; a value that nobody was told of yet is kept in `finished`."""
+        self.stale = True
+        if self.changed:
+            self.finished.append(self.value)
+        self.changed = self.started = self.done = self._string = False
+        self.root = self._top = None
+        self.parts.clear()
+        self._spine.clear()
+        self._steps.clear()
 
     @property
     def live(self) -> Any:
