@@ -393,7 +393,7 @@ LIMITS: list[tuple[str, Limits, str, int]] = [
     ("depth", Limits(depth=0), "[]", 0),
     ("depth", Limits(depth=2), '[[1], {"a": [', 12),
     ("depth", Limits(depth=3), '{"a":{"b":{"c":{"d":1}}}}', 15),
-    ("text", Limits(text=0), "1", 0),
+    ("text", Limits(text=1), "12", 1),
     ("text", Limits(text=5), '"aaaaaaaaaaaa"', 5),
     ("text", Limits(text=5), '"a" \n \n \n', 5),
     ("text", Limits(text=3), "true", 3),
@@ -529,6 +529,12 @@ def test_integers_are_exact_and_floats_are_those_of_the_standard_library() -> No
     text = "[123456789012345678901234567890, 0.1, 1e400, -1e400, 1e-400, 9007199254740993]"
     values = [fragment.value for fragment in parse(text) if fragment.kind == "CompleteNumber"]
     assert repr(values) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize("bad", [{"text": 0}, {"depth": -1}, {"number": -5}])
+def test_limits_that_nothing_can_keep_are_a_value_error(bad: dict[str, int]) -> None:
+    with pytest.raises(ValueError):
+        Limits(**bad)
 
 
 @pytest.mark.parametrize("options", [{"duplicates": "first"}, {"duplicates": None}])

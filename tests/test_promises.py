@@ -54,7 +54,7 @@ any_text = st.one_of(
 small = st.builds(
     Limits,
     depth=st.integers(0, 4),
-    text=st.integers(0, 40),
+    text=st.integers(1, 40),
     string=st.integers(0, 12),
     number=st.integers(0, 6),
     keys=st.integers(0, 3),

@@ -63,6 +63,10 @@ class Limits:
     number: int = 400
     keys: int = 100_000
 
+    def __post_init__(self) -> None:
+        if self.text < 1 or min(self.depth, self.string, self.number, self.keys) < 0:
+            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
+
 
 _DEFAULT_LIMITS: Final = Limits()
 
@@ -329,10 +333,10 @@ class Machine:
                 self._run(part)
                 if len(part) == len(text):
                     return
+                text = self._held + text[len(part) :]
                 if not self._many_ended():
                     raise self._over("text", self._text_limit, self._held, len(self._held))
                 self._begin = self._offset
-                text = text[len(part) :]
             except (InvalidJSON, LimitExceeded) as error:
                 if not self._many:
                     raise
@@ -403,11 +407,12 @@ class Machine:
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
+        if self._held:
+            text = text[: end - len(self._held)]
         if "\n" in text:
             self._moved(text)
-            self._offset -= len(self._held)
         else:
-            self._offset += end - len(self._held)
+            self._offset += len(text)
         self._plain = self._state == STRING and not self._held and not self._single
 
     def _moved(self, text: str) -> None:
