@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from jsonrill import Fragment, InvalidJSON, LimitExceeded, Parser, Path
 
 # Characters at which something happens in some part of the code.
-ODD = '"\\/\b\f\n\r\t\x00\x1f\x7f\x80\xa0\u2028\u3000\ufeff\ufffd\uffff\U0001f600\U0010ffff aé0{}[],:'
+ODD = (
+    '"\\/\b\f\n\r\t\x00\x1f\x7f\x80\xa0\u2028\u3000\ufeff\ufffd\uffff\U0001f600\U0010ffff aé0{}[],:'
+)
 LONE = ["\ud800", "\udbff", "\udc00", "\udfff"]
 SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n"} | {
     "\r": "\\r",
@@ -284,7 +286,7 @@ class _Grower:
         value = copy.deepcopy(self.root[0]) if self.root else None
         path: Path | None = tuple(self.path) if self.stack else None
         if self.in_string:
-            path = (*self.path, self.step()) if self.stack else ()  # type: ignore[assignment]
+            path = (*self.path, self.step()) if self.stack else ()  # type: ignore[arg-type]
         return Growth(bool(self.root), value, path, complete)
 
     def end_number(self) -> None:

@@ -8,7 +8,7 @@ import json
 import pickle
 import sys
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -38,7 +38,7 @@ def refusal(pieces: Any, **options: Any) -> InvalidJSON | LimitExceeded:
         for piece in pieces:
             parser.feed(piece)
         parser.flush()
-    return caught.value
+    return cast("InvalidJSON | LimitExceeded", caught.value)
 
 
 # ---- fragments ----
@@ -61,7 +61,7 @@ FRAGMENTS: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("false", [("CompleteBoolean", (), None, False), ("JsonComplete", ())]),
     ("null", [("CompleteNull", ()), ("JsonComplete", ())]),
     (
-        ' \t\r\n[ 1 , null ] \n',
+        " \t\r\n[ 1 , null ] \n",
         [("StartArray", ()), ("CompleteNumber", (0,), "1", 1), ("CompleteNull", (1,))]
         + [("EndArray", ()), ("JsonComplete", ())],
     ),
@@ -389,6 +389,10 @@ def lengthy(text: str) -> str:
     return f'{{"k": [1, "{text}", 2]}}'
 
 
+def any_cutting(text: str) -> list[list[Any]]:
+    return [*cuttings(text), *cuttings(text.encode())]
+
+
 LIMITS: list[tuple[str, Limits, str, int]] = [
     ("depth", Limits(depth=0), "[]", 0),
     ("depth", Limits(depth=2), '[[1], {"a": [', 12),
@@ -420,7 +424,7 @@ LIMITS: list[tuple[str, Limits, str, int]] = [
 def test_a_limit_is_named_and_stands_where_it_was_passed(
     limit: str, limits: Limits, text: str, offset: int
 ) -> None:
-    found = [outcome(pieces, limits=limits) for pieces in [*cuttings(text), *cuttings(text.encode())]]
+    found = [outcome(pieces, limits=limits) for pieces in any_cutting(text)]
     assert all(other == found[0] for other in found)
     error = refusal([text], limits=limits)
     assert isinstance(error, LimitExceeded)
@@ -430,9 +434,7 @@ def test_a_limit_is_named_and_stands_where_it_was_passed(
 
 
 @pytest.mark.parametrize("limit, limits, text, offset", LIMITS)
-def test_nothing_before_a_limit_is_lost(
-    limit: str, limits: Limits, text: str, offset: int
-) -> None:
+def test_nothing_before_a_limit_is_lost(limit: str, limits: Limits, text: str, offset: int) -> None:
     before = Parser().feed(text[:offset])
     assert outcome([text], limits=limits).fragments == merged(before)
 
@@ -441,14 +443,17 @@ def test_nothing_before_a_limit_is_lost(
     "limits, text",
     [
         (Limits(depth=3), '[[[1], {"a": 1}], {"b": {}}]'),
-        (Limits(text=10), '[1, 2, 3]\n'),
+        (Limits(text=10), "[1, 2, 3]\n"),
         (Limits(text=6), '"aaaa"'),
         (Limits(text=4), "true"),
         (Limits(text=3), "123"),
         (Limits(string=4), '{"abcd": "abcd", "efgh": ["\\n\\n", "", "é\xa0日x"]}'),
         (Limits(string=6), '"\\ud800"'),
         (Limits(string=6), '{"\\udbff": "\\u00e9"}'),
-        (Limits(string=12), '["\\ud83d\\ude00", "\\ud800\\ud800", "\\ud83d\\u0041", "\\ud83d\\n...."]'),
+        (
+            Limits(string=12),
+            '["\\ud83d\\ude00", "\\ud800\\ud800", "\\ud83d\\u0041", "\\ud83d\\n...."]',
+        ),
         (Limits(string=7), '["\\ud83da", "a\\ud83d"]'),
         (Limits(string=8), '["\\ud83d\\n"]'),
         (Limits(number=5), "[12345, -1234, 1.5e3, 0.001, 1, -0, 123.4]"),
@@ -457,7 +462,7 @@ def test_nothing_before_a_limit_is_lost(
     ],
 )
 def test_what_just_fits_is_accepted(limits: Limits, text: str) -> None:
-    for pieces in [*cuttings(text), *cuttings(text.encode())]:
+    for pieces in any_cutting(text):
         assert outcome(pieces, limits=limits).error is None
 
 
@@ -644,7 +649,9 @@ def test_half_a_character_where_none_may_stand_is_invalid(data: bytes) -> None:
 
 def test_no_half_of_a_character_is_ever_shown() -> None:
     parser = Parser()
-    came = [[fragment.text for fragment in parser.feed(bytes([byte]))] for byte in '"é日😀'.encode()]
+    came = [
+        [fragment.text for fragment in parser.feed(bytes([byte]))] for byte in '"é日😀'.encode()
+    ]
     assert came == [[None], [], ["é"], [], [], ["日"], [], [], [], ["😀"]]
 
 

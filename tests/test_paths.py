@@ -96,8 +96,27 @@ def test_people_may_write_a_path_more_freely(short: str, path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", ".", "root.", "root..a", ".a", "a.", "a..b", "root[", "root[]", "root[a]", "root[-1]"]
-    + ["root[01]", "root[1", "root[1.0]", "root[ 1]", "root[١]", 'root["a]', 'root["a"', "root['a']"]
-    + ['root["a"b]', 'root["\n"]', 'root["\\x"]', 'root["\\u12"]', "a b", "é", "a-b", "1a", "root a"]
+    + [
+        "root[01]",
+        "root[1",
+        "root[1.0]",
+        "root[ 1]",
+        "root[١]",
+        'root["a]',
+        'root["a"',
+        "root['a']",
+    ]
+    + [
+        'root["a"b]',
+        'root["\n"]',
+        'root["\\x"]',
+        'root["\\u12"]',
+        "a b",
+        "é",
+        "a-b",
+        "1a",
+        "root a",
+    ]
     + ["a[*]", "a.*", "[*]", "root.*", "a\n", "root\n", "[" + "9" * 5000 + "]"],
 )
 def test_what_is_no_path_is_a_value_error(text: str) -> None:
@@ -281,7 +300,9 @@ def test_a_path_without_wildcards_is_a_pattern_that_fits_itself(path: Path) -> N
     assert matches(parse_pattern(to_text(path)), path)
 
 
-@pytest.mark.parametrize("text", ["", "a[", "a[**]", "a.**", "a[*", "a*", "**", "a.[*]", "root[", ".*"])
+@pytest.mark.parametrize(
+    "text", ["", "a[", "a[**]", "a.**", "a[*", "a*", "**", "a.[*]", "root[", ".*"]
+)
 def test_what_is_no_pattern_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
         parse_pattern(text)

@@ -1,4 +1,4 @@
-"""The rebuilder: fragments in, a value out; `tests/cases/rebuilder.json` pins it for any language."""
+"""Fragments in, a value out; `tests/cases/rebuilder.json` pins it for any language."""
 
 from __future__ import annotations
 
@@ -251,9 +251,13 @@ def leaked(source: str) -> str:
     return found
 
 
-keys = st.text("ab.[]\n\"é", max_size=3)
+keys = st.text('ab.[]\n"é', max_size=3)
 documents = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(-1e9, 1e9) | st.text('a"\\\né😀', max_size=6),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(-1e9, 1e9)
+    | st.text('a"\\\né😀', max_size=6),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
     max_leaves=12,
 )

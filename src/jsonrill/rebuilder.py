@@ -14,7 +14,6 @@ from .fragments import MANY_PARTS, Dialect, Fragment, WireReader
 from .machine import Sink
 from .paths import Path, from_text, lookup
 
-
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000
 
