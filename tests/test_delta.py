@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from documents import VALUES
+from beginnings import VALUES
 from jsonrill import apply_delta
 from jsonrill.delta import difference
 from support import examples

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents import KEYS, SCALARS, is_prefix, known, texts
+from beginnings import KEYS, SCALARS, is_prefix, known, texts
 from jsonrill import PartialStream, Update, apply_delta
 from support import cuttings, examples, pieces
 from test_partial import MODES, run, short

@@ -8,9 +8,11 @@ server-sent events `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
+speed              `compiled`: whether the core runs compiled; it is the same code either way
 what goes wrong    `JsonrillError` and its children
 """
 
+from . import machine as _machine
 from .delta import apply_delta
 from .document import Document
 from .errors import (
@@ -30,6 +32,8 @@ from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
 from .sse import SSEDecoder, SSEEncoder, SSEEvent, encode_event
 from .streams import fragments, partial, texts, updates, values
+
+compiled: bool = not _machine.__file__.endswith(".py")
 
 __version__ = "0.1.0"
 
@@ -57,6 +61,7 @@ __all__ = [
     "Update",
     "WireReader",
     "apply_delta",
+    "compiled",
     "encode_event",
     "fragments",
     "from_pointer",

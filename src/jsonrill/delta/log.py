@@ -40,26 +40,36 @@ _END_STRING: Final[Entry] = (END_STRING, ROOT, None)
 class Whole(Tree):
     """An entity nobody looks at before it is whole: its value, and no log."""
 
-    __slots__ = ("_ended", "_given_up")
+    __slots__ = ("_depth", "_ended", "_given_up")
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         super().__init__()
+        self._depth = 0
         self._ended = ended
         self._given_up = given_up
 
+    def start_object(self, offset: int) -> None:
+        self._depth += 1
+        super().start_object(offset)
+
+    def start_array(self, offset: int) -> None:
+        self._depth += 1
+        super().start_array(offset)
+
     def end_container(self, offset: int) -> None:
         super().end_container(offset)
-        if not self._spine:
+        self._depth -= 1
+        if not self._depth:
             self._ended()
 
     def end_string(self) -> None:
         super().end_string()
-        if not self._spine:
+        if not self._depth:
             self._ended()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         super().scalar(value, text, offset)
-        if not self._spine:
+        if not self._depth:
             self._ended()
 
     def next_document(self) -> None:

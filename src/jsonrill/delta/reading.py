@@ -22,9 +22,11 @@ SHOWN: Final = 4  # not certain yet: a number that grows, a literal guessed, a z
 END: Final = 5
 END_STRING: Final = 6
 
+# What each of them does to the depth of what is open.
+_DEEPER: Final = (1, 1, 1, 0, 0, -1, -1)
+
 # All places in a log hang below this one: the entity's own.
 ROOT: Final = Place(None, "")
-_NOTHING: Final = object()
 
 
 class Reading(Tree):
@@ -35,70 +37,45 @@ class Reading(Tree):
     def __init__(self) -> None:
         super().__init__()
         self._shown = False
-        self._under: Any = _NOTHING
+        self._under: Any = None
 
     def read(self, entries: Iterable[Any]) -> None:
         for entry in entries:
             if type(entry) is str:
-                self.parts.append(entry)
+                self.text(entry)
             else:
                 self.apply(*entry)
         self.stale = True
 
     def apply(self, code: int, place: Place, value: Any) -> None:
         if self._shown:
-            self._hide()
+            self.hide(self._under)
+            self._shown = False
         if code == END:
             self.end_container(0)
         elif code == END_STRING:
             self.end_string()
         else:
             if type(place.key) is str:
-                self._key = place.key
-            if code == SCALAR:
-                self.scalar(value, None, 0)
-            elif code == STRING:
-                self.start_string(0)
-            elif code == SHOWN:
-                self._show(value)
-            elif code == OBJECT:
-                self.start_object(0)
-            else:
-                self.start_array(0)
-
-    @property
-    def width(self) -> int:
-        """How much a copy of the open spine costs."""
-        return sum(map(len, self._spine))
-
-    @property
-    def closed(self) -> bool:
-        return self.started and not (self._spine or self._string or self._shown)
+                self.key(place.key, 0)
+            self._put_in(code, value)
 
     @property
     def open_path(self) -> Path | None:
-        if not self._shown:
-            return super().open_path
-        return (*self._steps, self._last()) if self._spine else ()
+        return self.last_path if self._shown else super().open_path
 
-    def _show(self, value: Any) -> None:
-        top = self._top
-        if self._spine and type(top) is dict:
-            self._under = top.get(self._key, _NOTHING)
-        self._put(value)
-        self._shown = True
-
-    def _hide(self) -> None:
-        self._shown = False
-        top = self._top
-        if not self._spine:
-            self.root = None
-        elif type(top) is list:
-            top.pop()
-        elif self._under is _NOTHING:
-            del top[self._key]
+    def _put_in(self, code: int, value: Any) -> None:
+        if code == SCALAR:
+            self.scalar(value, None, 0)
+        elif code == STRING:
+            self.start_string(0)
+        elif code == SHOWN:
+            self._under = self.show(value)
+            self._shown = True
+        elif code == OBJECT:
+            self.start_object(0)
         else:
-            top[self._key] = self._under
+            self.start_array(0)
 
 
 def changes_of(entries: list[Any], string: Place | None, shown: Any) -> Delta:
@@ -153,9 +130,15 @@ def _grown(entries: list[Any], at: int) -> tuple[int, Any]:
     if code >= SCALAR:
         return at + 1, value
     tree = Reading()
-    while at < len(entries) and not tree.closed:
-        tree.read((entries[at],))
+    depth = 0
+    while at < len(entries):
+        entry = entries[at]
+        tree.read((entry,))
         at += 1
+        if type(entry) is tuple:
+            depth += _DEEPER[entry[0]]
+            if not depth:
+                break
     return at, tree.live
 
 

@@ -74,11 +74,7 @@ class Judge(FragmentSink):
         passed: Callable[[], None],
         given_up: Callable[[], None],
     ) -> None:
-        super().__init__()
-        if entity.place is not None:
-            self._container = entity.place.parent
-            self._step = entity.place.key
-            self._steps.append("")
+        super().__init__(entity.place)
         self.alive = True
         self._check = check
         self._recorder = recorder
