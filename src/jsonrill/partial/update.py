@@ -40,7 +40,9 @@ class Update:
     _model: Any
     _open: Path | None
     _repairs: tuple[list[Repair], int, int]
+    _since: int
     _string: Place | None
+    _at: int
 
     def __init__(
         self,
@@ -51,11 +53,12 @@ class Update:
         delta: Delta | None = None,
         error: dict[str, str] | None = None,
     ) -> None:
-        self._fill(Entity(index, entity), status, None, data)
+        self._of(Entity(index, entity), status, None, data)
         self._delta = ABSENT if delta is None else delta
         self.error = error
 
-    def _fill(self, entity: Entity, status: Status, log: Log | None, data: Any) -> None:
+    def _of(self, entity: Entity, status: Status, log: Log | None, data: Any) -> Update:
+        """Make this the update of an entity, as its log has it now."""
         self.status = status
         self.error = None
         self._entity = entity
@@ -65,10 +68,12 @@ class Update:
         self._model = None
         self._open = None
         self._repairs = _NO_REPAIRS
-        # The update before this one was at `_since`, when `_string` was the open string.
-        self._since = 0
-        self._string = None
-        self._at = 0
+        if log is not None:
+            # The update before this one was at `_since`, when `_string` was the open string.
+            self._since = log.sent
+            self._string = log.sent_string
+            self._at = len(log.entries)
+        return self
 
     @property
     def index(self) -> int | None:
@@ -188,11 +193,10 @@ class Update:
             return []
         return [{"op": "add", "path": "", "value": data}]
 
-    def follow(self, earlier: Update) -> None:
-        """Make this update tell what `earlier`, of the same entity and never sent, would have."""
-        self._since = earlier._since
-        self._string = earlier._string
 
-    def is_of(self, other: Update) -> bool:
-        """Are both of the same entity?"""
-        return self._entity is other._entity
+def absorb(earlier: Update, later: Update) -> bool:
+    """Make `later` tell also what `earlier` would have; False if they are of two entities."""
+    if earlier._entity is not later._entity:
+        return False
+    later._since, later._string = earlier._since, earlier._string
+    return True
