@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -229,6 +231,17 @@ def test_updates_compare_by_what_they_say() -> None:
     assert repr(one) == 'Update({"index":0,"status":"COMPLETED","data":{"a":1}})'
     with pytest.raises(TypeError):
         hash(one)
+
+
+def test_updates_can_be_copied_and_sent_to_other_processes() -> None:
+    stream = PartialStream("REALTIME", entity="a", send="delta")
+    updates = stream.feed('{"a": [{"b": 1}, {"c": ["x') + stream.feed("?\\q")
+    assert [update.status for update in updates] == ["COMPLETED", "PARTIAL", "ERROR"]
+    for update in updates:
+        for twin in (copy.deepcopy(update), pickle.loads(pickle.dumps(update))):
+            assert twin == update and twin.to_json("path") == update.to_json("path")
+            assert (twin.path, twin.open_path) == (update.path, update.open_path)
+            assert twin.is_complete(("b",)) == (update.index == 0)
 
 
 def test_data_is_safe_to_keep_and_may_be_read_in_any_order() -> None:

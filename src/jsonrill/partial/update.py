@@ -164,6 +164,11 @@ class Update:
 
     __hash__ = None  # type: ignore[assignment]  # data may be of any type
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy, or what another process gets, is an update without a log.
+        known = (self.path, self.open_path, self.document, self.repairs, self.model)
+        return _restored, (self.to_dict(), *known)
+
     def __repr__(self) -> str:
         return f"Update({self.to_json()})"
 
@@ -192,6 +197,22 @@ class Update:
         if data is None and self.status == "ERROR":
             return []
         return [{"op": "add", "path": "", "value": data}]
+
+
+def _restored(
+    fields: dict[str, Any],
+    path: Path,
+    growing: Path | None,
+    document: int,
+    repairs: list[Repair],
+    model: Any,
+) -> Update:
+    update = Update(**{"index": None, **fields})
+    for step in path:
+        update._entity.place = Place(update._entity.place, step)
+    update._entity.document = document
+    update._open, update._repairs, update._model = growing, (repairs, 0, len(repairs)), model
+    return update
 
 
 def absorb(earlier: Update, later: Update) -> bool:
