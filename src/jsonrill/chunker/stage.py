@@ -1,0 +1,154 @@
+"""Snapshots in, text out: the stage itself, its options, and what happens when they contradict."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any, Final, Literal
+
+from ..errors import RevisionError, StreamClosed
+from ..paths import Path, to_text
+from .compare import ABSENT, Difference, differences
+from .rules import Rules
+from .snapshot import Loads, Tree, decode, plain, read, too_deep
+from .spine import Spine, Survey
+
+_NULLS: Final = ("value", "placeholder")
+_POLICIES: Final = ("raise", "keep")
+
+
+class Chunker:
+    """Turns complete snapshots of a growing JSON value back into a stream of text.
+
+    The texts that `feed` and `flush` return, joined, are valid JSON equal to the last snapshot
+    (the order of members may differ). What was returned cannot be taken back: a snapshot that
+    contradicts it raises `RevisionError` and changes nothing, so it may be skipped.
+
+    eager        of several values that appear at once, show one at once instead of waiting
+    null         "placeholder": a null means that the value has not come yet
+    on_revision  "keep": do not raise, keep what is written and note it in `revisions`
+    patience     how many snapshots in a row a value must stand still before another overtakes it
+    verify       keep the text and have `flush` prove that it equals the last snapshot
+    loads        decodes snapshots that are text, instead of the decoder that keeps number texts
+    """
+
+    def __init__(
+        self,
+        *,
+        eager: bool = False,
+        null: Literal["value", "placeholder"] = "value",
+        on_revision: Literal["raise", "keep"] = "raise",
+        patience: int = 1,
+        verify: bool = False,
+        loads: Loads | None = None,
+    ) -> None:
+        if null not in _NULLS:
+            raise ValueError(f'null is "value" or "placeholder", not {null!r}')
+        if on_revision not in _POLICIES:
+            raise ValueError(f'on_revision is "raise" or "keep", not {on_revision!r}')
+        if patience < 1:
+            raise ValueError(f"patience is at least 1, not {patience!r}")
+        self.revisions: list[RevisionError] = []
+        self._rules = Rules(eager, null == "placeholder", patience)
+        self._keep = on_revision == "keep"
+        self._loads = loads
+        self._verify = verify
+        self._chunks: list[str] = []
+        self._spine = Spine(self._rules)
+        self._last: Tree = ABSENT
+        self._gone: list[Difference] = []
+        self._known: set[Path] = set()
+        self._warned = False
+        self._closed = False
+
+    def feed(self, snapshot: Any) -> str:
+        """The text that this snapshot adds: `""` when there is nothing to say yet."""
+        if self._closed:
+            raise StreamClosed("the chunker was flushed; a new document needs a new one")
+        tree = read(snapshot, self._loads)
+        try:
+            survey = self._spine.survey(tree)
+            news = self._contradictions(survey)
+            different = self._is_different(tree, survey)
+            if different:
+                self._spine.plan(survey)
+        except RecursionError:
+            raise too_deep() from None
+        for error, level in news:
+            self._note(error)
+            if level is not None:
+                self._spine.freeze(level)
+        self._last, self._gone, self._warned = tree, survey.gone, False
+        return self._sent(self._spine.write(survey)) if different else ""
+
+    def flush(self) -> str:
+        """The rest of the text. `RevisionError` when the last snapshot lacks something that is
+        written; a second call then closes the text as it is."""
+        if self._closed or self._last is ABSENT:
+            self._closed = True
+            return ""
+        missing = [found for found in self._gone if not self._is_known(found.path)]
+        if missing and not self._keep and not self._warned:
+            self._warned = True
+            raise _error(missing[0])
+        for found in missing:
+            self._note(_error(found))
+        self._closed = True
+        text = self._sent(self._spine.finish(self._last))
+        if self._verify:
+            self._prove()
+        return text
+
+    def _contradictions(self, survey: Survey) -> list[tuple[RevisionError, int | None]]:
+        if not survey.revised:
+            return []
+        found = [(it, level) for it, level in survey.revised if not self._is_known(it.path)]
+        if found and not self._keep:
+            raise _error(found[0][0])
+        return [(_error(it), level) for it, level in found]
+
+    def _is_different(self, tree: Tree, survey: Survey) -> bool:
+        """Does it tell anything that the snapshot before did not?"""
+        if survey.gone or self._gone:
+            return bool(tree != self._last)
+        return survey.deepest >= 0
+
+    def _is_known(self, path: Path) -> bool:
+        """Was a revision noted there, or above?"""
+        return bool(self._known) and any(path[:end] in self._known for end in range(len(path) + 1))
+
+    def _note(self, error: RevisionError) -> None:
+        self.revisions.append(error)
+        self._known.add(error.path)
+
+    def _sent(self, text: str) -> str:
+        if self._verify:
+            self._chunks.append(text)
+        return text
+
+    def _prove(self) -> None:
+        """The text read back is the last snapshot, but for the revisions that are noted."""
+        try:
+            written = decode("".join(self._chunks))
+        except RecursionError:
+            raise too_deep() from None
+        for found in differences(written, self._last, placeholder=False):
+            if not self._is_known(found.path):
+                raise _error(found)
+
+
+def _error(found: Difference) -> RevisionError:
+    written, now = plain(found.was), None if found.now is ABSENT else plain(found.now)
+    return RevisionError(found.path, written, now, _message(found, written, now))
+
+
+def _message(found: Difference, written: Any, now: Any) -> str:
+    shown = "missing" if found.now is ABSENT else reprlib.repr(now)
+    ways = ['on_revision="keep" keeps what is written and goes on']
+    if written is None or found.now is None:
+        ways.insert(0, 'null="placeholder" if a null means "not yet"')
+    elif not found.gone:
+        ways.insert(0, "a larger patience if values grow side by side")
+    return (
+        f"{to_text(found.path)} was written as {reprlib.repr(written)} and is now {shown}; "
+        f"written text cannot be taken back. Try {', '.join(ways)}"
+    )
