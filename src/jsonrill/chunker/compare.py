@@ -20,6 +20,7 @@ class Absent:
 
 
 ABSENT: Final = Absent()
+ATOMS: Final = (bool, type(None))  # the types of values that come whole
 
 _ZEROS: Final = (("0",), ("0", ".", "0"))
 
@@ -63,6 +64,20 @@ def is_empty(tree: Tree) -> bool:
     return True
 
 
+def is_blank(tree: Tree) -> bool:
+    """Nothing but nulls: how a typed source shows a value, or a whole object, it has not begun."""
+    todo = [tree]
+    while todo:
+        value = todo.pop()
+        if type(value) is dict and value:
+            todo += value.values()
+        elif type(value) is list and value:
+            todo += value
+        elif value is not None:
+            return False
+    return True
+
+
 def differences(was: Tree, now: Tree, *, placeholder: bool, at: Path = ()) -> Iterator[Difference]:
     """What differs between a finished value and the one at hand, in document order.
 
@@ -77,11 +92,11 @@ def differences(was: Tree, now: Tree, *, placeholder: bool, at: Path = ()) -> It
         elif type(old) is dict and type(new) is dict:
             more: Iterable[Tree] = [new[key] for key in new.keys() - old.keys()]
             if more:
-                yield Difference(_path(at, place), old, new, placeholder and _is_blank(more))
+                yield Difference(_path(at, place), old, new, placeholder and all(map(is_blank, more)))
             todo += [(Place(place, key), old[key], new.get(key, ABSENT)) for key in reversed(old)]
         elif type(old) is list and type(new) is list:
             if more := new[len(old) :]:
-                yield Difference(_path(at, place), old, new, placeholder and _is_blank(more))
+                yield Difference(_path(at, place), old, new, placeholder and all(map(is_blank, more)))
             new = new + [ABSENT] * (len(old) - len(new))
             todo += [(Place(place, i), old[i], new[i]) for i in reversed(range(len(old)))]
         elif old != new:
@@ -90,7 +105,3 @@ def differences(was: Tree, now: Tree, *, placeholder: bool, at: Path = ()) -> It
 
 def _path(at: Path, place: Place | None) -> Path:
     return at if place is None else at + place.path
-
-
-def _is_blank(trees: Iterable[Tree]) -> bool:
-    return all(tree is None for tree in trees)

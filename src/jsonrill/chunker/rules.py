@@ -6,9 +6,10 @@ the next snapshot; `eager` guesses, which is safe because an open value is close
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .compare import ABSENT, is_empty, waits
+from .compare import ABSENT, is_blank, is_empty, waits
 from .snapshot import Tree
 
 
@@ -19,18 +20,14 @@ class Rules:
     patience: int = 1
 
     def is_there(self, tree: Tree) -> bool:
-        return tree is not ABSENT and not (tree is None and self.placeholder)
+        return tree is not ABSENT and not (self.placeholder and is_blank(tree))
 
-    def pick(self, fresh: list[tuple[str, Tree]]) -> str | None:
-        """The new member to open, or None to hold them all. No booleans or nulls among them."""
+    def pick(self, fresh: Sequence[str], value: dict[str, Tree]) -> str | None:
+        """The new member of `value` to open, or None to hold them all. No booleans or nulls."""
         if len(fresh) == 1:
-            return _first(fresh)
-        numbers = [member for member in fresh if type(member[1]) is tuple]
-        if not self.eager:
-            return _first(numbers) if len(numbers) == 1 else None
-        growing = [member for member in fresh if type(member[1]) is not tuple]
-        return _first([member for member in growing if not is_empty(member[1])] + numbers)
-
-
-def _first(members: list[tuple[str, Tree]]) -> str | None:
-    return next((key for key, value in members if not waits(value)), None)
+            return None if waits(value[fresh[0]]) else fresh[0]
+        numbers = [key for key in fresh if type(value[key]) is tuple]
+        if self.eager:
+            full = [key for key in fresh if key not in numbers and not is_empty(value[key])]
+            return next((key for key in full + numbers if not waits(value[key])), None)
+        return numbers[0] if len(numbers) == 1 and not waits(value[numbers[0]]) else None

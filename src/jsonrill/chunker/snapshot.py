@@ -40,7 +40,15 @@ def read(snapshot: object, loads: Loads | None = None) -> Tree:
 
 def decode(text: str | bytes | bytearray) -> Tree:
     try:
-        return _DECODER.decode(text if isinstance(text, str) else text.decode("utf-8-sig"))
+        if not isinstance(text, str):
+            text = text.decode("utf-8-sig")
+        try:
+            tree, end = _DECODER.scan_once(text, 0)
+            if end == len(text):
+                return tree
+        except StopIteration:
+            pass
+        return _DECODER.decode(text)  # white space around it, or the error to report
     except JSONDecodeError as error:
         raise InvalidJSON(
             f"the snapshot is not JSON: {error}",

@@ -1,11 +1,13 @@
 """The open end of the written text: the containers from the root down, and the leaf at the tip.
 
-`survey` and `plan` read a snapshot against it and change nothing: what contradicts the text, what
-is new, where to write. `write` and `finish` carry it out and cannot fail. So a snapshot that is
-refused leaves no trace.
+`grow` holds a snapshot against it: what contradicts the text, what is new. `plan` finds where to
+write what. Neither changes anything but the leaf when it alone grew; `write` and `finish` carry
+out and cannot fail. So a snapshot that is refused leaves no trace.
 """
 
 from __future__ import annotations
+
+from itertools import islice
 
 from ..paths import Path
 from .compare import ABSENT, Difference, differences
@@ -30,45 +32,38 @@ class Opening:
             frame = Object(was, rules) if type(value) is dict else Array(was, rules)
             self.frames.append(frame)
             self.text.append(frame.brackets[0])
-            look = frame.look(value, True, rules)
+            look = frame.look(value)
             if look is None:
                 return
-            move = frame.move(look, value, rules, True) or Move([])
-            was = frame.was(move.opened)
-            frame.hold(look, value, True)
-            frame.make(move, value, self.text)
-            if move.opened is None:
+            move = frame.move(look, value, True) or Move(())
+            opened = move.opened
+            was = ABSENT if opened is None else frame.was(opened)
+            frame.make(move, look, value, self.text)
+            if opened is None:
                 return
-            value = value[move.opened]
+            value = value[opened]
         self.leaf = String() if type(value) is str else Number()
         self.text += ('"' if type(value) is str else "", self.leaf.grow(value))
 
 
 class Survey:
-    """What a snapshot says, level by level from the root; `plan` adds where to write what."""
+    """What a snapshot says to each level of the spine from `base` down; above it nothing is new.
 
-    __slots__ = (
-        "deepest",
-        "gone",
-        "leaf",
-        "level",
-        "looks",
-        "move",
-        "opening",
-        "revised",
-        "values",
-    )
+    `plan` adds where to write what.
+    """
 
-    def __init__(self) -> None:
+    deepest = -1  # the lowest level at which something changed
+    leaf: Tree = ABSENT
+    index = 0  # of the level to write at
+    move: Move | None = None
+    opening: Opening | None = None
+
+    def __init__(self, base: int) -> None:
+        self.base = base
         self.values: list[Tree] = []
         self.looks: list[Look | None] = []
-        self.leaf: Tree = ABSENT
-        self.deepest = -1  # the lowest level at which something changed
         self.gone: list[Difference] = []
-        self.revised: list[tuple[Difference, int | None]] = []  # and which level is open, if any
-        self.level = 0
-        self.move: Move | None = None
-        self.opening: Opening | None = None
+        self.revised: list[tuple[Difference, int | None]] = []  # and the level, if it is open
 
 
 class Spine:
@@ -79,62 +74,60 @@ class Spine:
         self._frames: list[Frame] = [Root(ABSENT, rules)]
         self._leaf: Leaf | None = None
 
-    def survey(self, tree: Tree) -> Survey:
-        survey = Survey()
-        value: Tree = [tree]
-        for level, frame in enumerate(self._frames):
-            value = self._admitted(level, value, survey)
-            survey.values.append(value)
-            if value is ABSENT:
-                survey.looks.append(None)
-                continue
-            agreed = frame.agrees(value)
-            if not agreed:
-                self._disagree(level, value, survey)
-            look = frame.look(value, agreed, self._rules)
-            survey.looks.append(look)
-            if look is not None and look.differs:
-                survey.deepest = level
-            if frame.open is not None:
-                value = self._child(level, value, survey)
-        if self._leaf is not None and value is not ABSENT:
-            self._survey_leaf(self._leaf, value, survey)
-        return survey
+    def grow(self, tree: Tree) -> str | Survey:
+        """The text to add when nothing but the open leaf grew, as in most snapshots; else what
+        the snapshot says, with nothing changed."""
+        leaf, value, base = self._leaf, tree, 1
+        if leaf is None or leaf.frozen:
+            return self._survey(0, [tree])
+        for frame in islice(self._frames, 1, None):
+            child = frame.follow(value)
+            if child is ABSENT or child is None:
+                return self._survey(base, value)
+            value = child
+            base += 1
+        return leaf.grow(value) if leaf.fits(value) else self._survey(0, [tree])
 
     def plan(self, survey: Survey) -> None:
         """Where the snapshot lets us write: at the highest level that must, for all below it is
         closed by that."""
-        for level, look in enumerate(survey.looks):
+        for index, look in enumerate(survey.looks):
             if look is None:
                 continue
-            frame, value = self._frames[level], survey.values[level]
-            move = frame.move(look, value, self._rules, survey.deepest <= level)
+            level = survey.base + index
+            frame, value = self._frames[level], survey.values[index]
+            move = frame.move(look, value, survey.deepest <= level)
             if move is not None:
-                survey.level, survey.move = level, move
-                if move.opened is not None:
-                    survey.opening = Opening(
-                        value[move.opened], frame.was(move.opened), self._rules
-                    )
+                survey.index, survey.move, opened = index, move, move.opened
+                if opened is not None:
+                    survey.opening = Opening(value[opened], frame.was(opened), self._rules)
                 return
 
     def write(self, survey: Survey) -> str:
-        out: list[str] = []
-        move, at = survey.move, survey.level
-        for level, look in enumerate(survey.looks if move is None else survey.looks[: at + 1]):
-            if look is not None:
-                self._frames[level].hold(look, survey.values[level], survey.deepest <= level)
-        if move is not None:
-            frame = self._frames[at]
-            if frame.open is not None:
-                frame.end(self._close(at + 1, survey.values, survey.leaf, out))
-            frame.make(move, survey.values[at], out)
-            if survey.opening is not None:
-                self._frames += survey.opening.frames
-                self._leaf = survey.opening.leaf
-                out += survey.opening.text
-        elif self._leaf is not None and survey.leaf is not ABSENT:
-            out.append(self._leaf.grow(survey.leaf))
+        if survey.move is None:
+            self._hold(survey, len(survey.looks))
+            if self._leaf is None or survey.leaf is ABSENT:
+                return ""
+            return self._leaf.grow(survey.leaf)
+        index, out = survey.index, []
+        self._hold(survey, index)
+        frame = self._frames[survey.base + index]
+        if frame.open is not None:
+            below = survey.values[index + 1 :]
+            frame.end(self._close(survey.base + index + 1, below, survey.leaf, out))
+        frame.make(survey.move, survey.looks[index], survey.values[index], out)
+        if survey.opening is not None:
+            self._frames += survey.opening.frames
+            self._leaf = survey.opening.leaf
+            out += survey.opening.text
         return "".join(out)
+
+    def _hold(self, survey: Survey, end: int) -> None:
+        for index in range(end):
+            look = survey.looks[index]
+            if look is not None:
+                level = survey.base + index
+                self._frames[level].hold(look, survey.values[index], survey.deepest <= level)
 
     def finish(self, tree: Tree) -> str:
         """Write all of `tree`, the last snapshot, that is not written yet, and close everything."""
@@ -142,7 +135,7 @@ class Spine:
         values: list[Tree] = []
         value: Tree = [tree]
         for frame in self._frames:
-            if frame.frozen or type(value) is not frame.kind:
+            if type(value) is not frame.kind or frame.frozen:
                 value = ABSENT
             values.append(value)
             if value is not ABSENT and frame.open is not None:
@@ -155,12 +148,13 @@ class Spine:
     def freeze(self, level: int) -> None:
         """What is open there stays as it is written, whatever the snapshots say."""
         if level < len(self._frames):
-            self._frames[level].frozen = True
+            self._frames[level].freeze()
         elif self._leaf is not None:
             self._leaf.frozen = True
 
     def _close(self, start: int, values: list[Tree], leaf: Tree, out: list[str]) -> Tree:
-        """Close what is open from the tip up to level `start`. What was written there?"""
+        """Close what is open, from the tip up to level `start`; `values` are theirs. What is
+        written there now?"""
         written: Tree = None
         if self._leaf is not None:
             out.append(self._leaf.finish(leaf))
@@ -169,24 +163,40 @@ class Spine:
         while len(self._frames) > start:
             frame = self._frames.pop()
             frame.end(written)
-            written = frame.finish(values[len(self._frames)], out)
+            written = frame.finish(values.pop(), out)
         return written
 
-    def _admitted(self, level: int, value: Tree, survey: Survey) -> Tree:
-        """`value` if an open container can go on with it."""
-        frame = self._frames[level]
-        if type(value) is frame.kind and not frame.frozen:
-            return value
-        if value is not ABSENT and not frame.frozen:
-            self._revise(level, value, survey)
-        return ABSENT
+    def _survey(self, base: int, value: Tree) -> Survey:
+        survey = Survey(base)
+        for level in range(base, len(self._frames)):
+            value = self._survey_frame(level, value, survey)
+        if self._leaf is not None and value is not ABSENT:
+            self._survey_leaf(self._leaf, value, survey)
+        return survey
 
-    def _child(self, level: int, value: Tree, survey: Survey) -> Tree:
-        child = self._frames[level].child(value)
-        if self._rules.is_there(child):
+    def _survey_frame(self, level: int, value: Tree, survey: Survey) -> Tree:
+        """Look at one open container. What is the value of what is open in it?"""
+        frame = self._frames[level]
+        if type(value) is not frame.kind or frame.frozen:
+            if value is not ABSENT and not frame.frozen:
+                self._revise(level, value, survey)
+            survey.values.append(ABSENT)
+            survey.looks.append(None)
+            return ABSENT
+        if not frame.agrees(value):
+            self._disagree(level, value, survey)
+        look = frame.look(value)
+        survey.values.append(value)
+        survey.looks.append(look)
+        if look is not None and (look.new or look.changed or look.gone):
+            survey.deepest = level
+        if frame.open is None:
+            return ABSENT
+        child = frame.child(value)
+        if child is not ABSENT and not (child is None and self._rules.placeholder):
             return child
-        path = self._path(level + 1)
-        survey.gone.append(Difference(path, self._so_far(level + 1), child, True))
+        found = Difference(self._path(level + 1), self._so_far(level + 1), child, True)
+        survey.gone.append(found)
         survey.deepest = len(self._frames)  # it did not stand still
         return ABSENT
 
@@ -201,8 +211,8 @@ class Spine:
             survey.deepest = len(self._frames)
 
     def _revise(self, level: int, value: Tree, survey: Survey) -> None:
-        difference = Difference(self._path(level), self._so_far(level), value, False)
-        survey.revised.append((difference, level))
+        found = Difference(self._path(level), self._so_far(level), value, False)
+        survey.revised.append((found, level))
 
     def _disagree(self, level: int, value: Tree, survey: Survey) -> None:
         """Which closed values are missing, which are not as they were written?"""

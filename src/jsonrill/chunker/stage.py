@@ -64,21 +64,23 @@ class Chunker:
         """The text that this snapshot adds: `""` when there is nothing to say yet."""
         if self._closed:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
-        tree = read(snapshot, self._loads)
         try:
-            survey = self._spine.survey(tree)
-            news = self._contradictions(survey)
-            different = self._is_different(tree, survey)
-            if different:
-                self._spine.plan(survey)
+            if type(snapshot) is str and self._loads is None:
+                tree = decode(snapshot)
+            else:
+                tree = read(snapshot, self._loads)
+            text = self._spine.grow(tree)
+            if isinstance(text, Survey):
+                text = self._settle(tree, text)
+            elif self._gone:
+                self._gone = []
         except RecursionError:
             raise too_deep() from None
-        for error, level in news:
-            self._note(error)
-            if level is not None:
-                self._spine.freeze(level)
-        self._last, self._gone, self._warned = tree, survey.gone, False
-        return self._sent(self._spine.write(survey)) if different else ""
+        self._last = tree
+        self._warned = False
+        if self._verify:
+            self._chunks.append(text)
+        return text
 
     def flush(self) -> str:
         """The rest of the text. `RevisionError` when the last snapshot lacks something that is
@@ -93,24 +95,34 @@ class Chunker:
         for found in missing:
             self._note(_error(found))
         self._closed = True
-        text = self._sent(self._spine.finish(self._last))
+        text = self._spine.finish(self._last)
         if self._verify:
-            self._prove()
+            self._prove("".join(self._chunks) + text)
         return text
 
+    def _settle(self, tree: Tree, survey: Survey) -> str:
+        """Judge what a snapshot says, then write. Nothing is changed before it is judged."""
+        new: list[tuple[RevisionError, int | None]] = []
+        if survey.revised:
+            new = self._contradictions(survey)
+        if survey.gone or self._gone:
+            differs = tree != self._last
+        else:
+            differs = survey.deepest >= 0
+        if differs:
+            self._spine.plan(survey)
+        for error, level in new:
+            self._note(error)
+            if level is not None:
+                self._spine.freeze(level)
+        self._gone = survey.gone
+        return self._spine.write(survey) if differs else ""
+
     def _contradictions(self, survey: Survey) -> list[tuple[RevisionError, int | None]]:
-        if not survey.revised:
-            return []
         found = [(it, level) for it, level in survey.revised if not self._is_known(it.path)]
         if found and not self._keep:
             raise _error(found[0][0])
         return [(_error(it), level) for it, level in found]
-
-    def _is_different(self, tree: Tree, survey: Survey) -> bool:
-        """Does it tell anything that the snapshot before did not?"""
-        if survey.gone or self._gone:
-            return bool(tree != self._last)
-        return survey.deepest >= 0
 
     def _is_known(self, path: Path) -> bool:
         """Was a revision noted there, or above?"""
@@ -120,15 +132,10 @@ class Chunker:
         self.revisions.append(error)
         self._known.add(error.path)
 
-    def _sent(self, text: str) -> str:
-        if self._verify:
-            self._chunks.append(text)
-        return text
-
-    def _prove(self) -> None:
+    def _prove(self, text: str) -> None:
         """The text read back is the last snapshot, but for the revisions that are noted."""
         try:
-            written = decode("".join(self._chunks))
+            written = decode(text)
         except RecursionError:
             raise too_deep() from None
         for found in differences(written, self._last, placeholder=False):

@@ -23,11 +23,16 @@ def quoted(text: str) -> str:
 
 def escaped(text: str) -> str:
     """`text` as it stands between the quotes."""
-    return quoted(text)[1:-1]
+    written = encode_basestring(text)
+    return written[1:-1] if written.isascii() else quoted(text)[1:-1]
 
 
 def whole(tree: Tree) -> str:
     """A finished value. Without recursion: what could be decoded can be written."""
+    if type(tree) is str:
+        return quoted(tree)
+    if type(tree) is tuple:
+        return "".join(tree)
     out: list[str] = []
     todo: list[tuple[str, Tree, str]] = [("", tree, "")]  # what stands before and after each value
     while todo:
@@ -61,6 +66,8 @@ def settled(text: str) -> int:
     """How much of a growing string will not change: all but a tail that stands for half a
     character (a replacement character, a lone surrogate)."""
     end = len(text)
+    if text[-1:] < "\ud800":
+        return end
     while end and (text[end - 1] == "\ufffd" or "\ud800" <= text[end - 1] <= "\udfff"):
         end -= 1
     return end
