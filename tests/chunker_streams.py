@@ -1,4 +1,4 @@
-"""Made-up sources for the chunker's tests: documents, and the snapshots that a source shows of them.
+"""Made-up sources for the chunker's tests: documents, and the snapshots a source shows of them.
 
 A document is written in one order, character by character; a snapshot is what a partial parser
 would show at some character, with its keys in any order. Numbers are `Num`, their source text.

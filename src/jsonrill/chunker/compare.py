@@ -12,14 +12,12 @@ from ..paths import Path, Place
 from .snapshot import Tree
 
 
-class Absent:
-    """What a place holds that the snapshot does not have."""
-
-    def __repr__(self) -> str:
-        return "absent"
+class Mark:
+    """Stands where a tree would stand, and equals no tree."""
 
 
-ABSENT: Final = Absent()
+ABSENT: Final = Mark()  # the snapshot does not have this
+NOTHING: Final = Mark()  # nothing is open here
 ATOMS: Final = (bool, type(None))  # the types of values that come whole
 
 _ZEROS: Final = (("0",), ("0", ".", "0"))
@@ -92,11 +90,15 @@ def differences(was: Tree, now: Tree, *, placeholder: bool, at: Path = ()) -> It
         elif type(old) is dict and type(new) is dict:
             more: Iterable[Tree] = [new[key] for key in new.keys() - old.keys()]
             if more:
-                yield Difference(_path(at, place), old, new, placeholder and all(map(is_blank, more)))
+                yield Difference(
+                    _path(at, place), old, new, placeholder and all(map(is_blank, more))
+                )
             todo += [(Place(place, key), old[key], new.get(key, ABSENT)) for key in reversed(old)]
         elif type(old) is list and type(new) is list:
             if more := new[len(old) :]:
-                yield Difference(_path(at, place), old, new, placeholder and all(map(is_blank, more)))
+                yield Difference(
+                    _path(at, place), old, new, placeholder and all(map(is_blank, more))
+                )
             new = new + [ABSENT] * (len(old) - len(new))
             todo += [(Place(place, i), old[i], new[i]) for i in reversed(range(len(old)))]
         elif old != new:

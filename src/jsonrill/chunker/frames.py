@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from .compare import ABSENT, ATOMS, is_blank, is_empty, waits
+from .compare import ABSENT, ATOMS, NOTHING, is_blank, is_empty, waits
 from .rules import Rules
 from .snapshot import Tree
 from .text import escaped, quoted, settled, whole
@@ -54,7 +54,7 @@ class Object:
     """An open object. `held` has the values that wait, each as the last snapshot showed it."""
 
     __slots__ = ("_calm", "_rules", "_size", "_stood", "frozen", "held", "open", "written")
-    kind: ClassVar[type] = dict
+    kind: ClassVar[Any] = dict
     brackets: ClassVar[tuple[str, str]] = ("{", "}")
 
     def __init__(self, was: Tree, rules: Rules) -> None:
@@ -64,20 +64,20 @@ class Object:
         self.open: str | None = None
         self.frozen = False
         self._rules = rules
-        self._size = -1  # how many members there are when nothing is new; -1: look closer
+        self._size = 0  # how many members there are when nothing is new; -1: look closer
         self._calm: dict[str, int] = {}  # for how many snapshots a held value has not changed
         self._stood = 0  # for how many snapshots one grew while the open value stood still
 
     def follow(self, value: Tree) -> Tree:
-        """The open member's value when there is no other news here, else ABSENT. Most of a
-        snapshot is compared by these two `<=`, in C."""
+        """The open member's value (`NOTHING` if none is open) when nothing else is new here, else
+        ABSENT. Most of a snapshot is compared by these two `<=`, in C."""
         if (
             type(value) is dict
             and len(value) == self._size
             and (not self.held or self.held.items() <= value.items())
             and self.written.items() <= value.items()
         ):
-            return value.get(self.open, ABSENT)  # type: ignore[arg-type]  # something is open
+            return NOTHING if self.open is None else value.get(self.open, ABSENT)
         return ABSENT
 
     def child(self, value: dict[str, Tree]) -> Tree:
@@ -168,10 +168,12 @@ class Object:
                 held[key] = ABSENT
             if self._rules.patience > 1:
                 self._count(look, value, still)
-        if self.open is None or (held and self._rules.patience > 1):
-            self._size = -1
-        else:
+        if self.open is None:
+            self._size = len(self.written) + len(held)
+        elif not held or self._rules.patience == 1:
             self._size = len(self.written) + len(held) + 1
+        else:
+            self._size = -1  # what stands still is counted
 
     def freeze(self) -> None:
         self.frozen = True
@@ -213,8 +215,8 @@ class Object:
 class Array:
     """An open array. `tail` is what waits at its end, as the last snapshot showed it."""
 
-    __slots__ = ("_rules", "_size", "_was", "frozen", "open", "tail", "written")
-    kind: ClassVar[type] = list
+    __slots__ = ("_rules", "_size", "_start", "_was", "frozen", "open", "tail", "written")
+    kind: ClassVar[Any] = list
     brackets: ClassVar[tuple[str, str]] = ("[", "]")
 
     def __init__(self, was: Tree, rules: Rules) -> None:
@@ -224,15 +226,14 @@ class Array:
         self.open: int | None = None
         self.frozen = False
         self._rules = rules
-        self._size = -1
+        self._size = 0
+        self._start = 0  # of the tail: what stands before it is written or open
 
     def follow(self, value: Tree) -> Tree:
-        if (
-            type(value) is list
-            and len(value) == self._size
-            and (not self.written or value[:-1] == self.written)
-        ):
-            return value[-1]
+        if type(value) is list and len(value) == self._size:
+            end = len(self.written)
+            if value[:end] == self.written and value[self._start :] == self.tail:
+                return NOTHING if self.open is None else value[end]
         return ABSENT
 
     def child(self, value: list[Tree]) -> Tree:
@@ -255,7 +256,7 @@ class Array:
         return self.written if self.open is None else [*self.written, child]
 
     def look(self, value: list[Tree]) -> Look | None:
-        start = len(self.written) + (self.open is not None)
+        start = self._start
         if value[start:] == self.tail:
             return None
         new = range(start, self._length(value))
@@ -274,18 +275,18 @@ class Array:
 
     def make(self, move: Move, look: Look, value: list[Tree], out: list[str]) -> None:
         for index in move.closed:
-            out += (self._start(), whole(value[index]))
+            out += (self._comma(), whole(value[index]))
             self.written.append(value[index])
         self.open = move.opened
         if move.opened is not None:
-            out.append(self._start())
+            out.append(self._comma())
         self._was = []
         self.hold(look, value, True)
 
     def hold(self, look: Look, value: list[Tree], still: bool) -> None:
-        start = len(self.written) + (self.open is not None)
-        self.tail = value[start:]
-        self._size = -1 if self.open is None or self.tail else start
+        self._start = len(self.written) + (self.open is not None)
+        self._size = len(value)
+        self.tail = value[self._start :]
 
     def freeze(self) -> None:
         self.frozen = True
@@ -299,12 +300,12 @@ class Array:
     def finish(self, value: Tree, out: list[str]) -> list[Tree]:
         if value is not ABSENT:
             for now in value[len(self.written) :]:
-                out += (self._start(), whole(now))
+                out += (self._comma(), whole(now))
                 self.written.append(now)
         out.append(self.brackets[1])
         return self.written
 
-    def _start(self) -> str:
+    def _comma(self) -> str:
         return "," if self.written else ""
 
     def _length(self, value: list[Tree]) -> int:
@@ -338,8 +339,10 @@ class String:
     def fits(self, value: Tree) -> bool:
         return type(value) is str and value.startswith(self.written)
 
-    def grow(self, value: str) -> str:
-        """Write on as far as the string is settled."""
+    def grow(self, value: Tree) -> str | None:
+        """Write on as far as the string is settled; None if it does not go on as written."""
+        if type(value) is not str or not value.startswith(self.written):
+            return None
         new = value[len(self.written) :]
         self.seen = self.written = value
         if new[-1:] < "\ud800":  # what may be half a character lies above
@@ -370,7 +373,9 @@ class Number:
     def fits(self, value: Tree) -> bool:
         return type(value) is tuple and value[: len(self.written)] == self.written
 
-    def grow(self, value: Tree) -> str:
+    def grow(self, value: Tree) -> str | None:
+        if not self.fits(value):
+            return None
         self.seen = value
         return "" if waits(value) else self.finish(value)
 

@@ -43,7 +43,7 @@ def decode(text: str | bytes | bytearray) -> Tree:
         if not isinstance(text, str):
             text = text.decode("utf-8-sig")
         try:
-            tree, end = _DECODER.scan_once(text, 0)
+            tree, end = _SCAN(text, 0)
             if end == len(text):
                 return tree
         except StopIteration:
@@ -80,6 +80,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 _DECODER: Final = JSONDecoder(parse_float=tuple, parse_int=tuple, parse_constant=_refuse)
+_SCAN: Final[Any] = _DECODER.scan_once  # type: ignore[attr-defined]  # what decode() calls
 
 
 def _number(text: str) -> Any:

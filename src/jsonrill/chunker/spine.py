@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ..paths import Path
-from .compare import ABSENT, Difference, differences
+from .compare import ABSENT, NOTHING, Difference, differences
 from .frames import Array, Frame, Leaf, Look, Move, Number, Object, Root, String
 from .rules import Rules
 from .snapshot import Tree
@@ -43,7 +43,7 @@ class Opening:
                 return
             value = value[opened]
         self.leaf = String() if type(value) is str else Number()
-        self.text += ('"' if type(value) is str else "", self.leaf.grow(value))
+        self.text += ('"' if type(value) is str else "", self.leaf.grow(value) or "")
 
 
 class Survey:
@@ -54,7 +54,8 @@ class Survey:
 
     deepest = -1  # the lowest level at which something changed
     leaf: Tree = ABSENT
-    index = 0  # of the level to write at
+    index = 0  # counted from `base`: the level to write at
+    look: Look
     move: Move | None = None
     opening: Opening | None = None
 
@@ -78,15 +79,21 @@ class Spine:
         """The text to add when nothing but the open leaf grew, as in most snapshots; else what
         the snapshot says, with nothing changed."""
         leaf, value, base = self._leaf, tree, 1
-        if leaf is None or leaf.frozen:
-            return self._survey(0, [tree])
+        if tree is None or self._frames[0].open is None:
+            return self.survey(tree)
         for frame in islice(self._frames, 1, None):
             child = frame.follow(value)
             if child is ABSENT or child is None:
                 return self._survey(base, value)
             value = child
             base += 1
-        return leaf.grow(value) if leaf.fits(value) else self._survey(0, [tree])
+        if value is NOTHING:
+            return ""
+        text = None if leaf is None or leaf.frozen else leaf.grow(value)
+        return self.survey(tree) if text is None else text
+
+    def survey(self, tree: Tree) -> Survey:
+        return self._survey(0, [tree])
 
     def plan(self, survey: Survey) -> None:
         """Where the snapshot lets us write: at the highest level that must, for all below it is
@@ -98,7 +105,8 @@ class Spine:
             frame, value = self._frames[level], survey.values[index]
             move = frame.move(look, value, survey.deepest <= level)
             if move is not None:
-                survey.index, survey.move, opened = index, move, move.opened
+                survey.index, survey.look, survey.move = index, look, move
+                opened = move.opened
                 if opened is not None:
                     survey.opening = Opening(value[opened], frame.was(opened), self._rules)
                 return
@@ -108,26 +116,20 @@ class Spine:
             self._hold(survey, len(survey.looks))
             if self._leaf is None or survey.leaf is ABSENT:
                 return ""
-            return self._leaf.grow(survey.leaf)
-        index, out = survey.index, []
+            return self._leaf.grow(survey.leaf) or ""
+        out: list[str] = []
+        index = survey.index
         self._hold(survey, index)
         frame = self._frames[survey.base + index]
         if frame.open is not None:
             below = survey.values[index + 1 :]
             frame.end(self._close(survey.base + index + 1, below, survey.leaf, out))
-        frame.make(survey.move, survey.looks[index], survey.values[index], out)
+        frame.make(survey.move, survey.look, survey.values[index], out)
         if survey.opening is not None:
             self._frames += survey.opening.frames
             self._leaf = survey.opening.leaf
             out += survey.opening.text
         return "".join(out)
-
-    def _hold(self, survey: Survey, end: int) -> None:
-        for index in range(end):
-            look = survey.looks[index]
-            if look is not None:
-                level = survey.base + index
-                self._frames[level].hold(look, survey.values[index], survey.deepest <= level)
 
     def finish(self, tree: Tree) -> str:
         """Write all of `tree`, the last snapshot, that is not written yet, and close everything."""
@@ -151,6 +153,13 @@ class Spine:
             self._frames[level].freeze()
         elif self._leaf is not None:
             self._leaf.frozen = True
+
+    def _hold(self, survey: Survey, end: int) -> None:
+        for index in range(end):
+            look = survey.looks[index]
+            if look is not None:
+                level = survey.base + index
+                self._frames[level].hold(look, survey.values[index], survey.deepest <= level)
 
     def _close(self, start: int, values: list[Tree], leaf: Tree, out: list[str]) -> Tree:
         """Close what is open, from the tip up to level `start`; `values` are theirs. What is

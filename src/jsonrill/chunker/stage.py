@@ -69,11 +69,8 @@ class Chunker:
                 tree = decode(snapshot)
             else:
                 tree = read(snapshot, self._loads)
-            text = self._spine.grow(tree)
-            if isinstance(text, Survey):
-                text = self._settle(tree, text)
-            elif self._gone:
-                self._gone = []
+            found = self._spine.survey(tree) if self._gone else self._spine.grow(tree)
+            text = self._settle(tree, found) if isinstance(found, Survey) else found
         except RecursionError:
             raise too_deep() from None
         self._last = tree
