@@ -12,6 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jsonrill import Document
+from jsonrill.paths import Path, lookup
+
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"((?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*)')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
@@ -200,3 +203,95 @@ class Documents:
 
     def object(self, depth: int) -> dict[str, Any]:
         return {key: self.value(depth) for key in self.rng.sample(KEYS, self.rng.randint(0, 5))}
+
+
+# ---- reading back what was written ----
+
+
+def is_prefix(shown: Any, value: Any) -> bool:
+    """Is `shown` what a reader may see before it sees `value`? (P6)"""
+    if isinstance(shown, dict):
+        return isinstance(value, dict) and all(
+            key in value and is_prefix(item, value[key]) for key, item in shown.items()
+        )
+    if isinstance(shown, list):
+        return (
+            isinstance(value, list)
+            and len(shown) <= len(value)
+            and all(map(is_prefix, shown, value))
+        )
+    if type(shown) is str:
+        return type(value) is str and value.startswith(shown)
+    return same(shown, value)
+
+
+def overlaid(known: Any, value: Any) -> Any:
+    """`value`, and where it has no key or element, the last snapshot that had it."""
+    if isinstance(known, dict) and isinstance(value, dict):
+        return {**known, **{key: overlaid(known.get(key), value[key]) for key in value}}
+    if isinstance(known, list) and isinstance(value, list):
+        return [overlaid(*pair) for pair in zip(known, value, strict=False)] + (
+            known[len(value) :] or value[len(known) :]
+        )
+    return value
+
+
+def contradicts(text: str, value: Any, *, placeholder: bool = False) -> bool:
+    """Can no continuation of `text` lead to `value`? What is merely missing may come back."""
+    document = Document()
+    document.feed(text)
+    if document.pending is not None:
+        path, number = document.pending
+        there, now = lookup(value, path)
+        if there and not (placeholder and now is None):
+            if not isinstance(now, Num) or not now.startswith(number):
+                return True
+
+    def clash(path: Path, shown: Any, now: Any) -> bool:
+        if placeholder and now is None:
+            return False
+        done = document.is_complete(path)
+        if isinstance(shown, dict):
+            return (
+                not isinstance(now, dict)
+                or (done and any(k not in shown and not blank(now[k], placeholder) for k in now))
+                or any(k in now and clash((*path, k), shown[k], now[k]) for k in shown)
+            )
+        if isinstance(shown, list):
+            return (
+                not isinstance(now, list)
+                or (done and not all(blank(item, placeholder) for item in now[len(shown) :]))
+                or any(
+                    clash((*path, i), *pair) for i, pair in enumerate(zip(shown, now, strict=False))
+                )
+            )
+        return not (same(shown, now) if done else is_prefix(shown, now))
+
+    shown = cut(text)
+    return shown is not MISSING and clash((), shown, value)
+
+
+def blank(value: Any, placeholder: bool) -> bool:
+    """Nothing but nulls, where nulls are placeholders."""
+    if not placeholder:
+        return False
+    if isinstance(value, (dict, list)) and value:
+        items = value.values() if isinstance(value, dict) else value
+        return all(blank(item, True) for item in items)
+    return value is None
+
+
+def withholds(text: str, value: Any) -> bool:
+    """Does `value` have text that a reader of `text` cannot see?"""
+    return not _sees(cut(text) if text else MISSING, value)
+
+
+def _sees(shown: Any, value: Any) -> bool:
+    if isinstance(value, dict):
+        shown = shown if isinstance(shown, dict) else {}
+        return all(_sees(shown.get(key, MISSING), item) for key, item in value.items())
+    if isinstance(value, list):
+        shown = shown if isinstance(shown, list) else []
+        shown = shown + [MISSING] * (len(value) - len(shown))
+        return all(map(_sees, shown, value))
+    return value == "" or value == shown

@@ -151,8 +151,7 @@ class Object:
         if opened is not None:
             out.append(self._start(opened))
             self.held.pop(opened, None)
-        self._stood = 0
-        self.hold(look, value, True)
+        self.hold(look, value, False)
 
     def hold(self, look: Look, value: dict[str, Tree], still: bool) -> None:
         """Remember what is not written, as it stands."""

@@ -27,7 +27,8 @@ class Rules:
         if len(fresh) == 1:
             return None if waits(value[fresh[0]]) else fresh[0]
         numbers = [key for key in fresh if type(value[key]) is tuple]
-        if self.eager:
-            full = [key for key in fresh if key not in numbers and not is_empty(value[key])]
-            return next((key for key in full + numbers if not waits(value[key])), None)
-        return numbers[0] if len(numbers) == 1 and not waits(value[numbers[0]]) else None
+        if not self.eager:
+            return numbers[0] if len(numbers) == 1 and not waits(value[numbers[0]]) else None
+        others = (key for key in fresh if type(value[key]) is not tuple)
+        full = [key for key in others if not is_empty(value[key])]
+        return next((key for key in full + numbers if not waits(value[key])), None)

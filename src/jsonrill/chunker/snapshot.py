@@ -14,17 +14,26 @@ import re
 from collections.abc import Callable, Mapping
 from json import JSONDecodeError, JSONDecoder
 from math import isfinite
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 from ..errors import InvalidJSON, LimitExceeded
 
 Tree = Any  # None | bool | str | tuple[str, ...] | list[Tree] | dict[str, Tree]
 Loads = Callable[[Any], Any]
 
+
+class Model(Protocol):
+    """As pydantic's models have it: a value that can show itself in JSON's own types."""
+
+    def model_dump(self, *, mode: str) -> Any: ...
+
+
+Snapshot = str | bytes | bytearray | Mapping[str, Any] | list[Any] | tuple[Any, ...] | Model
+
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
-def read(snapshot: object, loads: Loads | None = None) -> Tree:
+def read(snapshot: Snapshot, loads: Loads | None = None) -> Tree:
     """The tree of one snapshot; InvalidJSON, LimitExceeded or TypeError when it has none."""
     try:
         if isinstance(snapshot, (str, bytes, bytearray)):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from ..errors import RevisionError, StreamClosed
 from ..paths import Path, to_text
 from .compare import ABSENT, Difference, differences
 from .rules import Rules
-from .snapshot import Loads, Tree, decode, plain, read, too_deep
+from .snapshot import Loads, Snapshot, Tree, decode, plain, read, too_deep
 from .spine import Spine, Survey
+from .text import whole
 
 _NULLS: Final = ("value", "placeholder")
 _POLICIES: Final = ("raise", "keep")
@@ -60,7 +62,7 @@ class Chunker:
         self._warned = False
         self._closed = False
 
-    def feed(self, snapshot: Any) -> str:
+    def feed(self, snapshot: Snapshot) -> str:
         """The text that this snapshot adds: `""` when there is nothing to say yet."""
         if self._closed:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
@@ -88,9 +90,9 @@ class Chunker:
         missing = [found for found in self._gone if not self._is_known(found.path)]
         if missing and not self._keep and not self._warned:
             self._warned = True
-            raise _error(missing[0])
+            raise _error(missing[0], self._rules)
         for found in missing:
-            self._note(_error(found))
+            self._note(_error(found, self._rules))
         self._closed = True
         text = self._spine.finish(self._last)
         if self._verify:
@@ -109,25 +111,26 @@ class Chunker:
         if differs:
             self._spine.plan(survey)
         for error, level in new:
-            self._note(error)
             if level is not None:
                 self._spine.freeze(level)
+            self._note(error)
         self._gone = survey.gone
         return self._spine.write(survey) if differs else ""
 
     def _contradictions(self, survey: Survey) -> list[tuple[RevisionError, int | None]]:
         found = [(it, level) for it, level in survey.revised if not self._is_known(it.path)]
         if found and not self._keep:
-            raise _error(found[0][0])
-        return [(_error(it), level) for it, level in found]
+            raise _error(found[0][0], self._rules)
+        return [(_error(it, self._rules), level) for it, level in found]
 
     def _is_known(self, path: Path) -> bool:
         """Was a revision noted there, or above?"""
         return bool(self._known) and any(path[:end] in self._known for end in range(len(path) + 1))
 
     def _note(self, error: RevisionError) -> None:
-        self.revisions.append(error)
-        self._known.add(error.path)
+        if not self._is_known(error.path):
+            self.revisions.append(error)
+            self._known.add(error.path)
 
     def _prove(self, text: str) -> None:
         """The text read back is the last snapshot, but for the revisions that are noted."""
@@ -137,22 +140,29 @@ class Chunker:
             raise too_deep() from None
         for found in differences(written, self._last, placeholder=False):
             if not self._is_known(found.path):
-                raise _error(found)
+                raise _error(found, self._rules)
 
 
-def _error(found: Difference) -> RevisionError:
-    written, now = plain(found.was), None if found.now is ABSENT else plain(found.now)
-    return RevisionError(found.path, written, now, _message(found, written, now))
-
-
-def _message(found: Difference, written: Any, now: Any) -> str:
+def _error(found: Difference, rules: Rules) -> RevisionError:
+    written, now = _value(found.was), None if found.now is ABSENT else _value(found.now)
     shown = "missing" if found.now is ABSENT else reprlib.repr(now)
-    ways = ['on_revision="keep" keeps what is written and goes on']
-    if written is None or found.now is None:
-        ways.insert(0, 'null="placeholder" if a null means "not yet"')
-    elif not found.gone:
-        ways.insert(0, "a larger patience if values grow side by side")
-    return (
+    message = (
         f"{to_text(found.path)} was written as {reprlib.repr(written)} and is now {shown}; "
-        f"written text cannot be taken back. Try {', '.join(ways)}"
+        f"written text cannot be taken back. To try: {', '.join(_ways_out(found, rules))}"
     )
+    return RevisionError(found.path, written, now, message)
+
+
+def _value(tree: Tree) -> Any:
+    try:
+        return plain(tree)
+    except RecursionError:
+        return whole(tree)
+
+
+def _ways_out(found: Difference, rules: Rules) -> Iterator[str]:
+    if not rules.placeholder and None in (found.was, found.now):
+        yield 'null="placeholder" (a null means "not yet")'
+    if not found.gone:
+        yield f"patience={rules.patience + 1} (if values grow side by side)"
+    yield 'on_revision="keep" (what is written stays)'
