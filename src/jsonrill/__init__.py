@@ -2,6 +2,8 @@
 
 text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
+tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
+                   in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
 what goes wrong    `JsonrillError` and its children
@@ -21,7 +23,8 @@ from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to
 from .parser import Limits, Parser
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
-from .streams import fragments, partial, texts, values
+from .streams import fragments, partial, texts, tool_calls, values
+from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
 
 __version__ = "0.1.0"
 
@@ -40,6 +43,10 @@ __all__ = [
     "Rebuilder",
     "RevisionError",
     "StreamClosed",
+    "ToolCall",
+    "ToolCallEvents",
+    "ToolCallUpdate",
+    "ToolCalls",
     "Truncated",
     "WireReader",
     "fragments",
@@ -51,5 +58,6 @@ __all__ = [
     "to_pointer",
     "to_text",
     "to_wire",
+    "tool_calls",
     "values",
 ]

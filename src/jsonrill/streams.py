@@ -6,7 +6,14 @@ then raise. `_drive` runs it over a source, lazily, and closes the source when t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from inspect import isawaitable
 from typing import Any, Final, TypeVar, overload
 
@@ -15,6 +22,7 @@ from .errors import InvalidJSON, LimitExceeded, Truncated
 from .fragments import Fragment
 from .parser import Parser
 from .paths import Path, from_text, lookup
+from .toolcalls import ToolCalls, ToolCallUpdate
 
 Text = str | bytes
 T = TypeVar("T")
@@ -100,6 +108,30 @@ def texts(source: Any, field: str | Path, *, document: Document | None = None) -
             raise error
 
     return _drive(stage, source)
+
+
+@overload
+def tool_calls(
+    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Any
+) -> AsyncIterator[ToolCallUpdate]: ...
+@overload
+def tool_calls(
+    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Any
+) -> Iterator[ToolCallUpdate]: ...
+def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -> Any:
+    """What each event of a provider's stream changes in its tool calls; `update.call` is the call.
+
+    The source is the stream that the provider's client hands out, or any iterable of events.
+    Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    """
+    if calls is not None and options:
+        raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
+    reading = ToolCalls(**options) if calls is None else calls
+
+    def stage(event: Any) -> Iterator[ToolCallUpdate]:
+        yield from reading.flush() if event is END else reading.feed(event)
+
+    return _drive(stage, (source,) if isinstance(source, Mapping) else source)
 
 
 def partial(text: Text, **options: Any) -> Any:
