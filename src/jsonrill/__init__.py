@@ -4,8 +4,10 @@ text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
+a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
+near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
 what goes wrong    `JsonrillError` and its children
 """
 
@@ -20,7 +22,8 @@ from .errors import (
     Truncated,
 )
 from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
-from .parser import Limits, Parser
+from .machine import Limits, Repair
+from .parser import Parser
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
 from .streams import fragments, partial, texts, tool_calls, values
@@ -41,6 +44,7 @@ __all__ = [
     "Parser",
     "Path",
     "Rebuilder",
+    "Repair",
     "RevisionError",
     "StreamClosed",
     "ToolCall",

@@ -1,13 +1,15 @@
-"""Text → a value that grows: the machine of `parser.py` with the tree of `rebuilder.py` as sink."""
+"""Text → a value that grows: the machine with the tree of `rebuilder.py` as its sink."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from .parser import Limits, Machine
+from .errors import InvalidJSON, LimitExceeded
+from .machine import Limits, Repair
 from .paths import Path
 from .rebuilder import Growing
+from .repair import machine
 
 
 class Document(Growing):
@@ -22,19 +24,28 @@ class Document(Growing):
     def __init__(
         self,
         *,
+        repair: bool | Iterable[str] = False,
+        many: bool = False,
         duplicates: Literal["last", "error"] = "last",
         parse_float: Callable[[str], Any] = float,
         limits: Limits | None = None,
     ) -> None:
         super().__init__()
-        self._machine = Machine(
-            self._tree, duplicates=duplicates, parse_float=parse_float, limits=limits
+        self._machine = machine(
+            self._tree,
+            repair=repair,
+            many=many,
+            duplicates=duplicates,
+            parse_float=parse_float,
+            limits=limits,
         )
 
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text. Did the value change?"""
         tree = self._tree
         tree.changed = False
+        if tree.finished:
+            tree.finished = []
         try:
             self._machine.feed(data)
         finally:
@@ -42,19 +53,40 @@ class Document(Growing):
                 tree.stale = True
         return tree.changed
 
+    def flush(self) -> bool:
+        """The text has ended. Did the value change? `Truncated` if it stopped early."""
+        tree = self._tree
+        tree.changed = False
+        tree.finished = []
+        self._machine.flush()
+        if tree.changed:
+            tree.stale = True
+        return tree.changed
+
     @property
     def changed(self) -> bool:
         """Did the last `feed` or `flush` change the value? (Also when it raised.)"""
         return self._tree.changed
 
-    def flush(self) -> bool:
-        """The text has ended. Did the value change? `Truncated` if it stopped early."""
-        tree = self._tree
-        tree.changed = False
-        self._machine.flush()
-        if tree.changed:
-            tree.stale = True
-        return tree.changed
+    @property
+    def finished(self) -> list[Any]:
+        """With `many`: values that the last `feed` changed and then left for the next document."""
+        return self._tree.finished
+
+    @property
+    def document(self) -> int:
+        """With `many`: the number of the document being read, from 0."""
+        return self._machine.document
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With `many`: what ended documents early, in order."""
+        return self._machine.errors
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: what was put right, in order."""
+        return self._machine.repairs
 
     @property
     def pending(self) -> tuple[Path, str] | None:

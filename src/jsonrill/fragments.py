@@ -50,10 +50,11 @@ class Fragment:
     """One change: its kind, where it happened, and what it carries. Treat it as read-only.
 
     `text` is the decoded new text of a PartialString or the source text of a number; `value` the
-    decoded key or finished value; `offset` the character at which its token began.
+    decoded key or finished value; `offset` the character at which its token began; `document` the
+    number of the document, where there are many.
     """
 
-    __slots__ = ("_at", "kind", "offset", "text", "value")
+    __slots__ = ("_at", "document", "kind", "offset", "text", "value")
 
     def __init__(
         self,
@@ -62,12 +63,14 @@ class Fragment:
         text: str | None = None,
         value: Any = None,
         offset: int = 0,
+        document: int = 0,
     ) -> None:
         self.kind: Kind = kind
         self._at = path
         self.text = text
         self.value = value
         self.offset = offset
+        self.document = document
 
     @property
     def path(self) -> Path:

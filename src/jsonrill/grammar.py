@@ -16,6 +16,10 @@ from typing import Any, Final
 SPACE: Final = re.compile(r"[ \t\n\r]*")
 SPACES: Final = " \t\n\r"
 
+# RFC 7464: what may stand before each of many documents; and what ends a line or record.
+SEPARATOR: Final = "\x1e"
+RECORD_END: Final = re.compile(r"[\n\x1e]")
+
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 NUMBER_END: Final = ",]} \t\n\r"
@@ -46,6 +50,11 @@ LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
 STRING_RUN: Final = re.compile(
     r"(?:[^\"\\\x00-\x1f]++|\\[\"\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"
+)
+# One whole escape.
+ESCAPE: Final = re.compile(
+    r"\\[\"\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
 # An escape that the end of the text cuts off, or a high surrogate whose low one may still come.
 CUT_ESCAPE: Final = re.compile(

@@ -1,537 +1,34 @@
-"""Text in, events out: the one state machine that judges JSON. No I/O, no recursion.
-
-Rule 1: nesting and grammar are judged here and nowhere else; a `Sink` trusts what it is told.
-Rule 2: a state is a number, its method consumes what it can and says where it stopped; what it
-        cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
-        characters, which are put before the next piece. So no character is read more than twice.
-Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
-
-`Parser` is the machine with a list of fragments as its sink; `document.py` gives it a value.
-"""
+"""Text → fragments: the machine of `machine.py` with a list of fragments as its sink."""
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8, utf_8_decode
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
-from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
+from .errors import InvalidJSON, LimitExceeded
 from .fragments import Fragment, Kind
-from .grammar import (
-    CUT_ESCAPE,
-    GOOD_ESCAPE,
-    LITERALS,
-    LONE_HIGH,
-    NUMBER,
-    NUMBER_DONE,
-    NUMBER_END,
-    NUMBER_STEPS,
-    SPACE,
-    SPACES,
-    STRING_RUN,
-    unescape,
-)
-from .paths import Path, Place, to_text
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds on what strangers can send, in characters of source text and per document."""
-
-    depth: int = 256
-    text: int = 64 * 2**20
-    string: int = 16 * 2**20
-    number: int = 400
-    keys: int = 100_000
-
-
-class Sink:
-    """What the machine tells. Each call is an event that has happened; offsets are of tokens."""
-
-    __slots__ = ()
-
-    def start_object(self, offset: int) -> None: ...
-    def start_array(self, offset: int) -> None: ...
-    def end_container(self, offset: int) -> None: ...
-    def key(self, key: str, offset: int) -> None: ...
-    def start_string(self, offset: int) -> None: ...
-    def text(self, run: str) -> None: ...
-    def end_string(self) -> None: ...
-    def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
-    def complete(self, offset: int) -> None: ...
-
-
-# The states: what the machine stands before, or in.
-VALUE: Final = 0  # a value
-FIRST_ELEMENT: Final = 1  # after "[": a value or "]"
-FIRST_KEY: Final = 2  # after "{": a key or "}"
-NEXT_KEY: Final = 3  # after "," in an object: a key
-COLON: Final = 4
-AFTER: Final = 5  # after a value in a container: "," or the closing bracket
-END: Final = 6  # after the root value: white space
-STRING: Final = 7  # in a string value
-KEY: Final = 8  # in a key
-DIGITS: Final = 9  # in a number
-
-_EXPECTED: Final = {
-    VALUE: "a value",
-    FIRST_ELEMENT: "a value or ']'",
-    FIRST_KEY: "a key or '}'",
-    NEXT_KEY: "a key",
-    COLON: "':'",
-    END: "the end of the text",
-    STRING: "the end of the string",
-    KEY: "the end of the key",
-    DIGITS: "a digit",
-}
-
-
-class Machine:
-    """The state machine: text → events, told to the sink before `feed` returns."""
-
-    __slots__ = (
-        "_bom",
-        "_closed",
-        "_count",
-        "_frames",
-        "_held",
-        "_key",
-        "_limits",
-        "_line",
-        "_line_start",
-        "_number",
-        "_number_state",
-        "_object",
-        "_offset",
-        "_parse_float",
-        "_parts",
-        "_plain",
-        "_seen",
-        "_sink",
-        "_state",
-        "_stop",
-        "_tail",
-        "_token",
-        "_unique",
-    )
-
-    def __init__(
-        self,
-        sink: Sink,
-        *,
-        duplicates: Literal["last", "error"] = "last",
-        parse_float: Callable[[str], Any] = float,
-        limits: Limits | None = None,
-    ) -> None:
-        if duplicates not in ("last", "error"):
-            raise ValueError(f"duplicates is 'last' or 'error', not {duplicates!r}")
-        self._sink = sink
-        self._unique = duplicates == "error"
-        self._parse_float = parse_float
-        self._limits = limits if limits is not None else Limits()
-        self._closed = False
-        self._state = VALUE
-        # The open container: is it an object, its last key, how many keys or elements it has
-        # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
-        self._object = False
-        self._key = ""
-        self._count = 0
-        self._seen: set[str] | None = None
-        self._frames: list[tuple[bool, str, int, set[str] | None]] = []
-        # The token being read: where it began, where its limit is, its text so far.
-        self._token = 0
-        self._stop = 0
-        self._parts: list[str] = []
-        self._number: list[str] = []
-        self._number_state = "start"
-        # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
-        self._held = ""
-        self._tail = b""
-        self._bom = True
-        # In a string with nothing held: the next piece may be plain text through and through.
-        self._plain = False
-        # The position of the first character that is not yet read.
-        self._offset = 0
-        self._line = 1
-        self._line_start = 0
-
-    @property
-    def pending(self) -> tuple[Path, str] | None:
-        """Path and text of the number or literal that is being read, else None."""
-        if self._state == DIGITS:
-            return self._path(value=True), "".join(self._number)
-        if self._held and self._state <= FIRST_ELEMENT:
-            return self._path(value=True), self._held
-        return None
-
-    def feed(self, data: str | bytes) -> None:
-        """Read one piece, whatever it holds."""
-        if self._closed:
-            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
-        if type(data) is not str:
-            self._feed_other(data)
-        # The common case of a long answer, so it comes first: no quote, escape or control
-        # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
-        elif (
-            self._plain
-            and '"' not in data
-            and "\\" not in data
-            and data.isprintable()
-            and self._offset + len(data) <= self._stop
-        ):
-            if data:
-                self._sink.text(data)
-                self._offset += len(data)
-        elif self._tail:
-            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
-        else:
-            self._read(data)
-
-    def flush(self) -> None:
-        """The text has ended: finish a root number, or say what is missing."""
-        if self._closed:
-            return
-        if self._tail:
-            kind = Truncated if self._state in (STRING, KEY) else InvalidJSON
-            raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
-        if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
-            self._end_number()
-        if self._state != END:
-            end = len(self._held)
-            raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
-        self._closed = True
-
-    def _feed_other(self, data: Any) -> None:
-        """Bytes, or a subclass of str."""
-        if isinstance(data, str):
-            return self.feed(str.__str__(data))
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
-        data = self._tail + bytes(data)
-        if self._bom:
-            if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
-                self._tail = data
-                return None
-            data = data.removeprefix(BOM_UTF8)
-        bad = b""
-        try:
-            text, used = utf_8_decode(data, "strict", False)
-        except UnicodeDecodeError as error:
-            used, bad = error.start, data[error.start : error.start + 1]
-            text = data[:used].decode()
-        self._tail = b""
-        self._read(text)
-        if bad:
-            raise self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
-        self._tail = data[used:]
-        self._plain = self._plain and not self._tail
-        return None
-
-    def _read(self, text: str) -> None:
-        """Put what was held before the piece, keep to the limit, and run."""
-        self._bom = False
-        if self._held:
-            text = self._held + text
-            self._held = ""
-        over = self._offset + len(text) - self._limits.text
-        if over > 0:
-            self._run(text[:-over])
-            raise self._over("text", self._limits.text, "", 0)
-        self._run(text)
-
-    def _run(self, text: str) -> None:
-        pos, end = 0, len(text)
-        while pos < end:
-            state = self._state
-            if state == STRING or state == KEY:
-                pos = self._string(text, pos)
-                continue
-            if state == DIGITS:
-                pos = self._digits(text, pos)
-                continue
-            char = text[pos]
-            if char in SPACES:
-                pos += 1
-                if pos < end and text[pos] in SPACES:
-                    pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-            elif state == AFTER:
-                pos = self._after(text, pos, char)
-            elif state <= FIRST_ELEMENT:
-                pos = self._value(text, pos, char)
-            else:
-                pos = self._in_object(text, pos, char, state)
-        if "\n" in text:
-            self._line += text.count("\n")
-            self._line_start = self._offset + text.rindex("\n") + 1
-        self._offset += end - len(self._held)
-        self._plain = self._state == STRING and not self._held
-
-    def _value(self, text: str, pos: int, char: str) -> int:
-        """A value begins, or an empty array ends."""
-        if char == '"':
-            self._sink.start_string(self._offset + pos)
-            return self._open_string(STRING, text, pos)
-        if char == "{" or char == "[":
-            return self._open(text, pos, char)
-        if char in "-0123456789":
-            return self._begin_number(text, pos)
-        if char in LITERALS:
-            return self._literal(text, pos, char)
-        if char == "]" and self._state == FIRST_ELEMENT:
-            return self._close(pos)
-        return self._unexpected(text, pos)
-
-    def _in_object(self, text: str, pos: int, char: str, state: int) -> int:
-        """A key, a colon, an empty object's end; or anything at all after the root value."""
-        if state == COLON:
-            if char == ":":
-                self._state = VALUE
-                return pos + 1
-        elif state != END:
-            if char == '"':
-                return self._open_string(KEY, text, pos)
-            if char == "}" and state == FIRST_KEY:
-                return self._close(pos)
-        return self._unexpected(text, pos)
-
-    def _after(self, text: str, pos: int, char: str) -> int:
-        """After a value in a container: another one, or the closing bracket."""
-        if char == ",":
-            if self._object:
-                self._state = NEXT_KEY
-            else:
-                self._state = VALUE
-                self._count += 1
-            return pos + 1
-        if char == ("}" if self._object else "]"):
-            return self._close(pos)
-        return self._unexpected(text, pos)
-
-    def _open(self, text: str, pos: int, char: str) -> int:
-        if len(self._frames) >= self._limits.depth:
-            raise self._over("depth", self._limits.depth, text, pos)
-        self._frames.append((self._object, self._key, self._count, self._seen))
-        self._count = 0
-        if char == "{":
-            self._object = True
-            self._state = FIRST_KEY
-            self._seen = set() if self._unique else None
-            self._sink.start_object(self._offset + pos)
-        else:
-            self._object = False
-            self._state = FIRST_ELEMENT
-            self._sink.start_array(self._offset + pos)
-        return pos + 1
-
-    def _close(self, pos: int) -> int:
-        self._object, self._key, self._count, self._seen = self._frames.pop()
-        self._sink.end_container(self._offset + pos)
-        self._ended(pos + 1)
-        return pos + 1
-
-    def _ended(self, pos: int) -> None:
-        """A value has ended; was it the root?"""
-        if self._frames:
-            self._state = AFTER
-        else:
-            self._state = END
-            self._sink.complete(self._offset + pos)
-
-    def _open_string(self, state: int, text: str, pos: int) -> int:
-        self._state = state
-        self._token = self._offset + pos
-        self._stop = self._token + 1 + self._limits.string
-        return self._string(text, pos + 1)
-
-    def _string(self, text: str, pos: int) -> int:
-        """In a string or key: take its characters up to the quote or the end of the piece."""
-        quote = text.find('"', pos)
-        end = quote if quote >= 0 else len(text)
-        run = text[pos:end]
-        if "\\" in run or not run.isprintable() or self._offset + end > self._stop:
-            return self._escaped(text, pos)
-        if run:
-            self._take(run)
-        if quote < 0:
-            return end
-        return self._close_string(text, quote)
-
-    def _escaped(self, text: str, pos: int) -> int:
-        """The same for text with escapes, unusual characters, or more of them than allowed."""
-        end = min(len(text), self._stop - self._offset)
-        found = STRING_RUN.match(text, pos, end)
-        stop = found.end() if found else pos
-        if stop > pos:
-            run = text[pos:stop]
-            self._take(unescape(run) if "\\" in run else run)
-        if stop < len(text) and text[stop] == '"':
-            return self._close_string(text, stop)
-        if stop < end and text[stop] == "\\":
-            if not CUT_ESCAPE.match(text, stop, end):
-                return self._odd_escape(text, stop)
-            if end == len(text):
-                self._held = text[stop:]
-                return end
-            stop = end
-        if stop < end:
-            return self._unexpected(text, stop, "no control character in a string")
-        if end < len(text):
-            raise self._over("string", self._limits.string, text, end)
-        return end
-
-    def _odd_escape(self, text: str, pos: int) -> int:
-        """A high surrogate that stands alone, which json.loads accepts; or no escape at all."""
-        if LONE_HIGH.match(text, pos):
-            self._take(chr(int(text[pos + 2 : pos + 6], 16)))
-            return pos + 6
-        good = GOOD_ESCAPE.match(text, pos)
-        pos = good.end() if good else pos + 1
-        expected = "a hexadecimal digit" if text[pos - 1] != "\\" else "an escape"
-        return self._unexpected(text, pos, expected)
-
-    def _take(self, run: str) -> None:
-        if self._state == STRING:
-            self._sink.text(run)
-        else:
-            self._parts.append(run)
-
-    def _close_string(self, text: str, quote: int) -> int:
-        if self._state == STRING:
-            self._sink.end_string()
-            self._ended(quote + 1)
-            return quote + 1
-        key = "".join(self._parts)
-        self._parts.clear()
-        if self._seen is not None:
-            if key in self._seen:
-                raise self._error(
-                    InvalidJSON, "no key twice in an object", f"but got {key!r}", text, quote
-                )
-            self._seen.add(key)
-        self._count += 1
-        if self._count > self._limits.keys:
-            raise self._over("keys", self._limits.keys, text, quote)
-        self._key = key
-        self._state = COLON
-        self._sink.key(key, self._token)
-        return quote + 1
-
-    def _begin_number(self, text: str, pos: int) -> int:
-        """A number: at once when its end is in sight, else digit by digit."""
-        self._token = self._offset + pos
-        self._stop = self._token + self._limits.number
-        found = NUMBER.match(text, pos)
-        if found:
-            end = found.end()
-            if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
-                self._finish_number(found.group(), pos)
-                return end
-        self._state = DIGITS
-        self._number_state = "start"
-        return self._digits(text, pos)
-
-    def _digits(self, text: str, pos: int) -> int:
-        start, state = pos, self._number_state
-        while pos < len(text):
-            step = NUMBER_STEPS[state].get(text[pos])
-            if step is None:
-                break
-            if self._offset + pos >= self._stop:
-                raise self._over("number", self._limits.number, text, pos)
-            state = step
-            pos += 1
-        self._number.append(text[start:pos])
-        self._number_state = state
-        if pos < len(text):
-            if state not in NUMBER_DONE:
-                return self._unexpected(text, pos)
-            self._end_number()
-        return pos
-
-    def _end_number(self) -> None:
-        text = "".join(self._number)
-        self._number.clear()
-        self._finish_number(text, self._token + len(text) - self._offset)
-
-    def _finish_number(self, text: str, pos: int) -> None:
-        if "." in text or "e" in text or "E" in text:
-            value = self._parse_float(text)
-        else:
-            try:
-                value = int(text)
-            except ValueError as error:  # sys.set_int_max_str_digits
-                raise self._over("number", len(text) - 1, "", 0) from error
-        self._sink.scalar(value, text, self._token)
-        self._ended(pos)
-
-    def _literal(self, text: str, pos: int, char: str) -> int:
-        word, value = LITERALS[char]
-        if text.startswith(word, pos):
-            self._sink.scalar(value, None, self._offset + pos)
-            self._ended(pos + len(word))
-            return pos + len(word)
-        rest = text[pos:]
-        if word.startswith(rest):
-            self._held = rest
-            return len(text)
-        wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
-        return self._unexpected(text, pos + wrong, repr(word))
-
-    def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
-        """Every character that cannot stand where it does comes here."""
-        expected = expected or self._expected()
-        raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
-
-    def _expected(self) -> str:
-        if self._state == AFTER or (
-            self._state == DIGITS and self._number_state in NUMBER_DONE and self._frames
-        ):
-            return f"',' or {'}' if self._object else ']'!r}"
-        if self._held and self._state <= FIRST_ELEMENT:
-            return repr(LITERALS[self._held[0]][0])
-        return _EXPECTED[self._state]
-
-    def _path(self, *, value: bool) -> Path:
-        """The path of the open container, or of the value in it that is being read."""
-        path = [key if in_object else count for in_object, key, count, _ in self._frames[1:]]
-        if value and self._frames:
-            path.append(self._key if self._object else self._count)
-        return tuple(path)
-
-    def _error(
-        self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
-    ) -> InvalidJSON:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
-        return kind(f"expected {expected} {got} {where}", expected=expected, **place)
-
-    def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
-        return LimitExceeded(f"more than {bound} ({limit}) {where}", limit=limit, **place)
-
-    def _place(self, text: str, pos: int) -> dict[str, Any]:
-        """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
-        self._closed = True
-        before = text.rfind("\n", 0, pos)
-        line_start = self._line_start if before < 0 else self._offset + before + 1
-        in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
-        return {
-            "offset": self._offset + pos,
-            "line": self._line + text.count("\n", 0, pos),
-            "column": self._offset + pos - line_start + 1,
-            "path": self._path(value=in_value),
-        }
+from .machine import Limits, Repair, Sink
+from .paths import Path, Place
+from .repair import machine
 
 
 class FragmentSink(Sink):
     """Events → fragments, each linked to its place."""
 
-    __slots__ = ("_container", "_offset", "_parts", "_step", "_steps", "_string", "fragments")
+    __slots__ = (
+        "_container",
+        "_offset",
+        "_parts",
+        "_step",
+        "_steps",
+        "_string",
+        "document",
+        "fragments",
+    )
 
     def __init__(self) -> None:
         self.fragments: list[Fragment] = []
+        self.document = 0
         self._container: Place | None = None
         # In an object the last key, in an array the index of the next element.
         self._step: str | int = ""
@@ -542,42 +39,55 @@ class FragmentSink(Sink):
 
     def start_object(self, offset: int) -> None:
         place = self._next()
-        self.fragments.append(Fragment("StartObject", place, None, None, offset))
+        self.fragments.append(Fragment("StartObject", place, None, None, offset, self.document))
         self._steps.append(self._step)
         self._container = place
         self._step = ""
 
     def start_array(self, offset: int) -> None:
         place = self._next()
-        self.fragments.append(Fragment("StartArray", place, None, None, offset))
+        self.fragments.append(Fragment("StartArray", place, None, None, offset, self.document))
         self._steps.append(self._step)
         self._container = place
         self._step = 0
 
+    def next_document(self) -> None:
+        self._container = self._string = None
+        self._step = ""
+        self._steps.clear()
+        self._parts.clear()
+        self.document += 1
+
     def end_container(self, offset: int) -> None:
         place = self._container
         kind: Kind = "EndArray" if type(self._step) is int else "EndObject"
-        self.fragments.append(Fragment(kind, place, None, None, offset))
+        self.fragments.append(Fragment(kind, place, None, None, offset, self.document))
         self._step = self._steps.pop()
         self._container = place.parent if place is not None else None
 
     def key(self, key: str, offset: int) -> None:
         self._step = key
-        self.fragments.append(Fragment("Key", self._container, None, key, offset))
+        self.fragments.append(Fragment("Key", self._container, None, key, offset, self.document))
 
     def start_string(self, offset: int) -> None:
         self._string = self._next()
         self._offset = offset
-        self.fragments.append(Fragment("StartString", self._string, None, None, offset))
+        self.fragments.append(
+            Fragment("StartString", self._string, None, None, offset, self.document)
+        )
 
     def text(self, run: str) -> None:
         self._parts.append(run)
-        self.fragments.append(Fragment("PartialString", self._string, run, None, self._offset))
+        self.fragments.append(
+            Fragment("PartialString", self._string, run, None, self._offset, self.document)
+        )
 
     def end_string(self) -> None:
         value = "".join(self._parts)
         self._parts.clear()
-        self.fragments.append(Fragment("CompleteString", self._string, None, value, self._offset))
+        self.fragments.append(
+            Fragment("CompleteString", self._string, None, value, self._offset, self.document)
+        )
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         kind: Kind = (
@@ -587,10 +97,10 @@ class FragmentSink(Sink):
             if value is None
             else "CompleteBoolean"
         )
-        self.fragments.append(Fragment(kind, self._next(), text, value, offset))
+        self.fragments.append(Fragment(kind, self._next(), text, value, offset, self.document))
 
     def complete(self, offset: int) -> None:
-        self.fragments.append(Fragment("JsonComplete", None, None, None, offset))
+        self.fragments.append(Fragment("JsonComplete", None, None, None, offset, self.document))
 
     def take(self) -> list[Fragment]:
         """What has come since the last call."""
@@ -621,13 +131,20 @@ class Parser:
     def __init__(
         self,
         *,
+        repair: bool | Iterable[str] = False,
+        many: bool = False,
         duplicates: Literal["last", "error"] = "last",
         parse_float: Callable[[str], Any] = float,
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = Machine(
-            self._sink, duplicates=duplicates, parse_float=parse_float, limits=limits
+        self._machine = machine(
+            self._sink,
+            repair=repair,
+            many=many,
+            duplicates=duplicates,
+            parse_float=parse_float,
+            limits=limits,
         )
 
     def feed(self, data: str | bytes) -> list[Fragment]:
@@ -652,3 +169,18 @@ class Parser:
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
         return self._machine.pending
+
+    @property
+    def document(self) -> int:
+        """With `many`: the number of the document being read, from 0."""
+        return self._machine.document
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With `many`: what ended documents early, in order."""
+        return self._machine.errors
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: what was put right, in order."""
+        return self._machine.repairs

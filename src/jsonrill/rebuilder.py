@@ -11,15 +11,28 @@ from collections.abc import Iterable
 from typing import Any
 
 from .fragments import Dialect, Fragment, WireReader
-from .parser import Sink
+from .machine import Sink
 from .paths import Path, from_text, lookup
 
 
 class Tree(Sink):
     """The growing value: a sink of the machine, and the inside of the Rebuilder."""
 
-    __slots__ = ("_copy", "_key", "_parts", "_spine", "_steps", "_string", "_top", "changed",
-                 "done", "root", "stale", "started")  # fmt: skip
+    __slots__ = (
+        "_copy",
+        "_key",
+        "_spine",
+        "_steps",
+        "_string",
+        "_top",
+        "changed",
+        "done",
+        "finished",
+        "parts",
+        "root",
+        "stale",
+        "started",
+    )
 
     def __init__(self) -> None:
         self.root: Any = None
@@ -28,6 +41,7 @@ class Tree(Sink):
         # Did the value change since the caller cleared this? And since it was last copied?
         self.changed = False
         self.stale = True
+        self.finished: list[Any] = []
         self._copy: Any = None
         # The open containers from the root inward, and at which step each one's child is.
         self._spine: list[Any] = []
@@ -36,63 +50,77 @@ class Tree(Sink):
         self._key: str | int = ""
         # New text of the open string that is not yet in the tree.
         self._string = False
-        self._parts: list[str] = []
+        self.parts: list[str] = []
 
-    def start_object(self, offset: int = 0) -> None:
+    def start_object(self, offset: int) -> None:
         self._open({})
 
-    def start_array(self, offset: int = 0) -> None:
+    def start_array(self, offset: int) -> None:
         self._open([])
 
-    def end_container(self, offset: int = 0) -> None:
+    def end_container(self, offset: int) -> None:
         self._spine.pop()
         if self._spine:
             self._top = self._spine[-1]
             self._steps.pop()
 
-    def key(self, key: str, offset: int = 0) -> None:
+    def key(self, key: str, offset: int) -> None:
         self._key = key
 
-    def start_string(self, offset: int = 0) -> None:
+    def start_string(self, offset: int) -> None:
         self._put("")
         self._string = True
 
     def text(self, run: str) -> None:
-        self._parts.append(run)
+        self.parts.append(run)
         self.changed = True
 
     def end_string(self) -> None:
-        if self._parts:
-            self._fold()
+        if self.parts:
+            self.fold()
         self._string = False
 
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
-        self._parts.clear()
+        self.parts.clear()
         self._string = False
         if self._spine:
             self._top[self._last()] = value
         else:
             self.root = value
 
-    def scalar(self, value: Any, text: str | None = None, offset: int = 0) -> None:
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
         self._put(value)
 
-    def complete(self, offset: int = 0) -> None:
+    def complete(self, offset: int) -> None:
         self.done = True
+
+    def takes_values(self) -> bool:
+        return True
+
+    def next_document(self) -> None:
+        """Begin anew; a value that nobody was told of yet is kept in `finished`."""
+        self.stale = True
+        if self.changed:
+            self.finished.append(self.value)
+        self.changed = self.started = self.done = self._string = False
+        self.root = self._top = None
+        self.parts.clear()
+        self._spine.clear()
+        self._steps.clear()
 
     @property
     def live(self) -> Any:
         """The value itself: it changes as the stream goes on."""
-        if self._parts:
-            self._fold()
+        if self.parts:
+            self.fold()
         return self.root
 
     @property
     def value(self) -> Any:
         """The value as it is now, for ever: a copy of the open spine, the rest is shared."""
-        if self._parts:
-            self._fold()
+        if self.parts:
+            self.fold()
         if not self._spine:
             return self.root
         if self.stale:
@@ -136,13 +164,13 @@ class Tree(Sink):
             top.append(value)
         self.changed = True
 
-    def _fold(self) -> None:
+    def fold(self) -> None:
         """Put the new text into the tree.
 
         The old text must have no other owner when text is added to it: only then does CPython
         extend it in place, and a long string in tiny pieces stays linear.
         """
-        parts = self._parts
+        parts = self.parts
         run = parts[0] if len(parts) == 1 else "".join(parts)
         parts.clear()
         if not self._spine:
@@ -150,7 +178,8 @@ class Tree(Sink):
             text += run
             self.root = text
             return
-        top, key = self._top, self._last()
+        top = self._top
+        key = self._key if type(top) is dict else -1
         text = top[key]
         top[key] = None
         text += run
@@ -191,7 +220,10 @@ class Growing:
     @property
     def live(self) -> Any:
         """What is known, without any copy: look now, it changes with the next `feed`."""
-        return self._tree.live
+        tree = self._tree
+        if tree.parts:
+            tree.fold()
+        return tree.root
 
     @property
     def open_path(self) -> Path | None:
@@ -224,20 +256,20 @@ class Rebuilder(Growing):
         tree.stale = True
         match fragment.kind:
             case "StartObject":
-                tree.start_object()
+                tree.start_object(fragment.offset)
             case "StartArray":
-                tree.start_array()
+                tree.start_array(fragment.offset)
             case "EndObject" | "EndArray":
-                tree.end_container()
+                tree.end_container(fragment.offset)
             case "Key":
-                tree.key(fragment.value)
+                tree.key(fragment.value, fragment.offset)
             case "StartString":
-                tree.start_string()
+                tree.start_string(fragment.offset)
             case "PartialString":
                 tree.text(fragment.text or "")
             case "CompleteString":
                 tree.replace_string(fragment.value)
             case "JsonComplete":
-                tree.complete()
+                tree.complete(fragment.offset)
             case _:
-                tree.scalar(fragment.value)
+                tree.scalar(fragment.value, fragment.text, fragment.offset)

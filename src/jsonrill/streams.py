@@ -41,7 +41,10 @@ def values(
 ) -> AsyncIterator[Any]: ...
 def values(source: Any, *, live: bool = False, **options: Any) -> Any:
     """The value after each piece of text that changed it, safe to keep (`live=True`: without a
-    copy, changing with the next piece). Options are those of `Document`."""
+    copy, changing with the next piece). Options are those of `Document`.
+
+    With `many=True` a document that is not JSON does not stop the others; the first such error is
+    raised when the source has ended."""
     document = Document(**options)
 
     def stage(piece: Text) -> Iterator[Any]:
@@ -51,8 +54,11 @@ def values(source: Any, *, live: bool = False, **options: Any) -> Any:
             if document.changed:
                 yield document.live if live else document.value
             raise
+        yield from document.finished
         if changed:
             yield document.live if live else document.value
+        if piece is END and document.errors:
+            raise document.errors[0]
 
     return _drive(stage, source)
 
@@ -71,6 +77,8 @@ def fragments(source: Any, **options: Any) -> Any:
         except (InvalidJSON, LimitExceeded) as error:
             yield from error.fragments
             raise
+        if piece is END and parser.errors:
+            raise parser.errors[0]
 
     return _drive(stage, source)
 

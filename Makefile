@@ -1,0 +1,74 @@
+# The words of the house. Every target sets itself up in .venv; `make` alone lists them.
+
+PYTHON ?= python3
+JOBS   ?= 2
+ARGS   ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+# The command line is the demo once it is there; until then a script stands in for it.
+CLI := $(wildcard src/jsonrill/cli/__init__.py)
+
+.PHONY: help demo serve test check format cover bench fuzz clean
+.DEFAULT_GOAL := help
+
+help:  ## list these words
+	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+
+demo: .venv/.stamp-cli  ## see the three jobs in a terminal
+	@$(if $(CLI),$(BIN)/jsonrill demo,$(BIN)/python examples/demo.py)
+
+serve: .venv/.stamp-serve  ## the page with simulated models, on this machine only
+	@$(if $(CLI),$(BIN)/jsonrill serve --demo $(ARGS),echo "make serve: there is no server yet" >&2; exit 1)
+
+test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=tests/test_paths.py
+	@$(BIN)/python tools/system_parts.py
+	@$(BIN)/python -m pytest -q -n $(JOBS) $(ARGS)
+
+check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict src
+	$(BIN)/mypy tests tools
+	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_public_names.py tests/test_docs.py
+
+format: .venv/.stamp-dev  ## let ruff format and fix what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+cover: .venv/.stamp-dev  ## branch coverage of the package and of the tests
+	@$(BIN)/coverage run -m pytest -q $(ARGS)
+	@$(BIN)/coverage report
+
+bench: .venv/.stamp-dev  ## measure against the rivals (python -m bench)
+	@test -e bench/__main__.py || { echo "make bench: there are no benchmarks yet" >&2; exit 1; }
+	@$(BIN)/python -m bench $(ARGS)
+
+fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -m fuzz)
+	@test -e fuzz/__main__.py || { echo "make fuzz: there are no fuzz targets yet" >&2; exit 1; }
+	@$(BIN)/python -m fuzz $(ARGS)
+
+clean:  ## remove .venv and everything made by the other words
+	rm -rf .venv build dist src/*.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- setting up: a stamp is older than its reasons only when something has to be installed ----
+
+.venv/.stamp-venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "jsonrill needs Python 3.11 or newer, and '$(PYTHON)' is not:" >&2; \
+	  $(PYTHON) --version >&2; \
+	  echo "name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "setting up .venv ..."
+	@$(PYTHON) -m venv --clear .venv
+	@$(PIP) install -c constraints.txt --upgrade pip
+	@touch $@
+
+.venv/.stamp-cli: WHAT = -e '.[cli]'
+.venv/.stamp-serve: WHAT = -e '.[cli,schema,server]'
+.venv/.stamp-dev: WHAT = --group dev -e '.[cli,schema]'
+
+.venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: pyproject.toml constraints.txt | .venv/.stamp-venv
+	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs ..."
+	@$(PIP) install -c constraints.txt $(WHAT)
+	@touch $@

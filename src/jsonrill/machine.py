@@ -1,0 +1,738 @@
+"""Text in, events out: the one state machine that judges JSON. No I/O, no recursion.
+
+Rule 1: nesting and grammar are judged here and nowhere else; a `Sink` trusts what it is told.
+Rule 2: a state is a number, its method consumes what it can and says where it stopped; what it
+        cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
+        characters, which are put before the next piece. So no character is read more than twice.
+Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
+
+What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
+"""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8, utf_8_decode
+from collections.abc import Callable
+from dataclasses import dataclass
+from json import JSONDecoder
+from typing import Any, Final, Literal, NamedTuple
+
+from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
+from .grammar import (
+    CUT_ESCAPE,
+    GOOD_ESCAPE,
+    LITERALS,
+    LONE_HIGH,
+    NUMBER,
+    NUMBER_DONE,
+    NUMBER_END,
+    NUMBER_STEPS,
+    RECORD_END,
+    SEPARATOR,
+    SPACE,
+    SPACES,
+    STRING_RUN,
+    unescape,
+)
+from .paths import Path, to_text
+from .states import (
+    AFTER,
+    COLON,
+    DIGITS,
+    END,
+    EXPECTED,
+    FIRST_ELEMENT,
+    FIRST_KEY,
+    KEY,
+    NEXT_KEY,
+    SKIPPED,
+    STRING,
+    VALUE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what strangers can send, in characters of source text and per document."""
+
+    depth: int = 256
+    text: int = 64 * 2**20
+    string: int = 16 * 2**20
+    number: int = 400
+    keys: int = 100_000
+
+
+_DEFAULT_LIMITS: Final = Limits()
+
+
+class Repair(NamedTuple):
+    """What lenient parsing put right: which rule, and the character at which it was noticed."""
+
+    rule: str
+    offset: int
+    line: int
+    column: int
+    document: int = 0
+
+
+class Sink:
+    """What the machine tells. Each call is an event that has happened; offsets are of tokens."""
+
+    __slots__ = ()
+
+    def start_object(self, offset: int) -> None: ...
+    def start_array(self, offset: int) -> None: ...
+    def end_container(self, offset: int) -> None: ...
+    def key(self, key: str, offset: int) -> None: ...
+    def start_string(self, offset: int) -> None: ...
+    def text(self, run: str) -> None: ...
+    def end_string(self) -> None: ...
+    def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
+    def complete(self, offset: int) -> None: ...
+    def next_document(self) -> None: ...
+
+    def takes_values(self) -> bool:
+        """May a whole container be handed over by `scalar`, instead of event by event?"""
+        return False
+
+
+# A container that begins this far from the end of a piece may well end in it.
+WORTH_DECODING: Final = 64
+
+NO_CONTROL: Final = "no control character in a string"
+_CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
+
+
+class Machine:
+    """The state machine: text → events, told to the sink before `feed` returns."""
+
+    __slots__ = (
+        "_begin",
+        "_bom",
+        "_budget",
+        "_careful",
+        "_closed",
+        "_count",
+        "_decoder",
+        "_frames",
+        "_held",
+        "_key",
+        "_limits",
+        "_line",
+        "_line_start",
+        "_many",
+        "_number",
+        "_number_state",
+        "_object",
+        "_offset",
+        "_parse_float",
+        "_parts",
+        "_plain",
+        "_seen",
+        "_single",
+        "_sink",
+        "_state",
+        "_stop",
+        "_string_limit",
+        "_tail",
+        "_text_limit",
+        "_token",
+        "_unique",
+        "document",
+        "errors",
+        "repairs",
+    )
+
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        many: bool = False,
+        duplicates: Literal["last", "error"] = "last",
+        parse_float: Callable[[str], Any] = float,
+        limits: Limits | None = None,
+    ) -> None:
+        if duplicates not in ("last", "error"):
+            raise ValueError(f"duplicates is 'last' or 'error', not {duplicates!r}")
+        self._sink = sink
+        self._many = many
+        self._unique = duplicates == "error"
+        self._parse_float = parse_float
+        self._limits = limits if limits is not None else _DEFAULT_LIMITS
+        self._text_limit = self._limits.text
+        self._string_limit = self._limits.string
+        # The standard library's decoder, made when a piece is large enough; how much of this piece
+        # it may read in vain.
+        self._decoder: JSONDecoder | None = None
+        self._budget = 0
+        # Closed, with bytes left over, or with many documents: no piece is simply run.
+        self._careful = many
+        self._closed = False
+        # With many documents: which one this is, where it began, what went wrong in earlier ones.
+        self.document = 0
+        self._begin = 0
+        self.errors: list[InvalidJSON | LimitExceeded] = []
+        # With leniency: what was repaired.
+        self.repairs: list[Repair] = []
+        self._state = VALUE
+        # The open container: is it an object, its last key, how many keys or elements it has
+        # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
+        self._object = False
+        self._key = ""
+        self._count = 0
+        self._seen: set[str] | None = None
+        self._frames: list[tuple[bool, str, int, set[str] | None]] = []
+        # The token being read: where it began, where its limit is, its text so far.
+        self._token = 0
+        self._stop = 0
+        self._parts: list[str] = []
+        self._number: list[str] = []
+        self._number_state = "start"
+        # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
+        self._held = ""
+        self._tail = b""
+        self._bom = True
+        # A string in single quotes, which only leniency opens.
+        self._single = False
+        # In a string with nothing held: the next piece may be plain text through and through.
+        self._plain = False
+        # The position of the first character that is not yet read.
+        self._offset = 0
+        self._line = 1
+        self._line_start = 0
+
+    @property
+    def pending(self) -> tuple[Path, str] | None:
+        """Path and text of the number or literal that is being read, else None."""
+        if self._state == DIGITS:
+            return self._path(value=True), "".join(self._number)
+        if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
+            return self._path(value=True), self._held
+        return None
+
+    def feed(self, data: str | bytes) -> None:
+        """Read one piece, whatever it holds."""
+        if type(data) is not str:
+            return self._feed_other(data)
+        text = data
+        # The common case of a long answer, so it comes first: no quote, escape or control
+        # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
+        if (
+            self._plain
+            and text
+            and '"' not in text
+            and "\\" not in text
+            and text.isprintable()
+            and self._offset + len(text) <= self._stop
+        ):
+            self._offset += len(text)
+            self._sink.text(text)
+            return None
+        if self._held:
+            text = self._held + text
+            self._held = ""
+        if self._careful or self._offset + len(text) > self._text_limit:
+            return self._run_carefully(text)
+        return self._run(text)
+
+    def flush(self) -> None:
+        """The text has ended: finish a root number, or say what is missing."""
+        if self._closed:
+            return
+        try:
+            self._finish()
+        except InvalidJSON as error:
+            if not self._many:
+                raise
+            self.errors.append(error)
+        self._close_stream()
+
+    def _close_stream(self) -> None:
+        self._closed = self._careful = True
+        self._plain = False
+
+    def _finish(self) -> None:
+        if self._tail:
+            kind = Truncated if self._state in (STRING, KEY) else InvalidJSON
+            raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
+        if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
+            self._end_number()
+        if self._state != END and not self._many_ended():
+            end = len(self._held)
+            raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
+
+    def _many_ended(self) -> bool:
+        """With many documents: does the text stand between two of them?"""
+        between = self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
+        return self._many and between
+
+    def _feed_other(self, data: Any) -> None:
+        """Bytes, or a subclass of str."""
+        if isinstance(data, str):
+            return self.feed(str.__str__(data))
+        if self._closed:
+            raise StreamClosed(_CLOSED)
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
+        data = self._tail + bytes(data)
+        if self._bom and not self._offset:
+            if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
+                self._tail = data
+                self._careful = bool(data) or self._many
+                return None
+            data = data.removeprefix(BOM_UTF8)
+        bad = b""
+        try:
+            text, used = utf_8_decode(data, "strict", False)
+        except UnicodeDecodeError as error:
+            used, bad = error.start, data[error.start : error.start + 1]
+            text = data[:used].decode()
+        self._tail = b""
+        self._bom = False
+        text, self._held = self._held + text, ""
+        self._run_carefully(text)
+        if bad:
+            return self._bad_byte(bad, data[used + 1 :])
+        self._tail = data[used:]
+        self._careful = bool(self._tail) or self._many
+        self._plain = self._plain and not self._tail
+        return None
+
+    def _bad_byte(self, bad: bytes, rest: bytes) -> None:
+        """What cannot be decoded; with many documents, the next ones still can."""
+        error = self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
+        if not self._many:
+            raise error
+        self._give_up(error, "")
+        self._run("\ufffd")
+        self._feed_other(rest)
+
+    def _run_carefully(self, text: str) -> None:
+        """Run where the stream may be closed, a limit passed, one of many documents invalid."""
+        if self._closed:
+            raise StreamClosed(_CLOSED)
+        if self._tail:
+            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
+        while True:
+            room = max(0, self._begin + self._text_limit - self._offset)
+            part = text if len(text) <= room else text[:room]
+            try:
+                self._run(part)
+                if len(part) == len(text):
+                    return
+                text = self._held + text[len(part) :]
+                self._held = ""
+                if self._many_ended():
+                    self._begin = self._offset
+                elif self._offset >= self._begin + self._text_limit:
+                    raise self._over("text", self._text_limit, "", 0)
+            except (InvalidJSON, LimitExceeded) as error:
+                if not self._many:
+                    raise
+                read = error.offset - self._offset
+                self._moved(text[:read])
+                text = text[read:]
+                self._give_up(error, text[:1])
+
+    def _give_up(self, error: InvalidJSON | LimitExceeded, char: str) -> None:
+        """One of many documents is lost: keep its error, go on after the next newline.
+
+        A bracket in the first column is after a newline already: a line was cut off before it.
+        """
+        self.errors.append(error)
+        self._closed = False
+        at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
+        self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED)
+
+    def _next_document(self, state: int) -> None:
+        self._state = state
+        self._object = self._single = False
+        self._seen = None
+        self._held = ""
+        self._frames.clear()
+        self._parts.clear()
+        self._number.clear()
+        self._begin = self._offset
+        self.document += 1
+        self._sink.next_document()
+
+    def _run(self, text: str) -> None:
+        pos, end = 0, len(text)
+        if end >= WORTH_DECODING:
+            self._budget = 2 * end
+        while pos < end:
+            state = self._state
+            if state >= STRING:
+                if state < DIGITS:
+                    if self._single:
+                        pos = self._single_string(text, pos)
+                    else:
+                        pos = self._string(text, pos)
+                elif state == DIGITS:
+                    pos = self._digits(text, pos)
+                else:
+                    pos = self._skip(text, pos)
+                continue
+            char = text[pos]
+            if char == "," and state == AFTER:
+                if self._object:
+                    self._state = NEXT_KEY
+                else:
+                    self._state = VALUE
+                    self._count += 1
+                pos += 1
+            elif char == ":" and state == COLON:
+                self._state = VALUE
+                pos += 1
+            elif char in SPACES:
+                pos += 1
+                if pos < end and text[pos] in SPACES:
+                    pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            elif state <= FIRST_ELEMENT:
+                pos = self._value(text, pos, char)
+            elif char == '"' and state <= NEXT_KEY:
+                pos = self._open_string(KEY, text, pos)
+            elif self._closes(char, state):
+                pos = self._close(pos)
+            else:
+                pos = self._unexpected(text, pos)
+        if "\n" in text:
+            self._moved(text)
+            self._offset -= len(self._held)
+        else:
+            self._offset += end - len(self._held)
+        self._plain = self._state == STRING and not self._held and not self._single
+
+    def _moved(self, text: str) -> None:
+        if "\n" in text:
+            self._line += text.count("\n")
+            self._line_start = self._offset + text.rindex("\n") + 1
+        self._offset += len(text)
+
+    def _single_string(self, text: str, pos: int) -> int:
+        """In a string in single quotes, which only leniency opens."""
+        raise NotImplementedError
+
+    def _skip(self, text: str, pos: int) -> int:
+        """In the rest of a line that was given up."""
+        found = RECORD_END.search(text, pos)
+        if found is None:
+            return len(text)
+        self._state = VALUE
+        return found.end()
+
+    def _closes(self, char: str, state: int) -> bool:
+        """May this bracket end the open container now?"""
+        if state == AFTER:
+            return char == "}" if self._object else char == "]"
+        return char == "}" and state == FIRST_KEY
+
+    def _value(self, text: str, pos: int, char: str) -> int:
+        """A value begins, or an empty array ends."""
+        if char == '"':
+            self._sink.start_string(self._offset + pos)
+            return self._open_string(STRING, text, pos)
+        if char == "{" or char == "[":
+            if len(text) - pos >= WORTH_DECODING and self._sink.takes_values():
+                end = self._decode_whole(text, pos)
+                if end > pos:
+                    return end
+            return self._open(text, pos, char)
+        if char in "-0123456789":
+            return self._begin_number(text, pos)
+        if char in LITERALS:
+            return self._literal(text, pos, char)
+        if char == "]" and self._state == FIRST_ELEMENT:
+            return self._close(pos)
+        return self._unexpected(text, pos)
+
+    def _open(self, text: str, pos: int, char: str) -> int:
+        if len(self._frames) >= self._limits.depth:
+            raise self._over("depth", self._limits.depth, text, pos)
+        self._frames.append((self._object, self._key, self._count, self._seen))
+        self._count = 0
+        if char == "{":
+            self._object = True
+            self._state = FIRST_KEY
+            self._seen = set() if self._unique else None
+            self._sink.start_object(self._offset + pos)
+        else:
+            self._object = False
+            self._state = FIRST_ELEMENT
+            self._sink.start_array(self._offset + pos)
+        return pos + 1
+
+    def _close(self, pos: int) -> int:
+        self._object, self._key, self._count, self._seen = self._frames.pop()
+        self._sink.end_container(self._offset + pos)
+        self._ended(pos + 1)
+        return pos + 1
+
+    def _ended(self, pos: int) -> None:
+        """A value has ended; was it the root?"""
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._state = END
+            self._sink.complete(self._offset + pos)
+
+    def _decode_whole(self, text: str, pos: int) -> int:
+        """A container that ends in this piece, read by the standard library's C scanner.
+
+        Where it cannot be (cut off, invalid, or so large that a limit might be passed) the machine
+        walks, and says exactly what is wrong. What failed attempts have read is bounded.
+        """
+        left = len(text) - pos
+        if left > self._budget or left > self._limits.string or self._unique:
+            return pos
+        if self._decoder is None:
+            self._decoder = self._whole_decoder()
+        try:
+            value, end = self._decoder.raw_decode(text, pos)
+        except (ValueError, RecursionError):
+            self._budget -= left
+            return pos
+        if text.count(":", pos, end) > self._limits.keys:
+            return pos
+        if _deeper(
+            value,
+            self._limits.depth - len(self._frames),
+            text.count("[", pos, end) + text.count("{", pos, end),
+        ):
+            return pos
+        self._sink.scalar(value, None, self._offset + pos)
+        self._ended(end)
+        return end
+
+    def _whole_decoder(self) -> JSONDecoder:
+        limit, parse_float = self._limits.number, self._parse_float
+
+        def bounded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
+            def number(text: str) -> Any:
+                if len(text) > limit:
+                    raise ValueError("too long a number: the machine walks")
+                return convert(text)
+
+            return number
+
+        def refuse(name: str) -> Any:
+            raise ValueError(f"{name} is not JSON: the machine walks")
+
+        return JSONDecoder(
+            parse_float=bounded(parse_float), parse_int=bounded(int), parse_constant=refuse
+        )
+
+    def _open_string(self, state: int, text: str, pos: int) -> int:
+        self._state = state
+        self._token = self._offset + pos
+        self._stop = self._token + 1 + self._string_limit
+        return pos + 1
+
+    def _string(self, text: str, pos: int) -> int:
+        """In a string or key: take its characters up to the quote or the end of the piece."""
+        quote = text.find('"', pos)
+        end = quote if quote >= 0 else len(text)
+        run = text[pos:end]
+        if "\\" in run or not run.isprintable() or self._offset + end > self._stop:
+            return self._escaped(text, pos)
+        if run:
+            if self._state == STRING:
+                self._sink.text(run)
+            else:
+                self._parts.append(run)
+        return end if quote < 0 else self._close_string(text, quote)
+
+    def _escaped(self, text: str, pos: int) -> int:
+        """The same for text with escapes, unusual characters, or more of them than allowed."""
+        end = min(len(text), self._stop - self._offset)
+        found = STRING_RUN.match(text, pos, end)
+        stop = found.end() if found else pos
+        if stop > pos:
+            run = text[pos:stop]
+            self._take(unescape(run) if "\\" in run else run)
+        if stop < len(text) and text[stop] == '"':
+            return self._close_string(text, stop)
+        if stop < end and text[stop] == "\\":
+            if not CUT_ESCAPE.match(text, stop, end):
+                return self._odd_escape(text, stop)
+            if end == len(text):
+                self._held = text[stop:]
+                return end
+            stop = end
+        if stop < end:
+            return self._unexpected(text, stop, NO_CONTROL)
+        if end < len(text):
+            raise self._over("string", self._limits.string, text, end)
+        return end
+
+    def _odd_escape(self, text: str, pos: int) -> int:
+        """A high surrogate that stands alone, which json.loads accepts; or no escape at all."""
+        if LONE_HIGH.match(text, pos):
+            self._take(chr(int(text[pos + 2 : pos + 6], 16)))
+            return pos + 6
+        good = GOOD_ESCAPE.match(text, pos)
+        pos = good.end() if good else pos + 1
+        expected = "a hexadecimal digit" if text[pos - 1] != "\\" else "an escape"
+        return self._unexpected(text, pos, expected)
+
+    def _take(self, run: str) -> None:
+        if self._state == STRING:
+            self._sink.text(run)
+        else:
+            self._parts.append(run)
+
+    def _close_string(self, text: str, quote: int) -> int:
+        if self._state == STRING:
+            self._sink.end_string()
+            if self._frames:
+                self._state = AFTER
+            else:
+                self._ended(quote + 1)
+            return quote + 1
+        key = "".join(self._parts)
+        self._parts.clear()
+        if self._seen is not None:
+            if key in self._seen:
+                raise self._error(
+                    InvalidJSON, "no key twice in an object", f"but got {key!r}", text, quote
+                )
+            self._seen.add(key)
+        self._count += 1
+        if self._count > self._limits.keys:
+            raise self._over("keys", self._limits.keys, text, quote)
+        self._key = key
+        self._state = COLON
+        self._sink.key(key, self._token)
+        return quote + 1
+
+    def _begin_number(self, text: str, pos: int) -> int:
+        """A number: at once when its end is in sight, else digit by digit."""
+        self._token = self._offset + pos
+        self._stop = self._token + self._limits.number
+        found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
+        if found is not None:
+            end = found.end()
+            if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
+                self._finish_number(found.group(), pos)
+                return end
+        self._state = DIGITS
+        self._number_state = "start"
+        return self._digits(text, pos)
+
+    def _digits(self, text: str, pos: int) -> int:
+        start, state = pos, self._number_state
+        while pos < len(text):
+            step = NUMBER_STEPS[state].get(text[pos])
+            if step is None:
+                break
+            if self._offset + pos >= self._stop:
+                raise self._over("number", self._limits.number, text, pos)
+            state = step
+            pos += 1
+        self._number.append(text[start:pos])
+        self._number_state = state
+        if pos < len(text):
+            if state not in NUMBER_DONE:
+                return self._unexpected(text, pos)
+            self._end_number()
+        return pos
+
+    def _end_number(self) -> None:
+        text = "".join(self._number)
+        self._number.clear()
+        self._finish_number(text, self._token + len(text) - self._offset)
+
+    def _finish_number(self, text: str, pos: int) -> None:
+        if "." in text or "e" in text or "E" in text:
+            value = self._parse_float(text)
+        else:
+            try:
+                value = int(text)
+            except ValueError as error:  # sys.set_int_max_str_digits
+                raise self._over("number", len(text) - 1, "", 0) from error
+        self._sink.scalar(value, text, self._token)
+        self._ended(pos)
+
+    def _literal(self, text: str, pos: int, char: str) -> int:
+        word, value = LITERALS[char]
+        if text.startswith(word, pos):
+            self._sink.scalar(value, None, self._offset + pos)
+            self._ended(pos + len(word))
+            return pos + len(word)
+        rest = text[pos:]
+        if word.startswith(rest):
+            self._held = rest
+            return len(text)
+        wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
+        return self._unexpected(text, pos + wrong, repr(word))
+
+    def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
+        """Every character that cannot stand where it does comes here."""
+        if self._many and not self._frames:
+            if self._state == END:
+                self._next_document(VALUE)
+                self._begin += pos
+                return pos
+            if self._state == VALUE and text[pos] == SEPARATOR:
+                return pos + 1
+        expected = expected or self._expected()
+        raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
+
+    def _expected(self) -> str:
+        if self._state == AFTER or (
+            self._state == DIGITS and self._number_state in NUMBER_DONE and self._frames
+        ):
+            return f"',' or {'}' if self._object else ']'!r}"
+        if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
+            return repr(LITERALS[self._held[0]][0])
+        return EXPECTED[self._state]
+
+    def _path(self, *, value: bool) -> Path:
+        """The path of the open container, or of the value in it that is being read."""
+        path = [key if in_object else count for in_object, key, count, _ in self._frames[1:]]
+        if value and self._frames:
+            path.append(self._key if self._object else self._count)
+        return tuple(path)
+
+    def _error(
+        self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
+    ) -> InvalidJSON:
+        place = self._place(text, pos)
+        where = f"at character {place['offset']}, in {to_text(place['path'])}"
+        return kind(f"expected {expected} {got} {where}", expected=expected, **place)
+
+    def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
+        place = self._place(text, pos)
+        where = f"at character {place['offset']}, in {to_text(place['path'])}"
+        return LimitExceeded(f"more than {bound} ({limit}) {where}", limit=limit, **place)
+
+    def _place(self, text: str, pos: int) -> dict[str, Any]:
+        """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
+        self._close_stream()
+        offset, line, column = self._position(text, pos)
+        in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
+        path = self._path(value=in_value)
+        return {"offset": offset, "line": line, "column": column, "path": path}
+
+    def _position(self, text: str, pos: int) -> tuple[int, int, int]:
+        """Offset, line and column of the character at `pos` of this piece."""
+        before = text.rfind("\n", 0, pos)
+        line_start = self._line_start if before < 0 else self._offset + before + 1
+        offset = self._offset + pos
+        return offset, self._line + text.count("\n", 0, pos), offset - line_start + 1
+
+
+def _deeper(value: Any, depth: int, brackets: int) -> bool:
+    """Are containers nested deeper than `depth` in this value, which has so many of them?"""
+    if brackets <= depth:
+        return False
+    level = [value]
+    while level and depth > 0:
+        depth -= 1
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+    return bool(level)

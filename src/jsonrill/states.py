@@ -1,0 +1,37 @@
+"""The states of the machine: what it stands before, or in. Numbers, and compiled to such."""
+
+from __future__ import annotations
+
+from typing import Final
+
+VALUE: Final = 0  # a value
+FIRST_ELEMENT: Final = 1  # after "[": a value or "]"
+FIRST_KEY: Final = 2  # after "{": a key or "}"
+NEXT_KEY: Final = 3  # after "," in an object: a key
+COLON: Final = 4
+AFTER: Final = 5  # after a value in a container: "," or the closing bracket
+END: Final = 6  # after the root value: white space
+STRING: Final = 7  # in a string value
+KEY: Final = 8  # in a key
+DIGITS: Final = 9  # in a number
+SKIPPED: Final = 10  # after an error in one of many documents: anything up to a newline
+LENIENT: Final = 11  # this and all above: states of `repair.py`
+PROSE: Final = LENIENT  # in text before the value
+IGNORED: Final = LENIENT + 1  # in text after it
+LINE_COMMENT: Final = LENIENT + 2
+BLOCK_COMMENT: Final = LENIENT + 3
+BARE_KEY: Final = LENIENT + 4
+
+# What could stand where the text is refused or ends.
+EXPECTED: Final = {
+    VALUE: "a value",
+    FIRST_ELEMENT: "a value or ']'",
+    FIRST_KEY: "a key or '}'",
+    NEXT_KEY: "a key",
+    COLON: "':'",
+    END: "the end of the text",
+    STRING: "the end of the string",
+    KEY: "the end of the key",
+    DIGITS: "a digit",
+    SKIPPED: "a newline",
+}

@@ -1,0 +1,108 @@
+"""What several test files share: where data lies, ways to cut a text, how hard to try.
+
+Cuttings work on `str` and on `bytes`, and joining the pieces always gives the text back.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import AnyStr
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).resolve().parent.parent
+IN_CI = os.environ.get("CI") == "true"
+# TEST_HARDER=1 makes every property try this many times more examples.
+HARDER = 20 if os.environ.get("TEST_HARDER", "0") not in ("", "0") else 1
+
+
+def shared(name: str) -> Path | None:
+    """A file or folder of the test data beside the repository, if this machine has it."""
+    base = os.environ.get("JSONRILL_SHARED")
+    path = (Path(base) if base else ROOT.parent / "shared") / name
+    return path if path.exists() else None
+
+
+def need_shared(name: str) -> Path:
+    """As `shared`, for use inside a test: without the data the test is skipped."""
+    path = shared(name)
+    if path is None:
+        pytest.skip(f"needs the shared data: {name}")
+    return path
+
+
+def shared_files(name: str, pattern: str = "*.json") -> list[Path]:
+    """The files in a shared folder, to parametrize over; none, and so one skip, without it."""
+    folder = shared(name)
+    return sorted(folder.glob(pattern)) if folder else []
+
+
+def need_command(command: str) -> str:
+    """The path of a program from tools/system_parts.py; without it: skip, but fail in CI."""
+    found = shutil.which(command)
+    if found is None:
+        (pytest.fail if IN_CI else pytest.skip)(f"needs the program {command}")
+    return found
+
+
+def examples(count: int) -> settings:
+    """A decorator for a property: `count` examples, more under TEST_HARDER."""
+    return settings(max_examples=count * HARDER)
+
+
+def seconds(work: Callable[[], object], best_of: int = 3) -> float:
+    """Processor time of the quickest run: for coarse ratios between sizes, nothing else."""
+
+    def once() -> float:
+        start = time.process_time()
+        work()
+        return time.process_time() - start
+
+    return min(once() for _ in range(best_of))
+
+
+def whole(text: AnyStr) -> list[AnyStr]:
+    return [text]
+
+
+def by(size: int, text: AnyStr) -> list[AnyStr]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def by_character(text: AnyStr) -> list[AnyStr]:
+    return by(1, text)
+
+
+def by_threes(text: AnyStr) -> list[AnyStr]:
+    return by(3, text)
+
+
+def at(places: list[int], text: AnyStr) -> list[AnyStr]:
+    """Cut at these places; the same place twice makes an empty piece."""
+    edges = [0, *sorted(places), len(text)]
+    return [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+
+
+def at_random(text: AnyStr, seed: int = 0) -> list[AnyStr]:
+    """About every fourth place, some of them twice; the same for the same text and seed."""
+    chance = random.Random(f"{seed} {text!r}")
+    return at([chance.randint(0, len(text)) for _ in range(len(text) // 4)], text)
+
+
+def cuttings(text: AnyStr) -> Iterator[list[AnyStr]]:
+    """Each of the four standard cuttings: whole, by character, by threes, at random."""
+    for cut in (whole, by_character, by_threes, at_random):
+        yield cut(text)
+
+
+def pieces(text: AnyStr) -> st.SearchStrategy[list[AnyStr]]:
+    """A strategy: any cutting of this text, shrinking towards the whole."""
+    places = st.lists(st.integers(0, len(text)), max_size=max(4, len(text) // 2))
+    return places.map(lambda found: at(found, text))

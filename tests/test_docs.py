@@ -1,0 +1,184 @@
+"""Prose is checked: what README.md and docs/ show is run, and their links lead somewhere.
+
+The ```python blocks of a page run from top to bottom in one namespace; ```pycon blocks, and those
+that begin with `>>>`, must also answer what the page says. `await` needs no function around it. A
+block right below `<!-- skip: reason -->` is only compiled. The ```console blocks hold commands in
+lines that begin with `$ `.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import doctest
+import inspect
+import textwrap
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pages import Block, anchors, broken, links, read
+from support import ROOT
+
+RUN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINKED = [*RUN, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+PYTHON = ("python", "pycon")
+
+
+def name_of(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def compiled(source: str, where: str, line: int) -> Any:
+    """Code whose traceback names the page and the line in it."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    return compile("\n" * (line - 1) + source, where, "exec", flags, dont_inherit=True)
+
+
+def session(block: Block, where: str, names: dict[str, Any]) -> doctest.DocTest:
+    parser = doctest.DocTestParser()
+    return parser.get_doctest(block.text, names, where, where, block.line - 1)
+
+
+def compile_only(block: Block, where: str) -> None:
+    if block.is_session:
+        for example in session(block, where, {}).examples:
+            compiled(example.source, where, block.line + example.lineno)
+    else:
+        compiled(block.text, where, block.line)
+
+
+def run_session(block: Block, where: str, names: dict[str, Any]) -> None:
+    test = session(block, where, names)
+    assert test.examples, f"{where}, line {block.line}: no >>> in this block"
+    said: list[str] = []
+    flags = doctest.ELLIPSIS | doctest.REPORT_NDIFF
+    doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
+    assert not said, "\n" + "".join(said)
+    names.update(test.globs)
+
+
+def run_script(block: Block, where: str, names: dict[str, Any]) -> None:
+    code = compiled(block.text, where, block.line)
+    result = eval(code, names)
+    if code.co_flags & inspect.CO_COROUTINE:
+        asyncio.run(result)
+
+
+def run_page(text: str, where: str) -> int:
+    """Run a page's Python; how many blocks were run."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    ran = 0
+    for block in read(text).blocks:
+        if block.language not in PYTHON:
+            continue
+        if block.skip is not None:
+            assert block.skip, f"{where}, line {block.line}: a skip needs its reason"
+            compile_only(block, where)
+            continue
+        (run_session if block.is_session else run_script)(block, where, names)
+        ran += 1
+    return ran
+
+
+@pytest.mark.parametrize("file", RUN, ids=name_of)
+def test_examples_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # an example that writes a file leaves nothing behind
+    run_page(file.read_text("utf8"), name_of(file))
+
+
+@pytest.mark.parametrize("file", RUN, ids=name_of)
+def test_console_blocks_show_a_command(file: Path) -> None:
+    for block in read(file.read_text("utf8")).blocks:
+        if block.language == "console":
+            assert block.text.startswith("$ "), f"line {block.line}"
+
+
+@pytest.mark.parametrize("file", LINKED, ids=name_of)
+def test_links_resolve(file: Path) -> None:
+    page = read(file.read_text("utf8"))
+    assert [wrong for target in links(page) if (wrong := broken(target, file))] == []
+
+
+def page(text: str) -> str:
+    return textwrap.dedent(text).lstrip("\n")
+
+
+def test_blocks_of_a_page_share_their_names() -> None:
+    text = """
+        ```python
+        a = 20
+        ```
+        1. In a list, with `await`:
+
+           ```python
+           import asyncio
+           await asyncio.sleep(0)
+           async def more(): yield a + 1
+           b = [x async for x in more()]
+           ```
+
+        ```pycon
+        >>> b
+        [21]
+        >>> c = 1
+        ```
+        ```python
+        assert c == 1
+        ```
+        ```json
+        not Python
+        ```
+    """
+    assert run_page(page(text), "page.md") == 4
+
+
+@pytest.mark.parametrize(
+    "block, error",
+    [
+        ("```python\nassert 1 == 2\n```", AssertionError),
+        ("```python\nasync def f(): 1 / 0\nawait f()\n```", ZeroDivisionError),
+        ("```pycon\n>>> 1 + 1\n3\n```", AssertionError),
+        ("```python\n>>> 1 + 1\n3\n```", AssertionError),
+        ("```pycon\nnothing asked\n```", AssertionError),
+        ("<!-- skip: needs a key -->\n```python\nthis is no Python\n```", SyntaxError),
+        ("<!-- skip: needs a key -->\n```pycon\n>>> this is no Python\n```", SyntaxError),
+        ("<!-- skip: -->\n```python\n1 / 0\n```", AssertionError),
+        ("<!-- skip: too far up -->\ntext\n```python\n1 / 0\n```", ZeroDivisionError),
+        ("```python\n1 / 0\n", ValueError),
+    ],
+)
+def test_a_wrong_example_is_caught(block: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        run_page(block, "page.md")
+
+
+def test_a_skipped_block_is_not_run() -> None:
+    assert run_page("<!-- skip: divides -->\n\n```python\n1 / 0\n```\n", "page.md") == 0
+
+
+def test_a_traceback_names_the_line_of_the_page() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        run_page("# Title\n\n```python\nx = 1\nx / 0\n```\n", "page.md")
+    last = traceback.extract_tb(caught.tb)[-1]
+    assert (last.filename, last.lineno) == ("page.md", 5)
+
+
+def test_a_broken_link_is_caught(tmp_path: Path) -> None:
+    here = tmp_path / "here.md"
+    here.write_text("# One `two`, three!\n")
+    (tmp_path / "there.md").write_text("## Same\n## Same\n```\n# not a heading\n```\n")
+    text = (
+        "[a](there.md) [b](#one-two-three) [c](there.md#same-1) [d](https://example.org)\n"
+        '[e](gone.md) [f](#gone) ![g](there.md#not-a-heading "title") `[h](code.md)`\n'
+        "```\n[i](fenced.md)\n```\n"
+    )
+    found = [target for target in links(read(text)) if broken(target, here)]
+    assert found == ["gone.md", "#gone", "there.md#not-a-heading"]
+
+
+def test_headings_are_named_as_github_names_them() -> None:
+    headings = "# P1: cutting does *not* matter\n## `feed()` & [`flush()`](x.md)\n"
+    assert anchors(read(headings)) == {"p1-cutting-does-not-matter", "feed--flush"}

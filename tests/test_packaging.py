@@ -1,0 +1,77 @@
+"""What the wheel holds: every file of the package, data included, and extras but no dependency."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from email.message import Message
+from email.parser import Parser as HeaderParser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from support import ROOT
+
+# Kinds of data that later parts of the package bring: each must find its way by itself.
+DATA = ("web/page.html", "web/lib/client.js", "cli/streams/demo.jsonl", "cli/streams/demo.sse")
+MADE = {".c", ".so", ".pyd", ".pyc"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
+    """A wheel of a copy of the sources, so that building leaves nothing in the repository."""
+    copy = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    shutil.copytree(ROOT / "src" / "jsonrill", copy / "src" / "jsonrill")
+    for name in DATA:
+        file = copy / "src" / "jsonrill" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("data")
+    build = "from setuptools import build_meta; build_meta.build_wheel('.')"
+    subprocess.run([sys.executable, "-c", build], cwd=copy, check=True, capture_output=True)
+    return ZipFile(next(copy.glob("*.whl")))
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: ZipFile) -> Message:
+    name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    return HeaderParser().parsestr(wheel.read(name).decode())
+
+
+def test_every_file_of_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
+    source = ROOT / "src"
+    files = {file for file in (source / "jsonrill").rglob("*") if file.is_file()}
+    ours = {file.relative_to(source).as_posix() for file in files if file.suffix not in MADE}
+    assert "jsonrill/py.typed" in ours
+    assert ours | {f"jsonrill/{name}" for name in DATA} <= set(wheel.namelist())
+
+
+def test_nothing_but_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
+    tops = {Path(name).parts[0].split("-")[0] for name in wheel.namelist()}
+    assert tops == {"jsonrill"}
+
+
+def test_the_core_depends_on_nothing(metadata: Message) -> None:
+    needed = metadata.get_all("Requires-Dist") or []
+    assert [line for line in needed if "extra ==" not in line] == []
+
+
+def test_the_extras_are_these(metadata: Message) -> None:
+    extras = metadata.get_all("Provides-Extra")
+    assert sorted(extras or []) == ["all", "batch", "cli", "redis", "schema", "server"]
+
+
+def test_what_the_tools_and_extras_need_is_pinned() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf8").splitlines()
+    pins = dict(line.split("==") for line in lines)
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
+    groups = [project["dependency-groups"], project["project"]["optional-dependencies"]]
+    needed = {line for group in groups for lines in group.values() for line in lines}
+    names = {re.split(r"[^\w-]", line)[0] for line in needed} - {"jsonrill"}
+    assert names <= set(pins)
