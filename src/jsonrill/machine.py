@@ -210,6 +210,11 @@ class Machine:
             return self._path(value=True), self._held
         return None
 
+    @property
+    def pending_offset(self) -> int:
+        """Where what is pending began: the character at the end of the text, if nothing is."""
+        return self._token if self._state == DIGITS else self._offset
+
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
         if type(data) is not str:

@@ -171,6 +171,11 @@ class Parser:
         return self._machine.pending
 
     @property
+    def pending_offset(self) -> int:
+        """The character at which the pending number or literal began."""
+        return self._machine.pending_offset
+
+    @property
     def document(self) -> int:
         """With `many`: the number of the document being read, from 0."""
         return self._machine.document
