@@ -115,10 +115,10 @@ class Writer:
         elif path:
             text = self._begin(None, path[0])
         self._started = True
-        for step, following in zip(path[common:], (*path[common + 1 :], None), strict=True):
-            text += self._member(step)
-            if following is not None:
-                text += self._begin(step, following)
+        for at in range(common, len(path)):
+            text += self._member(path[at])
+            if at + 1 < len(path):
+                text += self._begin(path[at], path[at + 1])
         return text
 
     def _check(self, path: Path, common: int) -> None:

@@ -16,7 +16,8 @@ from ..document import Document
 from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed, Truncated
 from ..fragments import Fragment, WireReader
 from ..grammar import LITERALS, SPACES
-from ..parser import FragmentSink, Limits, Machine
+from ..machine import Limits, Machine
+from ..parser import FragmentSink
 from ..paths import Path
 from ..rebuilder import Rebuilder, Tree
 
@@ -66,7 +67,7 @@ class Arguments(Protocol):
     @property
     def whole(self) -> bool: ...  # a whole JSON value
     @property
-    def begun(self) -> tuple[Path, str] | None: ...  # a number or literal being read
+    def begun(self) -> tuple[Path, str, int] | None: ...  # a number or literal being read
     def feed(self, text: str) -> list[Fragment] | None: ...  # None: only a repetition
     def end(
         self,
@@ -111,23 +112,23 @@ class _LiveSink(FragmentSink):
 
     def start_object(self, offset: int) -> None:
         super().start_object(offset)
-        self.tree.start_object()
+        self.tree.start_object(offset)
 
     def start_array(self, offset: int) -> None:
         super().start_array(offset)
-        self.tree.start_array()
+        self.tree.start_array(offset)
 
     def end_container(self, offset: int) -> None:
         super().end_container(offset)
-        self.tree.end_container()
+        self.tree.end_container(offset)
 
     def key(self, key: str, offset: int) -> None:
         super().key(key, offset)
-        self.tree.key(key)
+        self.tree.key(key, offset)
 
     def start_string(self, offset: int) -> None:
         super().start_string(offset)
-        self.tree.start_string()
+        self.tree.start_string(offset)
 
     def text(self, run: str) -> None:
         super().text(run)
@@ -139,11 +140,11 @@ class _LiveSink(FragmentSink):
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         super().scalar(value, text, offset)
-        self.tree.scalar(value)
+        self.tree.scalar(value, text, offset)
 
     def complete(self, offset: int) -> None:
         super().complete(offset)
-        self.tree.complete()
+        self.tree.complete(offset)
 
 
 class JsonArguments:
@@ -156,7 +157,7 @@ class JsonArguments:
         self._sink = _LiveSink()
         self._machine = Machine(self._sink, limits=self._limits)
         self._raw = Growing()
-        self._broken: tuple[Path, str] | None = None
+        self._broken: tuple[Path, str, int] | None = None
         self.error: Problem | None = None
 
     @property
@@ -176,9 +177,12 @@ class JsonArguments:
         return self._sink.tree.done and self.error is None
 
     @property
-    def begun(self) -> tuple[Path, str] | None:
-        """The number or literal that is being read, or that an error broke off."""
-        return self._broken or self._machine.pending
+    def begun(self) -> tuple[Path, str, int] | None:
+        """The number or literal that is being read, or that an error broke off, and its offset."""
+        pending = self._machine.pending
+        if pending is None:
+            return self._broken
+        return *pending, self._machine.pending_offset
 
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:
@@ -212,13 +216,13 @@ class JsonArguments:
         return "complete", self._sink.take()
 
 
-def _broken_literal(error: InvalidJSON, text: str) -> tuple[Path, str] | None:
+def _broken_literal(error: InvalidJSON, text: str) -> tuple[Path, str, int] | None:
     """The good beginning of a literal that went wrong: fed alone, it would have been pending."""
     before = text[: error.offset]
     for word, _ in LITERALS.values():
         if error.expected == repr(word):
             begun = next(n for n in range(len(word), 0, -1) if before.endswith(word[:n]))
-            return error.path, word[:begun]
+            return error.path, word[:begun], error.offset - begun
     return None
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..fragments import Fragment
 from ..grammar import dumps
-from ..parser import Limits, Parser
+from ..machine import Limits
+from ..parser import Parser
 from ..providers.deltas import ABSENT, CallDelta, End
 from ..providers.writer import Writer
 from .arguments import (
