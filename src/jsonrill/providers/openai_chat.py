@@ -6,7 +6,6 @@ here: the older `function_call` (neither id nor index) and custom tools (free te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from .deltas import (
@@ -16,7 +15,6 @@ from .deltas import (
     a_text,
     an_id,
     an_index,
-    an_object,
     items,
 )
 
@@ -35,31 +33,24 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         number = an_index(choice.get("index")) or 0
         delta = choice.get("delta")
         if isinstance(delta, dict):
-            for call in _calls(delta):
-                call.message, call.choice = message, number
-                said.append(call)
+            for call in items(delta.get("tool_calls")):
+                said.append(_call(call, message, number))
+            if isinstance(function := delta.get("function_call"), dict):
+                said.append(_call({"function": function}, message, number))
         if reason := a_text(choice.get("finish_reason")):
             said.append(Finish(message, number, cut=reason in CUT))
     return said
 
 
-def _calls(delta: dict[str, Any]) -> Iterator[CallDelta]:
-    for call in items(delta.get("tool_calls")):
-        who = an_id(call.get("id")), an_index(call.get("index"))
-        if isinstance(custom := call.get("custom"), dict):
-            name, text = a_text(custom.get("name")), a_text(custom.get("input"))
-            yield CallDelta(*who, name, text, free=True)
-        else:
-            yield _function(CallDelta(*who), an_object(call.get("function")))
-    if isinstance(function := delta.get("function_call"), dict):
-        yield _function(CallDelta(), function)
-
-
-def _function(call: CallDelta, function: dict[str, Any]) -> CallDelta:
-    call.name = a_text(function.get("name"))
-    arguments = function.get("arguments")
-    if isinstance(arguments, (dict, list)):
-        call.value = arguments
-    else:
-        call.text = a_text(arguments)
-    return call
+def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
+    id, index = an_id(call.get("id")), an_index(call.get("index"))
+    function, custom = call.get("function"), call.get("custom")
+    if isinstance(custom, dict):
+        name, text = a_text(custom.get("name")), a_text(custom.get("input"))
+        return CallDelta(id, index, name, text, message, choice, free=True)
+    if not isinstance(function, dict):
+        return CallDelta(id, index, None, None, message, choice)
+    name, text = a_text(function.get("name")), function.get("arguments")
+    if isinstance(text, (dict, list)):
+        return CallDelta(id, index, name, None, message, choice, value=text)
+    return CallDelta(id, index, name, a_text(text), message, choice)

@@ -128,9 +128,11 @@ class ToolCall:
             self._arguments = Received(free=True) if delta.received else FreeText(limits)
         if delta.received:
             return self._receive(delta)
+        if delta.text is not None:
+            return self._append(delta.text, limits)
         if delta.preset is not ABSENT:
             self._preset = delta.preset
-        text = self._text_of(delta)
+        text = self._written(delta)
         return self._append(text, limits) if text else (None, None)
 
     def end(self, end: End, limits: Limits) -> tuple[str | None, list[Fragment] | None]:
@@ -188,13 +190,13 @@ class ToolCall:
 
     # ---- how ----
 
-    def _text_of(self, delta: CallDelta) -> str | None:
-        """The text of a delta that may bring values instead."""
+    def _written(self, delta: CallDelta) -> str | None:
+        """The text of a delta that brings values instead."""
         try:
             if delta.parts or (self._writer is not None and delta.end is not None):
-                return self._written(delta)
+                return self._parts(delta)
             if delta.value is ABSENT:
-                return delta.text
+                return None
             if not self.raw:
                 return dumps(delta.value)
         except (ValueError, TypeError, RecursionError) as error:
@@ -203,7 +205,7 @@ class ToolCall:
         self._compare(None, delta.value)
         return None
 
-    def _written(self, delta: CallDelta) -> str:
+    def _parts(self, delta: CallDelta) -> str:
         if self._writer is None:
             self._writer = Writer()
         if self.status == "error":
@@ -257,7 +259,8 @@ class ToolCall:
                 text = value
         if text is None and self.encoding == "text" and isinstance(value, str):
             text = value
-        text = self._text_of(CallDelta(text=text) if text else CallDelta(value=value))
+        if text is None:
+            text = self._written(CallDelta(value=value))
         return self._append(text, limits) if text else (None, None)
 
     def _compare(self, text: str | None, value: Any) -> None:

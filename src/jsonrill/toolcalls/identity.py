@@ -38,10 +38,11 @@ C = TypeVar("C", bound=Call)
 class Scope(Generic[C]):
     """The calls of one response and choice."""
 
-    __slots__ = ("calls", "count", "ended", "ids", "indices", "last", "message_id")
+    __slots__ = ("calls", "choice", "count", "ended", "ids", "indices", "last", "message_id")
 
-    def __init__(self, message_id: str) -> None:
+    def __init__(self, message_id: str, choice: int) -> None:
         self.message_id = message_id
+        self.choice = choice
         self.ended = False
         self.calls: dict[int, C] = {}
         self.ids: dict[str, C] = {}
@@ -93,8 +94,12 @@ class Identity(Generic[C]):
         scope = self._scope(message, choice, id, name)
         call = self._among(scope, id, index, name, alias) if scope is not None else None
         if call is None:
-            if not opens or (scope is not None and _is_late(scope, id, index, name)):
+            bare = id is None and index is None and name is None and alias is None
+            # Nothing is open and this only continues something: a straggler, not a call.
+            if not opens or (bare and scope is not None and scope.calls):
                 return None
+            if id is None and index is None:
+                id = alias  # where that is all there is, it is the id for good
             call = self._open(message, choice, scope, id, index)
         self._learn(call, id, index, alias)
         return call
@@ -161,7 +166,9 @@ class Identity(Generic[C]):
             # An event that names its call but no response may mean an earlier response.
             other = self._known.get(id) if id is not None else None
             if other is not None and other.open:
-                return self._scopes[other.message_id]
+                home = self._scopes[other.message_id]
+                if home.choice == choice:
+                    return home
         if scope is not None and scope.ended and not self._named:
             # A source that names no responses: a new id or a name is the next turn's.
             if name is not None or (id is not None and id not in scope.ids):
@@ -180,10 +187,13 @@ class Identity(Generic[C]):
         """Rules 1 to 4 among the calls that are there."""
         if id is not None:
             call = scope.ids.get(id)
-            if call is None and index is not None:
-                call = scope.indices.get(index)
-                if call is not None and not _could_be(call, name):
-                    call = None
+            if call is None:
+                there = scope.ids.get(alias) if alias is not None else None
+                if there is not None and there.id == alias:
+                    return there
+                if there is None and index is not None:
+                    there = scope.indices.get(index)
+                call = there if there is not None and _could_be(there, name) else None
             return call
         if alias is not None and (alias in scope.ids or index is None):
             return scope.ids.get(alias)
@@ -225,7 +235,7 @@ class Identity(Generic[C]):
                 self._named = False
             message = self._response
         key = _key(message, choice)
-        return self._scopes.setdefault(key, Scope(key))
+        return self._scopes.setdefault(key, Scope(key, choice))
 
     def _learn(self, call: C, id: str | None, index: int | None, alias: str | None) -> None:
         """Link what has been seen together."""
@@ -252,12 +262,6 @@ def _could_be(call: Call, name: str | None) -> bool:
 def id_of(call: object) -> int:
     """Calls are told apart by identity; they need not be hashable."""
     return id(call)
-
-
-def _is_late(scope: Scope[C], id: str | None, index: int | None, name: str | None) -> bool:
-    """Nothing is open, and this only continues: a straggler, not a call."""
-    bare = id is None and index is None and name is None
-    return bare and bool(scope.calls)
 
 
 def _key(message: str, choice: int) -> str:
