@@ -15,9 +15,11 @@ from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from json import JSONDecoder
+from sys import get_int_max_str_digits
 from typing import Any, Final, Literal, NamedTuple
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
+from .fragments import Parts
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -25,12 +27,10 @@ from .grammar import (
     LONE_HIGH,
     NUMBER,
     NUMBER_DONE,
-    NUMBER_END,
     NUMBER_STEPS,
     RECORD_END,
     SEPARATOR,
     SPACE,
-    SPACES,
     STRING_RUN,
     unescape,
 )
@@ -60,6 +60,10 @@ class Limits:
     string: int = 16 * 2**20
     number: int = 400
     keys: int = 100_000
+
+    def __post_init__(self) -> None:
+        if self.text < 1 or min(self.depth, self.string, self.number, self.keys) < 0:
+            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -128,6 +132,7 @@ class Machine:
         "_parse_float",
         "_parts",
         "_plain",
+        "_room",
         "_seen",
         "_single",
         "_sink",
@@ -182,10 +187,12 @@ class Machine:
         self._count = 0
         self._seen: set[str] | None = None
         self._frames: list[tuple[bool, str, int, set[str] | None]] = []
-        # The token being read: where it began, where its limit is, its text so far.
+        # The token being read: where it began, where its limit is (for plain text: or that of the
+        # whole text, if it is nearer), its text so far.
         self._token = 0
         self._stop = 0
-        self._parts: list[str] = []
+        self._room = 0
+        self._parts = Parts()
         self._number: list[str] = []
         self._number_state = "start"
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
@@ -228,7 +235,7 @@ class Machine:
             and '"' not in text
             and "\\" not in text
             and text.isprintable()
-            and self._offset + len(text) <= self._stop
+            and self._offset + len(text) <= self._room
         ):
             self._offset += len(text)
             self._sink.text(text)
@@ -258,13 +265,16 @@ class Machine:
 
     def _finish(self) -> None:
         if self._tail:
-            kind = Truncated if self._state in (STRING, KEY) else InvalidJSON
-            raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
+            kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
+            raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
         if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
-            self._end_number()
+            self._end_number("", 0)
         if self._state != END and not self._many_ended():
-            end = len(self._held)
-            raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
+            raise self._error_here(Truncated, self._expected(), "but the text ended")
+
+    def _at_bom(self) -> bool:
+        """Has nothing come yet but perhaps the beginning of a byte order mark?"""
+        return self._bom and not self._offset and not self._held
 
     def _many_ended(self) -> bool:
         """With many documents: does the text stand between two of them?"""
@@ -280,7 +290,7 @@ class Machine:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
         data = self._tail + bytes(data)
-        if self._bom and not self._offset:
+        if self._at_bom():
             if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
                 self._tail = data
                 self._careful = bool(data) or self._many
@@ -305,9 +315,10 @@ class Machine:
 
     def _bad_byte(self, bad: bytes, rest: bytes) -> None:
         """What cannot be decoded; with many documents, the next ones still can."""
-        error = self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
+        error = self._error_here(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}")
         if not self._many:
             raise error
+        self._moved(self._held)
         self._give_up(error, "")
         self._run("\ufffd")
         self._feed_other(rest)
@@ -317,7 +328,7 @@ class Machine:
         if self._closed:
             raise StreamClosed(_CLOSED)
         if self._tail:
-            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
+            raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         while True:
             room = max(0, self._begin + self._text_limit - self._offset)
             part = text if len(text) <= room else text[:room]
@@ -326,11 +337,9 @@ class Machine:
                 if len(part) == len(text):
                     return
                 text = self._held + text[len(part) :]
-                self._held = ""
-                if self._many_ended():
-                    self._begin = self._offset
-                elif self._offset >= self._begin + self._text_limit:
-                    raise self._over("text", self._text_limit, "", 0)
+                if not self._many_ended():
+                    raise self._over("text", self._text_limit, self._held, len(self._held))
+                self._begin = self._offset
             except (InvalidJSON, LimitExceeded) as error:
                 if not self._many:
                     raise
@@ -355,8 +364,8 @@ class Machine:
         self._seen = None
         self._held = ""
         self._frames.clear()
-        self._parts.clear()
-        self._number.clear()
+        self._parts.take()
+        del self._number[:]
         self._begin = self._offset
         self.document += 1
         self._sink.next_document()
@@ -389,9 +398,9 @@ class Machine:
             elif char == ":" and state == COLON:
                 self._state = VALUE
                 pos += 1
-            elif char in SPACES:
+            elif char in " \t\n\r":
                 pos += 1
-                if pos < end and text[pos] in SPACES:
+                if pos < end and text[pos] in " \t\n\r":
                     pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
@@ -401,11 +410,12 @@ class Machine:
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
+        if self._held:
+            text = text[: end - len(self._held)]
         if "\n" in text:
             self._moved(text)
-            self._offset -= len(self._held)
         else:
-            self._offset += end - len(self._held)
+            self._offset += len(text)
         self._plain = self._state == STRING and not self._held and not self._single
 
     def _moved(self, text: str) -> None:
@@ -445,7 +455,7 @@ class Machine:
             return self._open(text, pos, char)
         if char in "-0123456789":
             return self._begin_number(text, pos)
-        if char in LITERALS:
+        if char in "tfn":
             return self._literal(text, pos, char)
         if char == "]" and self._state == FIRST_ELEMENT:
             return self._close(pos)
@@ -492,10 +502,10 @@ class Machine:
             return pos
         if self._decoder is None:
             self._decoder = self._whole_decoder()
+        self._budget -= left
         try:
             value, end = self._decoder.raw_decode(text, pos)
         except (ValueError, RecursionError):
-            self._budget -= left
             return pos
         if text.count(":", pos, end) > self._limits.keys:
             return pos
@@ -505,6 +515,7 @@ class Machine:
             text.count("[", pos, end) + text.count("{", pos, end),
         ):
             return pos
+        self._budget += left
         self._sink.scalar(value, None, self._offset + pos)
         self._ended(end)
         return end
@@ -531,6 +542,7 @@ class Machine:
         self._state = state
         self._token = self._offset + pos
         self._stop = self._token + 1 + self._string_limit
+        self._room = min(self._stop, self._begin + self._text_limit)
         return pos + 1
 
     def _string(self, text: str, pos: int) -> int:
@@ -544,7 +556,7 @@ class Machine:
             if self._state == STRING:
                 self._sink.text(run)
             else:
-                self._parts.append(run)
+                self._parts.add(run)
         return end if quote < 0 else self._close_string(text, quote)
 
     def _escaped(self, text: str, pos: int) -> int:
@@ -558,7 +570,8 @@ class Machine:
         if stop < len(text) and text[stop] == '"':
             return self._close_string(text, stop)
         if stop < end and text[stop] == "\\":
-            if not CUT_ESCAPE.match(text, stop, end):
+            last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
+            if last or not CUT_ESCAPE.match(text, stop, end):
                 return self._odd_escape(text, stop)
             if end == len(text):
                 self._held = text[stop:]
@@ -571,7 +584,7 @@ class Machine:
         return end
 
     def _odd_escape(self, text: str, pos: int) -> int:
-        """A high surrogate that stands alone, which json.loads accepts; or no escape at all."""
+        """A high surrogate alone right before the limit or a bad escape; or no escape at all."""
         if LONE_HIGH.match(text, pos):
             self._take(chr(int(text[pos + 2 : pos + 6], 16)))
             return pos + 6
@@ -584,7 +597,7 @@ class Machine:
         if self._state == STRING:
             self._sink.text(run)
         else:
-            self._parts.append(run)
+            self._parts.add(run)
 
     def _close_string(self, text: str, quote: int) -> int:
         if self._state == STRING:
@@ -594,8 +607,7 @@ class Machine:
             else:
                 self._ended(quote + 1)
             return quote + 1
-        key = "".join(self._parts)
-        self._parts.clear()
+        key = self._parts.take()
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -617,8 +629,8 @@ class Machine:
         found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
         if found is not None:
             end = found.end()
-            if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
-                self._finish_number(found.group(), pos)
+            if end < len(text) and text[end] in ",]} \t\n\r" and self._offset + end <= self._stop:
+                self._finish_number(found.group(), text, end)
                 return end
         self._state = DIGITS
         self._number_state = "start"
@@ -639,24 +651,25 @@ class Machine:
         if pos < len(text):
             if state not in NUMBER_DONE:
                 return self._unexpected(text, pos)
-            self._end_number()
+            self._end_number(text, pos)
         return pos
 
-    def _end_number(self) -> None:
-        text = "".join(self._number)
-        self._number.clear()
-        self._finish_number(text, self._token + len(text) - self._offset)
+    def _end_number(self, text: str, end: int) -> None:
+        number = "".join(self._number)
+        del self._number[:]
+        self._finish_number(number, text, end)
 
-    def _finish_number(self, text: str, pos: int) -> None:
-        if "." in text or "e" in text or "E" in text:
-            value = self._parse_float(text)
+    def _finish_number(self, number: str, text: str, end: int) -> None:
+        """A number that ended before the character at `end` of this piece."""
+        if "." in number or "e" in number or "E" in number:
+            value = self._parse_float(number)
         else:
             try:
-                value = int(text)
-            except ValueError as error:  # sys.set_int_max_str_digits
-                raise self._over("number", len(text) - 1, "", 0) from error
-        self._sink.scalar(value, text, self._token)
-        self._ended(pos)
+                value = int(number)
+            except ValueError as error:
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+        self._sink.scalar(value, number, self._token)
+        self._ended(end)
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
@@ -705,6 +718,10 @@ class Machine:
         place = self._place(text, pos)
         where = f"at character {place['offset']}, in {to_text(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
+
+    def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
+        """An error between two pieces: right after all that was read or held."""
+        return self._error(kind, expected, got, self._held, len(self._held))
 
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
         place = self._place(text, pos)

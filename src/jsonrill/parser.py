@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from .errors import InvalidJSON, LimitExceeded
-from .fragments import Fragment, Kind
+from .fragments import Fragment, Kind, Parts
 from .machine import Limits, Repair, Sink
 from .paths import Path, Place
 from .repair import machine
@@ -35,7 +35,7 @@ class FragmentSink(Sink):
         self._steps: list[str | int] = []
         self._string: Place | None = None
         self._offset = 0
-        self._parts: list[str] = []
+        self._parts = Parts()
 
     def start_object(self, offset: int) -> None:
         place = self._next()
@@ -55,7 +55,7 @@ class FragmentSink(Sink):
         self._container = self._string = None
         self._step = ""
         self._steps.clear()
-        self._parts.clear()
+        self._parts.take()
         self.document += 1
 
     def end_container(self, offset: int) -> None:
@@ -77,14 +77,13 @@ class FragmentSink(Sink):
         )
 
     def text(self, run: str) -> None:
-        self._parts.append(run)
+        self._parts.add(run)
         self.fragments.append(
             Fragment("PartialString", self._string, run, None, self._offset, self.document)
         )
 
     def end_string(self) -> None:
-        value = "".join(self._parts)
-        self._parts.clear()
+        value = self._parts.take()
         self.fragments.append(
             Fragment("CompleteString", self._string, None, value, self._offset, self.document)
         )
