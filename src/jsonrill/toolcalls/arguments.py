@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, Protocol
 from ..document import Document
 from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed, Truncated
 from ..fragments import Fragment, WireReader
-from ..grammar import LITERALS, SPACES
+from ..grammar import LITERALS
 from ..machine import Limits, Machine
 from ..parser import FragmentSink
 from ..paths import Path
@@ -25,6 +25,8 @@ Outcome = Literal["complete", "empty", "truncated"]
 Problem = dict[str, Any]
 
 _NO_LIMITS: Final = Limits()
+# RFC 8259 section 2: exactly these four.
+_SPACES: Final = " \t\n\r"
 
 
 class Growing:
@@ -191,7 +193,7 @@ class JsonArguments:
             if self._raw.length < self._limits.text:
                 self._raw.add(text)
             return []
-        if self.whole and text.strip(SPACES) and self._repeats(text):
+        if self.whole and text.strip(_SPACES) and self._repeats(text):
             return None
         self._raw.add(text)
         try:
@@ -208,7 +210,7 @@ class JsonArguments:
         return len(text) == self._raw.length and text == self._raw.text
 
     def end(self) -> tuple[Outcome, list[Fragment]]:
-        if not self._raw.text.strip(SPACES):
+        if not self._raw.text.strip(_SPACES):
             return "empty", []
         try:
             self._machine.flush()
@@ -315,7 +317,7 @@ class Received:
     def end(self) -> tuple[Outcome, list[Fragment]]:
         if self.free or self.whole:
             return "complete", []
-        if not self._raw.text.strip(SPACES):
+        if not self._raw.text.strip(_SPACES):
             return "empty", []
         fallback = self._fall_back("")
         self._try(fallback.flush)
