@@ -334,9 +334,11 @@ class Machine:
                 if len(part) == len(text):
                     return
                 text = self._held + text[len(part) :]
-                if not self._many_ended():
+                if self._many_ended():
+                    self._begin = self._offset
+                elif self._offset + len(self._held) >= self._begin + self._text_limit:
                     raise self._over("text", self._text_limit, self._held, len(self._held))
-                self._begin = self._offset
+                self._held = ""
             except (InvalidJSON, LimitExceeded) as error:
                 if not self._many:
                     raise

@@ -71,8 +71,8 @@ _MAY_START: Final = re.compile(
     r"\{\s{0,200}(?:/|[A-Za-z_$][\w$-]{0,80}\s{0,9})?\Z|\[\s{0,200}(?:/|[A-Za-z]{1,8}\s{0,9})?\Z"
 )
 _CANDIDATE: Final = re.compile(r"[{\[`]")
-_FENCE: Final = re.compile(r"```+[\w+-]*")
-_MAY_BE_FENCE: Final = re.compile(r"`{1,2}\Z|```+[\w+-]{0,40}\Z")
+_FENCE: Final = re.compile(r"`{3,40}[\w+-]{0,40}")
+_MAY_BE_FENCE: Final = re.compile(r"`{1,2}\Z|`{3,40}[\w+-]{0,40}\Z")
 _TICKS: Final = re.compile(r"```")
 _MAY_BE_TICKS: Final = re.compile(r"`{1,2}\Z")
 _BARE: Final = re.compile(r"[\w$-]*")
