@@ -6,9 +6,11 @@ a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
+speed              `compiled`: whether the core runs compiled; it is the same code either way
 what goes wrong    `JsonrillError` and its children
 """
 
+from . import machine as _machine
 from .document import Document
 from .errors import (
     FragmentError,
@@ -25,6 +27,8 @@ from .parser import Parser
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
 from .streams import fragments, partial, texts, values
+
+compiled: bool = not _machine.__file__.endswith(".py")
 
 __version__ = "0.1.0"
 
@@ -46,6 +50,7 @@ __all__ = [
     "StreamClosed",
     "Truncated",
     "WireReader",
+    "compiled",
     "fragments",
     "from_pointer",
     "from_text",

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 # Section 2: exactly these four. str.isspace() would also accept U+00A0.
 SPACE: Final = re.compile(r"[ \t\n\r]*")
-SPACES: Final = " \t\n\r"
 
 # RFC 7464: what may stand before each of many documents; and what ends a line or record.
 SEPARATOR: Final = "\x1e"
@@ -22,7 +21,6 @@ RECORD_END: Final = re.compile(r"[\n\x1e]")
 
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-NUMBER_END: Final = ",]} \t\n\r"
 
 # Section 6 once more, as a table for numbers that arrive in pieces: state → character → state.
 _DIGITS, _EXPONENT = "0123456789", "eE"

@@ -27,12 +27,10 @@ from .grammar import (
     LONE_HIGH,
     NUMBER,
     NUMBER_DONE,
-    NUMBER_END,
     NUMBER_STEPS,
     RECORD_END,
     SEPARATOR,
     SPACE,
-    SPACES,
     STRING_RUN,
     unescape,
 )
@@ -364,7 +362,7 @@ class Machine:
         self._held = ""
         self._frames.clear()
         self._parts.take()
-        self._number.clear()
+        del self._number[:]
         self._begin = self._offset
         self.document += 1
         self._sink.next_document()
@@ -397,9 +395,9 @@ class Machine:
             elif char == ":" and state == COLON:
                 self._state = VALUE
                 pos += 1
-            elif char in SPACES:
+            elif char in " \t\n\r":
                 pos += 1
-                if pos < end and text[pos] in SPACES:
+                if pos < end and text[pos] in " \t\n\r":
                     pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
@@ -454,7 +452,7 @@ class Machine:
             return self._open(text, pos, char)
         if char in "-0123456789":
             return self._begin_number(text, pos)
-        if char in LITERALS:
+        if char in "tfn":
             return self._literal(text, pos, char)
         if char == "]" and self._state == FIRST_ELEMENT:
             return self._close(pos)
@@ -628,7 +626,7 @@ class Machine:
         found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
         if found is not None:
             end = found.end()
-            if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
+            if end < len(text) and text[end] in ",]} \t\n\r" and self._offset + end <= self._stop:
                 self._finish_number(found.group(), text, end)
                 return end
         self._state = DIGITS
@@ -655,7 +653,7 @@ class Machine:
 
     def _end_number(self, text: str, end: int) -> None:
         number = "".join(self._number)
-        self._number.clear()
+        del self._number[:]
         self._finish_number(number, text, end)
 
     def _finish_number(self, number: str, text: str, end: int) -> None:

@@ -94,7 +94,7 @@ class Tree(Sink):
 
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
-        self.parts.clear()
+        del self.parts[:]
         self._string = False
         if self._spine:
             self._top[self._last()] = value
@@ -117,7 +117,7 @@ class Tree(Sink):
             self.finished.append(self.value)
         self.changed = self.started = self.done = self._string = False
         self.root = self._top = None
-        self.parts.clear()
+        del self.parts[:]
         self._spine.clear()
         self._steps.clear()
 
@@ -184,18 +184,24 @@ class Tree(Sink):
         """
         parts = self.parts
         run = parts[0] if len(parts) == 1 else "".join(parts)
-        parts.clear()
+        del parts[:]
+        top = self._top
         if not self._spine:
-            text, self.root = self.root, None
+            text = self.root
+            self.root = None
             text += run
             self.root = text
-            return
-        top = self._top
-        key = self._key if type(top) is dict else -1
-        text = top[key]
-        top[key] = None
-        text += run
-        top[key] = text
+        elif type(top) is dict:
+            key = self._key
+            text = top[key]
+            top[key] = None
+            text += run
+            top[key] = text
+        else:
+            text = top[-1]
+            top[-1] = None
+            text += run
+            top[-1] = text
 
     def _copied(self) -> Any:
         copy = root = self._spine[0].copy()
