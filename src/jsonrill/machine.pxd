@@ -37,6 +37,7 @@ cdef class Machine:
     cpdef flush(self)
     cdef _close_stream(self)
     cdef _finish(self)
+    cdef bint _at_bom(self)
     cdef bint _many_ended(self)
     cdef bint _at_bom(self)
     cdef _feed_other(self, data)
