@@ -39,7 +39,6 @@ cdef class Machine:
     cdef _finish(self)
     cdef bint _at_bom(self)
     cdef bint _many_ended(self)
-    cdef bint _at_bom(self)
     cdef _feed_other(self, data)
     cdef _bad_byte(self, bytes bad, bytes rest)
     cdef _run_carefully(self, str text)
