@@ -270,7 +270,9 @@ def check_wire(random: Random, whole: Text) -> None:
             case 1:
                 items[at:at] = items[at - 1 : at]
             case 2:
-                items[at:at] = [random.choice([None, 1, "x", [], {}, [7], [4, None], value(random)])]
+                items[at:at] = [
+                    random.choice([None, 1, "x", [], {}, [7], [4, None], value(random)])
+                ]
             case _ if at < len(items) and isinstance(items[at], dict):
                 key = random.choice(["path", "kind", "textValue", "value"])
                 items[at] = {**items[at], key: value(random)}

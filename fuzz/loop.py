@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import random
+import sys
 import time
 import traceback
 from typing import Any
@@ -38,7 +39,7 @@ def fuzz(target: Any, seconds: float, start: str) -> int:
     count, found = 0, dict[str, str]()
     while time.monotonic() < end:
         seed = f"{start}{count}"
-        faulthandler.dump_traceback_later(HANG, exit=True)
+        faulthandler.dump_traceback_later(HANG, exit=True, file=sys.__stderr__)
         try:
             target.run(random.Random(seed))
         except Exception as error:
