@@ -212,7 +212,7 @@ class LenientMachine(Machine):
             if _BARE_START.match(char) and self._note("bare-keys", text, pos):
                 self._state = BARE_KEY
                 self._token = self._offset + pos
-                self._stop = self._token + self._limits.string
+                self._stop = self._token + self._string_limit
                 return pos
             return -1
         return self._mend_word(text, pos) if state <= FIRST_ELEMENT else -1
