@@ -2,6 +2,7 @@
 
 text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
+snapshots → text   by hand: `Chunker`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
@@ -9,6 +10,7 @@ near-JSON          `repair=True` reports each `Repair`; `many=True` reads one do
 what goes wrong    `JsonrillError` and its children
 """
 
+from .chunker import Chunker
 from .document import Document
 from .errors import (
     FragmentError,
@@ -29,6 +31,7 @@ from .streams import fragments, partial, texts, values
 __version__ = "0.1.0"
 
 __all__ = [
+    "Chunker",
     "CompactEncoder",
     "Document",
     "Fragment",
