@@ -278,7 +278,7 @@ CASES: dict[str, tuple[Any, ...]] = {
         ['"a\\ud83d"', '"a\\ud83d\\ude00"', '"a\\ud83d\\ude00\\ude00"'],
         ['"a', "😀", "", '\\ude00"'],
     ),
-    "a lone surrogate is escaped": (['"\\ud83d!"', '["\\udc00"]'][:1], ['"\\ud83d!', '"']),
+    "a lone surrogate is escaped": (['"\\ud83d!"'], ['"\\ud83d!', '"']),
     "white space around it": ([' {"a" : "x"}\n', '\t{"a":\n"xy"} '], ['{"a":"x', "y", '"}']),
     "duplicate keys: the last one": (['{"a":"x","a":"y"}'], ['{"a":"y', '"}']),
 }
@@ -562,15 +562,16 @@ def test_snapshots_of_every_kind(snapshot: Any, text: str) -> None:
 
 
 def test_pydantic_models() -> None:
-    pydantic = pytest.importorskip("pydantic")
+    pytest.importorskip("pydantic")
+    from pydantic import BaseModel
 
-    class Item(pydantic.BaseModel):
+    class Item(BaseModel):
         name: str
         size: float | None = None
 
     snapshots = [Item(name="a"), Item(name="ab"), Item(name="ab", size=1.5)]
     assert run(snapshots, null="placeholder") == ['{"name":"a', "b", '","size":1.5', "}"]
-    assert run([[Item(name="a")], [Item(name="b")]][:1]) == ['[{"size":null,"name":"a', '"}]']
+    assert run([[Item(name="a")]]) == ['[{"size":null,"name":"a', '"}]']
 
 
 def test_what_the_source_hands_over_is_not_kept() -> None:
