@@ -709,12 +709,12 @@ class Machine:
             self._sink.scalar(value, None, self._offset + pos)
             self._ended(pos + len(word))
             return pos + len(word)
+        self._token = self._offset + pos
         rest = text[pos:]
         if word.startswith(rest):
             self._held = rest
             return len(text)
         wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
-        self._token = self._offset + pos
         return self._unexpected(text, pos + wrong, repr(word))
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
