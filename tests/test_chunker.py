@@ -211,6 +211,16 @@ CASES: dict[str, tuple[Any, ...]] = {
         ["{", '"a":"x', '","o":{"p":"y', '","q":{"r":null}}}'],
         {"null": "placeholder"},
     ),
+    "placeholder: an empty array among nulls is not begun": (
+        [
+            '{"a":null,"b":[],"c":null}',
+            '{"a":"x","b":[],"c":null}',
+            '{"a":"x","b":[],"c":{"d":[],"e":null}}',
+            '{"a":"x","b":["y"],"c":{"d":[],"e":null}}',
+        ],
+        ["{", '"a":"x', '","c":{', '"d":[],"e":null},"b":["y', '"]}'],
+        {"null": "placeholder"},
+    ),
     "placeholder: nulls at the end of an array": (
         ["[null,null]", '["a",null]', '["a",null,"b"]', '["a",null,"b",null]'],
         ["[", '"a', '",null,"b', "", '",null]'],
