@@ -2,6 +2,9 @@
 
 text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
+snapshots → text   `chunks`; by hand: `Chunker`
+tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
+                   in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
 server-sent events `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
@@ -13,6 +16,7 @@ what goes wrong    `JsonrillError` and its children
 """
 
 from . import machine as _machine
+from .chunker import Chunker
 from .delta import apply_delta
 from .document import Document
 from .errors import (
@@ -31,13 +35,15 @@ from .partial import PartialStream, Update
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
 from .sse import SSEDecoder, SSEEncoder, SSEEvent, encode_event
-from .streams import fragments, partial, texts, updates, values
+from .streams import chunks, fragments, partial, texts, tool_calls, updates, values
+from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
 
 compiled: bool = not _machine.__file__.endswith(".py")
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Chunker",
     "CompactEncoder",
     "Document",
     "Fragment",
@@ -57,10 +63,15 @@ __all__ = [
     "SSEEncoder",
     "SSEEvent",
     "StreamClosed",
+    "ToolCall",
+    "ToolCallEvents",
+    "ToolCallUpdate",
+    "ToolCalls",
     "Truncated",
     "Update",
     "WireReader",
     "apply_delta",
+    "chunks",
     "compiled",
     "encode_event",
     "fragments",
@@ -72,6 +83,7 @@ __all__ = [
     "to_pointer",
     "to_text",
     "to_wire",
+    "tool_calls",
     "updates",
     "values",
 ]

@@ -13,6 +13,7 @@ from collections.abc import (
     Callable,
     Iterable,
     Iterator,
+    Mapping,
 )
 from contextlib import aclosing
 from inspect import isawaitable
@@ -20,12 +21,14 @@ from math import isfinite
 from time import monotonic
 from typing import Any, Final, TypeVar, overload
 
+from .chunker import Chunker
 from .document import Document
 from .errors import InvalidJSON, LimitExceeded, Truncated
 from .fragments import Fragment
 from .parser import Parser
 from .partial import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
+from .toolcalls import ToolCalls, ToolCallUpdate
 
 Text = str | bytes
 T = TypeVar("T")
@@ -149,6 +152,49 @@ def updates(source: Any, mode: str, *, every: float | None = None, **options: An
     if every is None:
         return _drive(stage, source, over)
     return _paced(stage, source, over, Pace(every))
+
+
+@overload
+def chunks(source: str | bytes | Iterable[Any], **options: Any) -> Iterator[str]: ...
+@overload
+def chunks(source: AsyncIterable[Any], **options: Any) -> AsyncIterator[str]: ...
+def chunks(source: Any, **options: Any) -> Any:
+    """The texts that snapshots of a growing value make; joined, they are the last snapshot.
+
+    Options are those of `Chunker`; empty texts are left out.
+    """
+    chunker = Chunker(**options)
+
+    def stage(snapshot: Any) -> Iterator[str]:
+        text = chunker.flush() if snapshot is END else chunker.feed(snapshot)
+        if text:
+            yield text
+
+    return _drive(stage, (source,) if isinstance(source, Mapping) else source)
+
+
+@overload
+def tool_calls(
+    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Any
+) -> AsyncIterator[ToolCallUpdate]: ...
+@overload
+def tool_calls(
+    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Any
+) -> Iterator[ToolCallUpdate]: ...
+def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -> Any:
+    """What each event of a provider's stream changes in its tool calls; `update.call` is the call.
+
+    The source is the stream that the provider's client hands out, or any iterable of events.
+    Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    """
+    if calls is not None and options:
+        raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
+    reading = ToolCalls(**options) if calls is None else calls
+
+    def stage(event: Any) -> Iterator[ToolCallUpdate]:
+        yield from reading.flush() if event is END else reading.feed(event)
+
+    return _drive(stage, (source,) if isinstance(source, Mapping) else source)
 
 
 def partial(text: Text, **options: Any) -> Any:
