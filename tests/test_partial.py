@@ -38,8 +38,7 @@ def test_the_examples_of_the_spec(mode: str) -> None:
         sse += encoder.flush()
         assert seen == case["modes"][mode]["updates"], case["name"]
         assert sse.decode() == case["modes"][mode]["sse"], case["name"]
-        assert all(list(one["update"]) == list(two["update"]) for one, two in zip(
-            seen, case["modes"][mode]["updates"], strict=True))  # fmt: skip
+        assert json.dumps(seen) == json.dumps(case["modes"][mode]["updates"]), "another order"
 
 
 FILES = ['[{"name": "a.t', 'xt", "size": 1', '2}, {"name"', ': "b"}', "]"]

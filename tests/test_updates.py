@@ -86,6 +86,10 @@ def iter_only(source: Watched) -> Any:
     return Sync()
 
 
+def stream_of(source: Any, mode: str, **options: Any) -> Any:
+    return updates(source, mode, **options)
+
+
 class Slow:
     """An async source whose pieces come when the test says so."""
 
@@ -114,7 +118,7 @@ class Slow:
 def test_a_source_that_stalls_does_not_keep_what_is_held() -> None:
     async def main() -> None:
         source = Slow()
-        async with aclosing(updates(source, "REALTIME", every=0.05, send="both")) as stream:
+        async with aclosing(stream_of(source, "REALTIME", every=0.05, send="both")) as stream:
             source.put('{"a": "x', "y", "z")
             first = await anext(stream)
             assert first.data == {"a": "x"}
@@ -133,7 +137,7 @@ def test_leaving_closes_a_source_that_is_waited_for() -> None:
     async def main() -> None:
         source = Slow()
         source.put('{"a": "x', "y")
-        async with aclosing(updates(source, "REALTIME", every=60)) as stream:
+        async with aclosing(stream_of(source, "REALTIME", every=60)) as stream:
             assert (await anext(stream)).data == {"a": "x"}
         assert source.closed and len(source.tasks) == 1
 
@@ -179,7 +183,7 @@ def test_nothing_is_read_before_it_is_asked_for() -> None:
     source = Watched(['{"a": "x', "y", '"}'])
 
     async def main() -> None:
-        async with aclosing(updates(source, "REALTIME", every=0.0001)) as stream:
+        async with aclosing(stream_of(source, "REALTIME", every=0.0001)) as stream:
             assert source.read == 0
             await anext(stream)
             await asyncio.sleep(0.01)
