@@ -96,6 +96,7 @@ class PartialStream:
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
         self._judge: Judge | None = None
+        self._told = self._end, self._next_document
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
@@ -140,11 +141,11 @@ class PartialStream:
         schema = None if self._schema_of is None else self._schema_of(declared, place)
         entity = self._entity = Entity(index, declared.name, place, self._document, schema)
         if self._realtime:
-            recorder: Whole | Log = Log(self._end, self._next_document)
+            recorder: Whole | Log = Log(*self._told)
         elif self.mode == "PROGRESSIVE":
-            recorder = FinishedLog(self._end, self._next_document)
+            recorder = FinishedLog(*self._told)
         else:
-            recorder = Whole(self._end, self._next_document)
+            recorder = Whole(*self._told)
         self._recorder = recorder
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
