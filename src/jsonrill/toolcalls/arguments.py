@@ -70,10 +70,15 @@ class Arguments(Protocol):
     def whole(self) -> bool: ...  # a whole JSON value
     @property
     def begun(self) -> tuple[Path, str, int] | None: ...  # a number or literal being read
-    def feed(self, text: str) -> list[Fragment] | None: ...  # None: only a repetition
+    def feed(self, text: str) -> list[Fragment] | None: ...  # None: the text is not taken
     def end(
         self,
     ) -> tuple[Outcome, list[Fragment]]: ...  # the text has ended: what was it?
+
+
+def is_blank(text: str) -> bool:
+    """Nothing but white space, as JSON has it."""
+    return not text.strip(_SPACES)
 
 
 def problem(code: str, message: str, offset: int | None = None) -> Problem:
@@ -190,10 +195,11 @@ class JsonArguments:
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:
             # Not JSON, but kept; only a flood is not.
-            if self._raw.length < self._limits.text:
-                self._raw.add(text)
+            if self._raw.length > self._limits.text:
+                return None
+            self._raw.add(text)
             return []
-        if self.whole and text.strip(_SPACES) and self._repeats(text):
+        if self.whole and not is_blank(text) and self._repeats(text):
             return None
         self._raw.add(text)
         try:
@@ -210,7 +216,7 @@ class JsonArguments:
         return len(text) == self._raw.length and text == self._raw.text
 
     def end(self) -> tuple[Outcome, list[Fragment]]:
-        if not self._raw.text.strip(_SPACES):
+        if is_blank(self._raw.text):
             return "empty", []
         try:
             self._machine.flush()
@@ -253,7 +259,7 @@ class FreeText:
         if self._raw.length + len(text) > self._limits.text:
             bound = self._limits.text
             self.error = problem("LIMIT_EXCEEDED", f"more than {bound} (text)", bound)
-            return []
+            return None
         start = [] if self._raw.length else [Fragment("StartString")]
         self._raw.add(text)
         return [*start, Fragment("PartialString", (), text)]
@@ -269,16 +275,16 @@ class Received:
     then on the value is what the whole text says, once it is whole. The browser does the same.
     """
 
-    __slots__ = ("_fallback", "_raw", "_reader", "_rebuilder", "error", "free")
+    __slots__ = ("_fallback", "_limits", "_raw", "_reader", "_rebuilder", "free")
 
-    begun = None
+    error = begun = None
 
-    def __init__(self, *, free: bool = False) -> None:
+    def __init__(self, limits: Limits | None = None, *, free: bool = False) -> None:
+        self._limits = limits or _NO_LIMITS
         self._raw = Growing()
         self._reader = WireReader()
         self._rebuilder = Rebuilder()
         self._fallback: Document | None = None
-        self.error: Problem | None = None
         self.free = free
 
     @property
@@ -297,18 +303,22 @@ class Received:
     def whole(self) -> bool:
         return not self.free and self._known().complete
 
-    def receive(self, text: str | None, fragments: list[Any] | None) -> list[Fragment] | None:
-        """Take what one event brings; the fragments that could be used, None if none were sent."""
+    def receive(
+        self, text: str | None, fragments: list[Any] | None
+    ) -> tuple[str | None, list[Fragment] | None]:
+        """Take what one event brings: the text, and those fragments that could be used."""
+        if self._raw.length > self._limits.text:
+            return None, None
         if text:
             self._raw.add(text)
         if fragments is not None and self._fallback is None:
             used, fit = self._apply(fragments)
             if fit or self.free:
-                return used
+                return text, used
         elif not text or self.free:
-            return None
+            return text, None
         self._fall_back(text or "")
-        return None
+        return text, None
 
     def feed(self, text: str) -> list[Fragment] | None:
         self.receive(text, None)
@@ -317,7 +327,7 @@ class Received:
     def end(self) -> tuple[Outcome, list[Fragment]]:
         if self.free or self.whole:
             return "complete", []
-        if not self._raw.text.strip(_SPACES):
+        if is_blank(self._raw.text):
             return "empty", []
         fallback = self._fall_back("")
         self._try(fallback.flush)
