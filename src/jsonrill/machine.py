@@ -208,14 +208,40 @@ class Machine:
         self._line = 1
         self._line_start = 0
 
+    def tell(self, sink: Sink) -> None:
+        """From the next event on, tell `sink`."""
+        self._sink = sink
+
     @property
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
+        text = self.pending_text
+        return None if text is None else (self.pending_path, text)
+
+    @property
+    def pending_path(self) -> Path:
+        """The path of the value that is being read, or comes next."""
+        path: Path = self._path(value=True)
+        return path
+
+    @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._path(value=True), "".join(self._number)
+            return "".join(self._number)
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
-            return self._path(value=True), self._held
+            return self._held
         return None
+
+    @property
+    def pending_offset(self) -> int:
+        """Where what is pending began: the character at the end of the text, if nothing is."""
+        return self._token if self._state == DIGITS else self._offset
+
+    @property
+    def token_offset(self) -> int:
+        """Where the number or literal began that was read last, or was refused."""
+        return self._token
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
@@ -354,6 +380,7 @@ class Machine:
         self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED)
 
     def _next_document(self, state: int) -> None:
+        self._sink.next_document()  # first, so that it can still ask what was pending
         self._state = state
         self._object = self._single = False
         self._seen = None
@@ -363,7 +390,6 @@ class Machine:
         del self._number[:]
         self._begin = self._offset
         self.document += 1
-        self._sink.next_document()
 
     def _run(self, text: str) -> None:
         pos, end = 0, len(text)
@@ -638,6 +664,7 @@ class Machine:
             if step is None:
                 break
             if self._offset + pos >= self._stop:
+                self._number.append(text[start:pos])
                 raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
@@ -677,6 +704,7 @@ class Machine:
             self._held = rest
             return len(text)
         wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
+        self._token = self._offset + pos
         return self._unexpected(text, pos + wrong, repr(word))
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:

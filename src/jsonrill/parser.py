@@ -13,7 +13,7 @@ from .repair import machine
 
 
 class FragmentSink(Sink):
-    """Events → fragments, each linked to its place."""
+    """Events → fragments, each linked to its place: of a document, or of the value at `place`."""
 
     __slots__ = (
         "_container",
@@ -26,7 +26,7 @@ class FragmentSink(Sink):
         "fragments",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, place: Place | None = None) -> None:
         self.fragments: list[Fragment] = []
         self.document = 0
         self._container: Place | None = None
@@ -36,6 +36,10 @@ class FragmentSink(Sink):
         self._string: Place | None = None
         self._offset = 0
         self._parts = Parts()
+        if place is not None:
+            self._container = place.parent
+            self._step = place.key
+            self._steps.append("")
 
     def start_object(self, offset: int) -> None:
         place = self._next()
@@ -168,6 +172,11 @@ class Parser:
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
         return self._machine.pending
+
+    @property
+    def pending_offset(self) -> int:
+        """The character at which the pending number or literal began."""
+        return self._machine.pending_offset
 
     @property
     def document(self) -> int:

@@ -16,6 +16,8 @@ from .paths import Path, from_text, lookup
 
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000
+# What stood where a value is shown that is not certain: nothing.
+ABSENT: Final = object()
 
 
 class Tree(Sink):
@@ -145,7 +147,36 @@ class Tree(Sink):
         """The path of the innermost value that still grows."""
         if not self._spine:
             return () if self._string else None
-        return (*self._steps, self._last()) if self._string else tuple(self._steps)
+        return self.last_path if self._string else tuple(self._steps)
+
+    @property
+    def last_path(self) -> Path:
+        """The path of the value that came last in the open container."""
+        return (*self._steps, self._last()) if self._spine else ()
+
+    @property
+    def width(self) -> int:
+        """How many values a copy of the open spine has to copy; 0 if no container is open."""
+        return sum([1 + len(container) for container in self._spine])
+
+    def show(self, value: Any) -> Any:
+        """Put a value that is not certain; gives what `hide` needs to take it back."""
+        top = self._top
+        under = top.get(self._key, ABSENT) if self._spine and type(top) is dict else ABSENT
+        self._put(value)
+        return under
+
+    def hide(self, under: Any) -> None:
+        """Take back the value that was shown last."""
+        top = self._top
+        if not self._spine:
+            self.root = None
+        elif type(top) is not dict:
+            top.pop()
+        elif under is ABSENT:
+            del top[self._key]
+        else:
+            top[self._key] = under
 
     def is_complete(self, path: Path | str) -> bool:
         """Is there a value at `path`, and is it whole?"""
