@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from .. import (
     Parser,
     PartialStream,
     Rebuilder,
+    ToolCall,
     ToolCallEvents,
     ToolCalls,
     __version__,
@@ -28,7 +30,6 @@ from .. import (
     to_wire,
 )
 from .. import Repair as Repaired
-from ..grammar import dumps, loads
 from ..repair import RULES
 from .sink import Sink
 from .source import BadInput, Source
@@ -56,7 +57,9 @@ SSEOut = Annotated[bool, typer.Option("--sse-out", help="Write text/event-stream
 Pretty = Annotated[bool, typer.Option("--pretty", help="Indent what is written.")]
 Color = Annotated[
     bool | None,
-    typer.Option("--color/--no-color", help="Colours; by default on a terminal.", show_default=False),
+    typer.Option(
+        "--color/--no-color", help="Colours; by default on a terminal.", show_default=False
+    ),
 ]
 Repair = Annotated[bool, typer.Option("--repair", help="Read what models write instead of JSON.")]
 Rules = Annotated[
@@ -336,8 +339,8 @@ def calls(
                     sink.write(message)
                 continue
             changed = live.flush() if event is None else live.feed(event)
-            for call in dict.fromkeys(update.call for update in changed):
-                sink.write(call.to_dict())
+            for call in {id(update.call): update.call for update in changed}.values():
+                sink.write(_call(call))
         wrong = [call for call in live.calls if call.status in ("error", "truncated")]
         if wrong:
             raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
@@ -432,6 +435,14 @@ def _changes(document: Document, source: Source) -> Iterator[bool]:
         raise document.errors[0]
 
 
+def _call(call: ToolCall) -> dict[str, Any]:
+    fields = ("id", "index", "name", "status", "args", "error")
+    shown = {name: getattr(call, name) for name in fields}
+    if call.args is None or call.status == "error":
+        shown["raw"] = call.raw
+    return {name: value for name, value in shown.items() if value is not None}
+
+
 def _ended(items: Iterator[Any]) -> Iterator[Any]:
     """The items, and then None."""
     yield from items
@@ -457,7 +468,8 @@ def _entities(names: list[str] | None) -> Any:
     if not names:
         return None
     if any("=" in name for name in names):
-        return dict(name.split("=", 1) if "=" in name else (name, name) for name in names)
+        pairs = [name.partition("=") for name in names]
+        return {name: pattern or name for name, _, pattern in pairs}
     return names[0] if len(names) == 1 else names
 
 
@@ -474,7 +486,7 @@ def _json_file(path: Path | None) -> Any:
     if path is None:
         return None
     try:
-        return loads(path.read_text("utf8"))
+        return json.loads(path.read_text("utf8"))
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
     except ValueError as error:

@@ -6,16 +6,17 @@ cut into tokens of some characters and paced, like a model would send it.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..grammar import loads
 from ..providers import text_of
 from ..sse import SSEDecoder
 
@@ -52,7 +53,7 @@ class Source:
             if line.strip() == "[DONE]":
                 continue
             try:
-                yield loads(line)
+                yield json.loads(line)
             except ValueError as error:
                 raise BadInput(f"item {number}: {error}") from error
 
@@ -75,7 +76,7 @@ class Source:
         """What a model wrote, out of a provider's event stream; data that is no event as it is."""
         for data in self._data():
             try:
-                event = loads(data)
+                event = json.loads(data)
             except ValueError:
                 yield data
                 continue
@@ -113,8 +114,7 @@ class Source:
 
 
 def decoded(pieces: Iterable[bytes | str]) -> Iterator[str]:
-    from codecs import getincrementaldecoder
-
+    """Text, whatever it came as."""
     decoder = getincrementaldecoder("utf-8")("strict")
     try:
         for piece in pieces:

@@ -17,7 +17,9 @@ from .sink import safe
 CARET = "▌"
 
 
-def watched(pieces: Iterable[bytes | str], document: Document, console: Console | None = None) -> None:
+def watched(
+    pieces: Iterable[bytes | str], document: Document, console: Console | None = None
+) -> None:
     """Feed the document and show it after each piece; an error is raised after the last view."""
     console = console or Console()
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
