@@ -71,7 +71,7 @@ class PartialStream:
         self._realtime = self.mode == "REALTIME"
         self._numbers = partial_numbers
         self._literals = early_literals
-        self._zeros = zero_values
+        self._zeros = self._realtime and zero_values
         self._looks = self._realtime or self._schema_of is not None
         self._parse_float = parse_float
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
@@ -203,8 +203,7 @@ class PartialStream:
         if not self._is_begun(text):
             return
         if self._judge is not None:
-            path, offset = self._machine.pending_path, self._machine.pending_offset
-            self._judge.pending(path, text, offset)
+            self._judge.pending(self._machine.pending_path, text, self._machine.token_offset)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 

@@ -50,6 +50,7 @@ class ToolCall:
         "_void",
         "_writer",
         "answered",
+        "apart",
         "encoding",
         "error",
         "given",
@@ -77,6 +78,8 @@ class ToolCall:
         self.result_is_error = False
         # The validated instance, if there was a pydantic schema and the arguments are whole.
         self.model: Any = None
+        # Were the arguments told apart from their text? Then they travel beside it.
+        self.apart = False
         # For identity: is the id the provider's own, may more come?
         self.given = True
         self.open = True
@@ -108,6 +111,11 @@ class ToolCall:
     def whole(self) -> bool:
         """Are the arguments whole JSON? (Only `status` says that the provider meant it.)"""
         return self.status == "complete" or self._arguments.whole
+
+    @property
+    def settled(self) -> bool:
+        """Is it complete or truncated? (One in error may still gain text, or its id.)"""
+        return self.status in ("complete", "truncated")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolCall):
@@ -173,7 +181,8 @@ class ToolCall:
     def replace(self, delta: CallDelta) -> None:
         """The final state, whatever was streamed."""
         raw = delta.text or ""
-        if delta.value is not ABSENT:
+        self.apart = delta.value is not ABSENT
+        if self.apart:
             value = delta.value
         elif delta.free:
             value = raw

@@ -57,12 +57,11 @@ class ToolCallUpdate:
     def __init__(
         self,
         call: ToolCall,
-        *,
         function_name: str | None = None,
         function_args: str | None = None,
         json_update_fragments: list[Fragment] | None = None,
         status: Status | None = None,
-        encoding: str | None = None,
+        *,
         is_result: bool = False,
     ) -> None:
         self.call = call
@@ -74,9 +73,11 @@ class ToolCallUpdate:
         self.json_update_fragments = json_update_fragments
         self.status = status
         self.error = call.error if status == "error" else None
-        self.encoding = encoding
+        self.encoding: str | None = None
         self.is_result = is_result
-        self._sends_id = sends_id(call)
+        # An id of our own making is not sent where the provider's may still come: the receiver
+        # knows the call by its index until then, and makes the same one.
+        self._sends_id = call.given or call.index is None
 
     def to_wire(self, encoder: CompactEncoder | None = None) -> dict[str, Any]:
         """As a dict for JSON, absent fields left out; with an encoder, fragments are compact."""
@@ -104,12 +105,6 @@ class ToolCallUpdate:
 
 def _full(fragments: Iterable[Fragment]) -> list[Any]:
     return [to_wire(fragment) for fragment in fragments]
-
-
-def sends_id(call: ToolCall) -> bool:
-    """An id of our own making is not sent where the provider's may still come: the receiver knows
-    the call by its index until then, and makes the same one."""
-    return call.given or call.index is None
 
 
 class ToolCalls:
@@ -199,7 +194,8 @@ class ToolCalls:
     def _call(self, delta: CallDelta) -> None:
         if _says_nothing(delta):
             return
-        call = self._identity.find(
+        identity = self._identity
+        call = identity.find(
             delta.id,
             delta.index,
             delta.name,
@@ -208,30 +204,29 @@ class ToolCalls:
             choice=delta.choice,
             opens=delta.opens,
         )
-        if call is None or not call.open:
+        if call is None or not (call.open or identity.linked):
             return
-        new = self._identity.linked
+        new = identity.linked
         if id_of(call) not in self._calls:
             new = True
             self._add(call)
         name = self._name(call, delta.name)
         status = call.status
-        text, fragments = call.take(delta, self._limits)
-        if delta.end is not None:
-            stated = call.end(delta.end, self._limits)
-            if text is None:
-                text, fragments = stated
-        if new or name or text or fragments is not None or call.status != status:
-            self._updates.append(
-                ToolCallUpdate(
-                    call,
-                    function_name=name,
-                    function_args=text,
-                    json_update_fragments=fragments,
-                    status=call.status if call.status != status else None,
-                    encoding="text" if new and call.encoding == "text" else None,
-                )
-            )
+        text, fragments = self._feed(call, delta) if call.open else (None, None)
+        changed = call.status != status
+        if new or name or text or fragments is not None or changed:
+            update = ToolCallUpdate(call, name, text, fragments, call.status if changed else None)
+            if new and call.encoding == "text":
+                update.encoding = "text"
+            self._updates.append(update)
+
+    def _feed(self, call: ToolCall, delta: CallDelta) -> tuple[str | None, list[Fragment] | None]:
+        """The new text and its fragments; those of the end only if the delta had none."""
+        news = call.take(delta, self._limits)
+        if delta.end is None:
+            return news
+        stated = call.end(delta.end, self._limits)
+        return stated if news[0] is None else news
 
     def _add(self, call: ToolCall) -> None:
         self._calls[id_of(call)] = call
@@ -269,15 +264,10 @@ class ToolCalls:
             call.abandon()
         else:
             text, fragments = call.finish(finish.cut, finish.error, self._limits)
-        if call.status != status or text is not None:
-            self._updates.append(
-                ToolCallUpdate(
-                    call,
-                    function_args=text,
-                    json_update_fragments=fragments,
-                    status=call.status if call.status != status else None,
-                )
-            )
+        changed = call.status != status
+        if changed or text is not None:
+            shown = call.status if changed else None
+            self._updates.append(ToolCallUpdate(call, None, text, fragments, shown))
 
     def _result(self, result: Result) -> None:
         call = self._identity.known(result.id)

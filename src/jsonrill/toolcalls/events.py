@@ -11,7 +11,7 @@ from typing import Any
 
 from ..fragments import CompactEncoder
 from .call import ToolCall
-from .calls import ToolCalls, ToolCallUpdate, sends_id
+from .calls import ToolCalls, ToolCallUpdate
 from .identity import id_of
 
 
@@ -75,7 +75,7 @@ def _message(kind: str, message_id: str, **fields: Any) -> dict[str, Any]:
 def _whole(call: ToolCall) -> dict[str, Any]:
     """A call with all that is known of it; `args` only where the text alone does not tell them."""
     wire: dict[str, Any] = {
-        "tool_call_id": call.id if sends_id(call) else None,
+        "tool_call_id": call.id,
         "index": call.index,
         "function_name": call.name,
         "encoding": "text" if call.encoding == "text" else None,
@@ -84,7 +84,7 @@ def _whole(call: ToolCall) -> dict[str, Any]:
         "error": call.error,
     }
     wire = {name: value for name, value in wire.items() if value is not None}
-    if call.status != "complete" and call.encoding == "json":
+    if call.apart or (call.status != "complete" and call.encoding == "json"):
         wire["args"] = call.args
     return wire
 
