@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import ToolCall, ToolCallEvents, ToolCalls
+from jsonrill import Limits, ToolCall, ToolCallEvents, ToolCalls
 from provider_streams import BUILDERS, PAGE_OF, THREE, TWO, Made, in_a_row, openai_chat, shuffled
-from support import ROOT, examples
+from support import ROOT, examples, pieces
 from test_providers import STREAMS, mutated
 
 CASES = json.loads((ROOT / "tests" / "cases" / "toolcalls.json").read_text("utf8"))["cases"]
@@ -158,6 +158,15 @@ def test_what_is_sent() -> None:
     }
 
 
+def test_one_event_may_do_all_to_a_call() -> None:
+    more = [{"index": 0, "function": {"arguments": text}} for text in ('{"a":"x', 'y"', "}")]
+    first = {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}
+    delta = {"tool_calls": [first, *more]}
+    line = Line(compact=True)
+    line.feed({"id": "m", "choices": [{"delta": delta, "finish_reason": "tool_calls"}]})
+    assert line.receiver.calls[0].args == {"a": "xy"}
+
+
 def test_updates_of_one_message_travel_together() -> None:
     whole = [
         {"index": number, "id": made.id, "function": {"name": made.name, "arguments": made.text}}
@@ -217,7 +226,30 @@ def test_what_is_kept_of_ended_messages_is_bounded_on_both_sides() -> None:
                 receiver.feed(wire)
         assert receiver.calls == sender.calls.calls
     assert len(receiver.calls) <= 4 + len(THREE)
-    assert not sender._encoders
+
+
+@given(st.data())
+def test_bounds_are_the_same_on_both_sides(data: st.DataObject) -> None:
+    text = data.draw(
+        st.sampled_from(
+            [
+                '{"a": {"b": {"c": [1]}}}',
+                '{"a": 1, "b": 2, "c": 3, "d": 4}',
+                '{"a": 123456789}',
+                '{"a": "abcdefghijk", "b": 1}',
+                '["a", "b", "c", "d", "e", "f", "g"]',
+            ]
+        )
+    )
+    limits = Limits(depth=2, text=30, string=8, number=5, keys=3)
+    sender = ToolCallEvents(ToolCalls(limits=limits), compact=data.draw(st.booleans()))
+    receiver = ToolCalls()
+    calls = [Made("a", "f", text)]
+    for event in openai_chat(calls, [(0, piece) for piece in data.draw(pieces(text))]):
+        for wire in sender.feed(event):
+            receiver.feed(wire)
+        assert receiver.calls == sender.calls.calls
+    assert (receiver.calls[0].error or {})["code"] == "LIMIT_EXCEEDED"
 
 
 ANYTHING = st.recursive(

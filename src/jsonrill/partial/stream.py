@@ -285,17 +285,11 @@ class PartialStream:
 
     def _update(self, entity: Entity, status: Status, data: Any) -> Update:
         """An update of an entity as its log has it now."""
-        update = Update.__new__(Update)
-        update._fill(entity, status, self._log, data)
+        update = Update.__new__(Update)._of(entity, status, self._log, data)
         update._delta = self._delta
         if self._lenient:
             repairs = self._machine.repairs
             update._repairs = (repairs, self._repairs, len(repairs))
-        log = self._log
-        if log is not None:
-            update._since = log.sent
-            update._string = log.sent_string
-            update._at = len(log.entries)
         return update
 
     def _completed(self, entity: Entity, recorder: Whole | Log) -> Update:
