@@ -100,7 +100,10 @@ def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
 
 
 class LenientMachine(Machine):
-    """The machine with an answer where the strict one refuses."""
+    """The machine with an answer where the strict one refuses.
+
+    It calls the strict one by name: compiled methods have no `super()`.
+    """
 
     __slots__ = ("_resume", "_rules")
 
