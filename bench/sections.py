@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from . import chunking, prefixes, shapes, wire
 from . import contestants as who
-from . import prefixes, shapes, wire
 from .contestants import Contestant, Unfit
 from .measure import interleaved, peak_memory, race, settle
 from .shapes import FAMILY, PIECE, SHAPES, pieces, text_of
@@ -149,6 +149,44 @@ def spine(effort: Effort) -> Results:
     return {label: raced(ready, text, effort.part(0.3)) for label, text in texts.items()}
 
 
+def updates(effort: Effort) -> Results:
+    """Pieces of four characters → updates of the whole document, made and read in several ways."""
+    stream = who.PureLive().jsonrill.PartialStream
+
+    def reading(mode: str, send: str, field: str) -> Callable[[Iterable[str]], object]:
+        def run(cut: Iterable[str]) -> None:
+            updates = stream(mode, send=send)
+            for piece in cut:
+                for update in updates.feed(piece):
+                    if field:
+                        getattr(update, field)
+
+        return run
+
+    ways = {
+        "`REALTIME`, made and not read": reading("REALTIME", "data", ""),
+        "`REALTIME`, every delta read": reading("REALTIME", "delta", "delta"),
+        "`REALTIME`, all data read": reading("REALTIME", "data", "data"),
+        "`PROGRESSIVE`, all data read": reading("PROGRESSIVE", "data", "data"),
+    }
+    found: Results = {}
+    for shape in ("2 KB", "20 KB", "100 KB"):
+        cut = pieces(text_of(shape))
+        timings = race(ways, cut, budget=effort.budget, cap=effort.cap)
+        found[shape] = {"rows": {way: timings[way].as_json(len(cut)) for way in ways}}
+    return found
+
+
+def chunker(effort: Effort) -> Results:
+    """What a snapshot costs, beside `json.loads` of the same snapshots."""
+    jsonrill = who.PureLive().jsonrill
+    found: Results = {}
+    for label, size in (("1 KB", 1_000), ("4 KB", 4_000), ("20 KB", 20_000), ("100 KB", 100_000)):
+        say(f"  {label}")
+        found[label] = chunking.costs(jsonrill, shapes.report(size), effort.budget)
+    return found
+
+
 def memory(effort: Effort) -> Results:
     """The most memory above that before, each in a fresh process."""
     tasks: dict[str, Kinds] = {
@@ -185,6 +223,8 @@ SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "whole": ("rivals", whole),
     "crossover": ("rivals", crossover),
     "spine": ("rivals", spine),
+    "updates": ("rivals", updates),
+    "chunker": ("rivals", chunker),
     "wire": ("rivals", bytes_on_the_wire),
     "memory": ("rivals", memory),
     "correctness": ("rivals", correctness),
