@@ -44,7 +44,7 @@ PARTS_OF = {
     "partial": {"entities", "schema", "delta"},
     "toolcalls": {"providers"},
 }
-ONLY_FOR = {"repair": {"parser", "document", "partial", "__init__"}}
+ONLY_FOR = {"repair": {"parser", "document", "partial", "__init__", "cli"}}
 # Extras that a core module may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}
 NO_IO = set(

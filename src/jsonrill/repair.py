@@ -71,8 +71,8 @@ _MAY_START: Final = re.compile(
     r"\{\s{0,200}(?:/|[A-Za-z_$][\w$-]{0,80}\s{0,9})?\Z|\[\s{0,200}(?:/|[A-Za-z]{1,8}\s{0,9})?\Z"
 )
 _CANDIDATE: Final = re.compile(r"[{\[`]")
-_FENCE: Final = re.compile(r"```+[\w+-]*")
-_MAY_BE_FENCE: Final = re.compile(r"`{1,2}\Z|```+[\w+-]{0,40}\Z")
+_FENCE: Final = re.compile(r"`{3,40}[\w+-]{0,40}")
+_MAY_BE_FENCE: Final = re.compile(r"`{1,2}\Z|`{3,40}[\w+-]{0,40}\Z")
 _TICKS: Final = re.compile(r"```")
 _MAY_BE_TICKS: Final = re.compile(r"`{1,2}\Z")
 _BARE: Final = re.compile(r"[\w$-]*")
@@ -212,7 +212,7 @@ class LenientMachine(Machine):
             if _BARE_START.match(char) and self._note("bare-keys", text, pos):
                 self._state = BARE_KEY
                 self._token = self._offset + pos
-                self._stop = self._token + self._limits.string
+                self._stop = self._token + self._string_limit
                 return pos
             return -1
         return self._mend_word(text, pos) if state <= FIRST_ELEMENT else -1
