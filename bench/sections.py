@@ -132,7 +132,7 @@ def whole(effort: Effort) -> Results:
 def crossover(effort: Effort) -> Results:
     """Tiny documents, where parsing all again may well win: from which size on does it not?"""
     ready = made((*LIVE, who.Jiter))
-    texts = [shapes.tool(fields) for fields in range(1, 26)]
+    texts = [shapes.tool(fields) for fields in (*range(1, 20), *range(20, 100, 8))]
     rows = {str(len(text)): raced(ready, text, effort.part(0.1))["rows"] for text in texts}
     makers = {name: one.new for name, one in ready.items() if isinstance(one, who.Ours)}
     making = interleaved(makers, budget=effort.budget)
@@ -238,7 +238,8 @@ def in_fresh_process(kind: type[Contestant], task: str) -> int | str:
     """What the task printed, or how it ended."""
     say(f"  {kind.name}: {task}")
     command = [sys.executable, "-m", "bench.worker", task, kind.__name__]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    text = TASKS[task][0]()
+    done = subprocess.run(command, input=text, capture_output=True, encoding="utf8", check=False)
     if done.returncode < 0:
         return f"killed by signal {-done.returncode}"
     if done.returncode:
@@ -246,29 +247,34 @@ def in_fresh_process(kind: type[Contestant], task: str) -> int | str:
     return int(done.stdout)
 
 
-def streamed(contestant: Contestant) -> int:
-    """Memory for 1 MB in pieces of four characters, or for its value alone."""
-    text = text_of("1 MB")
-    before = peak_memory()
+def streamed(contestant: Contestant, text: str) -> None:
+    """Pieces of four characters; or all at once, for what the value alone takes."""
     if isinstance(contestant, who.Loads):
         contestant.parse(text)
     else:
         contestant.run(text[at : at + PIECE] for at in range(0, len(text), PIECE))
-    return peak_memory() - before
 
 
-def kept(contestant: Contestant) -> int:
-    """Memory for every value of 20 KB in pieces of four characters, all kept."""
-    cut = pieces(text_of("20 KB"))
+def kept(contestant: Contestant, text: str) -> None:
+    """Every value kept to the end."""
+    assert len(list(contestant.steps(pieces(text)))) >= len(text) // PIECE
+
+
+def deep(contestant: Contestant, text: str) -> None:
+    contestant.run([text])
+
+
+# What the process is given (made here, so that the making is not in its memory), what it does.
+TASKS: Final[dict[str, tuple[Callable[[], str], Callable[[Contestant, str], None]]]] = {
+    "streamed": (lambda: text_of("1 MB"), streamed),
+    "kept": (lambda: text_of("20 KB"), kept),
+    "deep": (lambda: "[" * 30_000, deep),
+}
+
+
+def in_this_process(contestant: Contestant, task: str) -> int:
+    """Do a task; the most memory that it took."""
+    text = sys.stdin.buffer.read().decode()
     before = peak_memory()
-    every = list(contestant.steps(cut))
-    assert len(every) == len(cut)
+    TASKS[task][1](contestant, text)
     return peak_memory() - before
-
-
-def deep(contestant: Contestant) -> int:
-    contestant.run(["[" * 30_000])
-    return 0
-
-
-TASKS: Final = {"streamed": streamed, "kept": kept, "deep": deep}

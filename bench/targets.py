@@ -158,7 +158,7 @@ def deep(results: Results) -> Iterator[Target]:
     if not found:
         return
     ours = str(found[COMPILED]["deep"])
-    theirs = f"{found[RUST]['deep']}, {RUST}" if RUST in found else ""
+    theirs = f"{RUST}: {found[RUST]['deep']}" if RUST in found else ""
     work = "30 000 open brackets in one piece, compiled"
     yield Target(work, ours, theirs, "", "a documented error", ours == "LimitExceeded")
 

@@ -1,7 +1,8 @@
 """A child process: measures one section, or does one task that needs a process of its own.
 
 `python -m bench.worker SECTION FILE BUDGET CAP` writes the results to FILE as JSON (not to
-stdout, where rivals may print). `python -m bench.worker TASK CONTESTANT` prints one number.
+stdout, where rivals may print). `python -m bench.worker TASK CONTESTANT` reads a text and
+prints how much memory it took.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import contestants
-from .sections import SECTIONS, TASKS, Effort
+from .sections import SECTIONS, TASKS, Effort, in_this_process
 
 
 def installed() -> dict[str, str]:
@@ -31,7 +32,7 @@ def installed() -> dict[str, str]:
 def main(arguments: list[str]) -> None:
     name = arguments[0]
     if name in TASKS:
-        print(TASKS[name](getattr(contestants, arguments[1])()))
+        print(in_this_process(getattr(contestants, arguments[1])(), name))
         return
     effort = Effort(float(arguments[2]), float(arguments[3]))
     results: dict[str, Any] = {"results": SECTIONS[name][1](effort), "versions": installed()}
