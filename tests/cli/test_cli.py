@@ -204,7 +204,11 @@ def test_a_broken_pipe_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "long.json").write_text(json.dumps(list(range(20_000))))
     script = f"{shlex.join(BASE)} values --tokens 5 long.json | head -n 1"
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", script], cwd=tmp_path, capture_output=True, env=ENV, timeout=60
+        ["bash", "-o", "pipefail", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        env=ENV,
+        timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert len(done.stdout.splitlines()) == 1
