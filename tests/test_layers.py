@@ -31,6 +31,7 @@ PAGE = (
         "grammar",
         "states",
         "machine",
+        "ahead",
         "repair",
         "parser",
         "rebuilder",
@@ -44,7 +45,7 @@ PARTS_OF = {
     "partial": {"entities", "schema", "delta"},
     "toolcalls": {"providers"},
 }
-ONLY_FOR = {"repair": {"parser", "document", "__init__"}}
+ONLY_FOR = {"ahead": {"repair"}, "repair": {"parser", "document", "__init__"}}
 # Extras that a core module may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}
 NO_IO = set(

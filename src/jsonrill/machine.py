@@ -30,6 +30,7 @@ from .grammar import (
     SEPARATOR,
     SPACE,
     STRING_RUN,
+    UNDECODABLE,
     unescape,
 )
 from .paths import Path, to_text
@@ -58,6 +59,7 @@ class Limits:
     string: int = 16 * 2**20
     number: int = 400
     keys: int = 100_000
+    repairs: int = 100_000
 
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -97,7 +99,6 @@ class Sink:
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
 
-NO_CONTROL: Final = "no control character in a string"
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
@@ -113,11 +114,13 @@ class Machine:
         "_count",
         "_decoder",
         "_frames",
+        "_fresh",
         "_held",
         "_key",
         "_limits",
         "_line",
         "_line_start",
+        "_lined",
         "_many",
         "_number",
         "_number_state",
@@ -127,7 +130,6 @@ class Machine:
         "_parts",
         "_plain",
         "_seen",
-        "_single",
         "_sink",
         "_state",
         "_stop",
@@ -172,6 +174,8 @@ class Machine:
         self.errors: list[InvalidJSON | LimitExceeded] = []
         # With leniency: what was repaired.
         self.repairs: list[Repair] = []
+        # The state in which a document begins.
+        self._fresh = VALUE
         self._state = VALUE
         # The open container: is it an object, its last key, how many keys or elements it has
         # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
@@ -190,14 +194,14 @@ class Machine:
         self._held = ""
         self._tail = b""
         self._bom = True
-        # A string in single quotes, which only leniency opens.
-        self._single = False
         # In a string with nothing held: the next piece may be plain text through and through.
         self._plain = False
         # The position of the first character that is not yet read.
         self._offset = 0
+        # The line and where it began, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
+        self._lined = 0
 
     @property
     def pending(self) -> tuple[Path, str] | None:
@@ -239,7 +243,7 @@ class Machine:
             return
         try:
             self._finish()
-        except InvalidJSON as error:
+        except (InvalidJSON, LimitExceeded) as error:
             if not self._many:
                 raise
             self.errors.append(error)
@@ -255,14 +259,13 @@ class Machine:
             raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
         if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
             self._end_number()
-        if self._state != END and not self._many_ended():
+        if self._state != END and not (self._many and self._outside()):
             end = len(self._held)
             raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
 
-    def _many_ended(self) -> bool:
-        """With many documents: does the text stand between two of them?"""
-        between = self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
-        return self._many and between
+    def _outside(self) -> bool:
+        """Does the text stand before, after or between documents?"""
+        return self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
 
     def _feed_other(self, data: Any) -> None:
         """Bytes, or a subclass of str."""
@@ -279,31 +282,30 @@ class Machine:
                 self._careful = bool(data) or self._many
                 return None
             data = data.removeprefix(BOM_UTF8)
-        bad = b""
-        try:
-            text, used = utf_8_decode(data, "strict", False)
-        except UnicodeDecodeError as error:
-            used, bad = error.start, data[error.start : error.start + 1]
-            text = data[:used].decode()
         self._tail = b""
         self._bom = False
-        text, self._held = self._held + text, ""
-        self._run_carefully(text)
-        if bad:
-            return self._bad_byte(bad, data[used + 1 :])
+        try:
+            text, used = utf_8_decode(data, "strict", False)
+            self._run_carefully(text)
+        except UnicodeDecodeError:
+            text, used = utf_8_decode(data, "surrogateescape", False)
+            self._run_undecodable(text)
         self._tail = data[used:]
         self._careful = bool(self._tail) or self._many
         self._plain = self._plain and not self._tail
         return None
 
-    def _bad_byte(self, bad: bytes, rest: bytes) -> None:
-        """What cannot be decoded; with many documents, the next ones still can."""
-        error = self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
-        if not self._many:
-            raise error
-        self._give_up(error, "")
-        self._run("\ufffd")
-        self._feed_other(rest)
+    def _run_undecodable(self, text: str) -> None:
+        """Run text in which a lone surrogate stands for each byte that is not UTF-8."""
+        start = 0
+        for bad in UNDECODABLE.finditer(text):
+            self._run_carefully(text[start : bad.start()])
+            start = bad.start()
+            if self._state != SKIPPED:
+                byte = f"0x{ord(bad.group()) - 0xDC00:02x}"
+                error = self._error(InvalidJSON, "UTF-8", f"but got byte {byte}", "", 0)
+                self._give_up(error, "", 0)
+        self._run_carefully(text[start:])
 
     def _run_carefully(self, text: str) -> None:
         """Run where the stream may be closed, a limit passed, one of many documents invalid."""
@@ -311,61 +313,65 @@ class Machine:
             raise StreamClosed(_CLOSED)
         if self._tail:
             raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
+        start = 0
         while True:
-            room = max(0, self._begin + self._text_limit - self._offset)
-            part = text if len(text) <= room else text[:room]
-            try:
-                self._run(part)
-                if len(part) == len(text):
-                    return
-                text = self._held + text[len(part) :]
-                self._held = ""
-                if self._many_ended():
-                    self._begin = self._offset
-                elif self._offset >= self._begin + self._text_limit:
-                    raise self._over("text", self._text_limit, "", 0)
-            except (InvalidJSON, LimitExceeded) as error:
-                if not self._many:
-                    raise
-                read = error.offset - self._offset
-                self._moved(text[:read])
-                text = text[read:]
-                self._give_up(error, text[:1])
+            room = self._begin + self._text_limit - self._offset - len(self._held)
+            part = text[start : start + max(0, room)]
+            start += len(part)
+            self._run_documents(self._held + part)
+            if start == len(text):
+                return
+            if self._many and self._outside():
+                self._begin = self._offset
+            elif self._offset + len(self._held) >= self._begin + self._text_limit:
+                end = len(self._held)
+                self._give_up(self._over("text", self._text_limit, self._held, end), "", end)
 
-    def _give_up(self, error: InvalidJSON | LimitExceeded, char: str) -> None:
+    def _run_documents(self, text: str) -> None:
+        """Run, and with many documents run on where one was given up."""
+        pos = 0
+        self._held = ""
+        while True:
+            try:
+                return self._run(text, pos)
+            except (InvalidJSON, LimitExceeded) as error:
+                pos = error.offset - self._offset
+                self._give_up(error, text, pos)
+
+    def _give_up(self, error: InvalidJSON | LimitExceeded, text: str, pos: int) -> None:
         """One of many documents is lost: keep its error, go on after the next newline.
 
         A bracket in the first column is after a newline already: a line was cut off before it.
         """
+        if not self._many:
+            raise error
         self.errors.append(error)
         self._closed = False
+        char = text[pos : pos + 1]
         at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
-        self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED)
+        self._next_document(self._fresh if at_once or char == SEPARATOR else SKIPPED, pos)
 
-    def _next_document(self, state: int) -> None:
+    def _next_document(self, state: int, pos: int) -> None:
+        """Begin another document with the character at `pos` of this piece."""
         self._state = state
-        self._object = self._single = False
+        self._object = False
         self._seen = None
-        self._held = ""
         self._frames.clear()
         del self._parts[:]
         del self._number[:]
-        self._begin = self._offset
+        self._begin = self._offset + pos
         self.document += 1
         self._sink.next_document()
 
-    def _run(self, text: str) -> None:
-        pos, end = 0, len(text)
+    def _run(self, text: str, pos: int = 0) -> None:
+        end = len(text)
         if end >= WORTH_DECODING:
             self._budget = 2 * end
         while pos < end:
             state = self._state
             if state >= STRING:
                 if state < DIGITS:
-                    if self._single:
-                        pos = self._single_string(text, pos)
-                    else:
-                        pos = self._string(text, pos)
+                    pos = self._string(text, pos)
                 elif state == DIGITS:
                     pos = self._digits(text, pos)
                 else:
@@ -394,29 +400,29 @@ class Machine:
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
+        end -= len(self._held)
         if "\n" in text:
-            self._moved(text)
-            self._offset -= len(self._held)
-        else:
-            self._offset += end - len(self._held)
-        self._plain = self._state == STRING and not self._held and not self._single
+            self._count_lines(text, end)
+        self._offset += end
+        self._plain = self._state == STRING and not self._held
 
-    def _moved(self, text: str) -> None:
-        if "\n" in text:
-            self._line += text.count("\n")
-            self._line_start = self._offset + text.rindex("\n") + 1
-        self._offset += len(text)
-
-    def _single_string(self, text: str, pos: int) -> int:
-        """In a string in single quotes, which only leniency opens."""
-        raise NotImplementedError
+    def _count_lines(self, text: str, end: int) -> None:
+        """Know the line of the character at `end` of this piece; each newline is counted once."""
+        start = max(0, self._lined - self._offset)
+        if end > start:
+            self._line += text.count("\n", start, end)
+            last = text.rfind("\n", start, end)
+            if last >= 0:
+                self._line_start = self._offset + last + 1
+            self._lined = self._offset + end
 
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
         found = RECORD_END.search(text, pos)
         if found is None:
             return len(text)
-        self._state = VALUE
+        self._state = self._fresh
+        self._begin = self._offset + found.end()
         return found.end()
 
     def _closes(self, char: str, state: int) -> bool:
@@ -558,7 +564,7 @@ class Machine:
                 return end
             stop = end
         if stop < end:
-            return self._unexpected(text, stop, NO_CONTROL)
+            return self._control(text, stop)
         if end < len(text):
             raise self._over("string", self._limits.string, text, end)
         return end
@@ -572,6 +578,9 @@ class Machine:
         pos = good.end() if good else pos + 1
         expected = "a hexadecimal digit" if text[pos - 1] != "\\" else "an escape"
         return self._unexpected(text, pos, expected)
+
+    def _control(self, text: str, pos: int) -> int:
+        return self._unexpected(text, pos, "no control character in a string")
 
     def _take(self, run: str) -> None:
         if self._state == STRING:
@@ -668,10 +677,10 @@ class Machine:
         """Every character that cannot stand where it does comes here."""
         if self._many and not self._frames:
             if self._state == END:
-                self._next_document(VALUE)
-                self._begin += pos
+                self._next_document(self._fresh, pos)
                 return pos
             if self._state == VALUE and text[pos] == SEPARATOR:
+                self._begin = self._offset + pos + 1
                 return pos + 1
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
@@ -714,10 +723,9 @@ class Machine:
 
     def _position(self, text: str, pos: int) -> tuple[int, int, int]:
         """Offset, line and column of the character at `pos` of this piece."""
-        before = text.rfind("\n", 0, pos)
-        line_start = self._line_start if before < 0 else self._offset + before + 1
+        self._count_lines(text, pos)
         offset = self._offset + pos
-        return offset, self._line + text.count("\n", 0, pos), offset - line_start + 1
+        return offset, self._line, offset - self._line_start + 1
 
 
 def _deeper(value: Any, depth: int, brackets: int) -> bool:
