@@ -21,7 +21,7 @@ cdef class Sink:
 cdef class Machine:
     cdef bint _bom, _careful, _closed, _many, _object, _plain, _unique
     cdef int _fresh, _state
-    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _offset, _stop
+    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _stop
     cdef Py_ssize_t _string_limit, _text_limit, _token
     cdef public Py_ssize_t document
     cdef public list errors, repairs
@@ -61,8 +61,9 @@ cdef class Machine:
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
+    cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     @cython.locals(key=str)
-    cdef Py_ssize_t _close_string(self, str text, Py_ssize_t quote) except -2
+    cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
     @cython.locals(start=Py_ssize_t)

@@ -123,6 +123,7 @@ class Machine:
         "_lined",
         "_many",
         "_number",
+        "_number_end",
         "_number_state",
         "_object",
         "_offset",
@@ -190,6 +191,7 @@ class Machine:
         self._parts: list[str] = []
         self._number: list[str] = []
         self._number_state = "start"
+        self._number_end = -1
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
         self._held = ""
         self._tail = b""
@@ -539,12 +541,13 @@ class Machine:
         run = text[pos:end]
         if "\\" in run or not run.isprintable() or self._offset + end > self._stop:
             return self._escaped(text, pos)
-        if run:
-            if self._state == STRING:
+        if self._state == STRING:
+            if run:
                 self._sink.text(run)
-            else:
-                self._parts.append(run)
-        return end if quote < 0 else self._close_string(text, quote)
+            return end if quote < 0 else self._end_string(text, quote)
+        if run:
+            self._parts.append(run)
+        return end if quote < 0 else self._end_key(text, quote)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
@@ -555,7 +558,9 @@ class Machine:
             run = text[pos:stop]
             self._take(unescape(run) if "\\" in run else run)
         if stop < len(text) and text[stop] == '"':
-            return self._close_string(text, stop)
+            if self._state == STRING:
+                return self._end_string(text, stop)
+            return self._end_key(text, stop)
         if stop < end and text[stop] == "\\":
             if not CUT_ESCAPE.match(text, stop, end):
                 return self._odd_escape(text, stop)
@@ -588,14 +593,15 @@ class Machine:
         else:
             self._parts.append(run)
 
-    def _close_string(self, text: str, quote: int) -> int:
-        if self._state == STRING:
-            self._sink.end_string()
-            if self._frames:
-                self._state = AFTER
-            else:
-                self._ended(quote + 1)
-            return quote + 1
+    def _end_string(self, text: str, quote: int) -> int:
+        self._sink.end_string()
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._ended(quote + 1)
+        return quote + 1
+
+    def _end_key(self, text: str, quote: int) -> int:
         key = "".join(self._parts)
         del self._parts[:]
         if self._seen is not None:
@@ -641,6 +647,7 @@ class Machine:
         if pos < len(text):
             if state not in NUMBER_DONE:
                 return self._unexpected(text, pos)
+            self._number_end = self._offset + pos
             self._end_number()
         return pos
 

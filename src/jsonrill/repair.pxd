@@ -12,3 +12,5 @@ cdef class LenientMachine(Machine):
     cdef Py_ssize_t _mended
     cdef str _opened
     cdef object _rules
+    @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, plain=cython.bint)
+    cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2

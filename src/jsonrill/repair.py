@@ -169,7 +169,7 @@ class LenientMachine(Machine):
             end = self._mend_after(text, pos)
         elif state < STRING and not expected:  # with `expected` it is half a literal
             end = (self._mend_inside if self._frames else self._mend_value)(text, pos, text[pos])
-        return end if end >= 0 else super()._unexpected(text, pos, expected)
+        return end if end >= 0 else Machine._unexpected(self, text, pos, expected)
 
     def _note(self, rule: str, text: str, pos: int) -> bool:
         """Report a repair, if its rule is on."""
@@ -200,7 +200,7 @@ class LenientMachine(Machine):
 
     def _skip(self, text: str, pos: int) -> int:
         step = _STEPS.get(self._state)
-        return super()._skip(text, pos) if step is None else step(self, text, pos)
+        return Machine._skip(self, text, pos) if step is None else step(self, text, pos)
 
     # ---- outside the value -------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ class LenientMachine(Machine):
 
     def _next_document(self, state: int, pos: int) -> None:
         self._mended = 0
-        super()._next_document(state, pos)
+        Machine._next_document(self, state, pos)
 
     def _prose_rule(self) -> str:
         return "trailing-text" if self._between else "leading-text"
@@ -324,7 +324,7 @@ class LenientMachine(Machine):
 
     def _outside(self) -> bool:
         if self._state < LENIENT:
-            return super()._outside()
+            return Machine._outside(self)
         return not self._frames and self._state != ODD_STRING
 
     # ---- comments ----------------------------------------------------------------------------
@@ -414,7 +414,8 @@ class LenientMachine(Machine):
         if self._object:
             fits = char == '"' or ("bare-keys" in self._rules and _BARE_START.match(char))
         else:
-            fits = char in _BEGINS_VALUE
+            # 2024-01-01 and 007 are no numbers with forgotten commas.
+            fits = char in _BEGINS_VALUE and self._number_end != self._offset + pos
         if not fits or not self._note("missing-commas", text, pos):
             return -1
         self._add_comma()
@@ -444,7 +445,7 @@ class LenientMachine(Machine):
         if end == len(text):
             return end
         self._state = KEY
-        self._close_string(text, end)
+        self._end_key(text, end)
         return end
 
     def _mend_value(self, text: str, pos: int, char: str) -> int:
@@ -480,13 +481,6 @@ class LenientMachine(Machine):
         self._sink.scalar(None, None, self._token)
         self._ended(pos + len("Infinity"))
         return pos + len("Infinity")
-
-    def _digits(self, text: str, pos: int) -> int:
-        end = super()._digits(text, pos)
-        # 2024-01-01 and 007 are no numbers with forgotten commas.
-        if self._state == AFTER and end < len(text) and text[end] in "-0123456789":
-            return super()._unexpected(text, end)
-        return end
 
     # ---- strings -----------------------------------------------------------------------------
 
@@ -524,11 +518,12 @@ class LenientMachine(Machine):
         return self._control(text, end)
 
     def _close_odd_string(self, text: str, quote: int) -> int:
-        odd = self._state
-        strict = self._state = _STRICT[odd]
-        end = self._close_string(text, quote)
-        if self._state == strict:  # a quote in the text, or one that cannot be told yet
-            self._state = odd
+        if self._state == ODD_KEY:
+            return self._end_key(text, quote)
+        self._state = STRING
+        end = self._end_string(text, quote)
+        if self._state == STRING:  # a quote in the text, or one that cannot be told yet
+            self._state = ODD_STRING
         return end
 
     def _escape(self, text: str, pos: int, closer: str) -> int:
@@ -546,25 +541,44 @@ class LenientMachine(Machine):
         if self._state == ODD_STRING:
             self._sink.text(run)
         else:
-            super()._take(run)
+            Machine._take(self, run)
 
-    def _close_string(self, text: str, quote: int) -> int:
-        if self._inner and self._state == STRING and self._frames:
-            ends = ahead.STRING_ENDS_IN_OBJECT if self._object else ahead.STRING_ENDS_IN_ARRAY
-            if not ends.whole.match(text, quote + 1):
-                seen = self._decides(ends, text, quote + 1)
-                if seen is None:
-                    return self._hold(text, quote)
-                if not seen:
-                    self._note("inner-quotes", text, quote)
-                    self._take(text[quote])
-                    return quote + 1
-        return super()._close_string(text, quote)
+    def _end_string(self, text: str, quote: int) -> int:
+        """A quote in a string: its end, or part of its text?"""
+        if not self._inner or not self._frames:
+            return Machine._end_string(self, text, quote)
+        # Nearly every string ends in one of these ways, told without a pattern.
+        pos, end = quote + 1, len(text)
+        if pos < end and text[pos] == ",":
+            pos += 1
+            if pos < end and text[pos] == " ":
+                pos += 1
+            plain = pos < end and text[pos] in '"\n'
+        else:
+            plain = pos < end and text[pos] in "}]\n"
+        if plain:
+            self._sink.end_string()
+            self._state = AFTER
+            return quote + 1
+        if pos == end and not self._last:
+            return self._hold(text, quote)
+        return self._doubtful_quote(text, quote)
+
+    def _doubtful_quote(self, text: str, quote: int) -> int:
+        ends = ahead.STRING_ENDS_IN_OBJECT if self._object else ahead.STRING_ENDS_IN_ARRAY
+        seen = self._decides(ends, text, quote + 1)
+        if seen is None:
+            return self._hold(text, quote)
+        if seen:
+            return Machine._end_string(self, text, quote)
+        self._note("inner-quotes", text, quote)
+        self._take(text[quote])
+        return quote + 1
 
     def _odd_escape(self, text: str, pos: int) -> int:
         """What follows a backslash and is no escape stays as it is, but for an apostrophe."""
         if LONE_HIGH.match(text, pos) or not self._note("bad-escapes", text, pos):
-            return super()._odd_escape(text, pos)
+            return Machine._odd_escape(self, text, pos)
         if text[pos + 1] == "'":
             self._take("'")
             return pos + 2
@@ -577,7 +591,7 @@ class LenientMachine(Machine):
         if (self._many and RECORD_END.match(text, pos)) or not self._note(
             "raw-newlines", text, pos
         ):
-            return super()._control(text, pos)
+            return Machine._control(self, text, pos)
         self._take(text[pos])
         return pos + 1
 
@@ -594,7 +608,7 @@ class LenientMachine(Machine):
         if is_open and self._note("cut-off", self._held, len(self._held)):
             self._cut_off()
         else:
-            super()._finish()
+            Machine._finish(self)
 
     def _strictly(self) -> None:
         """Be in the state of the strict machine that comes nearest to this one."""
@@ -618,7 +632,7 @@ class LenientMachine(Machine):
 
     def _place(self, text: str, pos: int) -> dict[str, Any]:
         self._strictly()
-        return super()._place(text, pos)
+        return Machine._place(self, text, pos)
 
 
 _STEPS: Final[dict[int, Callable[[LenientMachine, str, int], int]]] = {
