@@ -6,3 +6,9 @@ cdef class Fragment:
     cdef public object value
     cdef public Py_ssize_t offset
     cdef public Py_ssize_t document
+
+cdef class Parts:
+    cdef list _joined, _new
+    cpdef add(self, str run)
+    cpdef str text(self)
+    cpdef str take(self)

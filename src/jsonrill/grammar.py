@@ -44,10 +44,12 @@ LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
 }
 
 # Section 7. A run of a string that is whole: plain characters and escapes, a high surrogate only
-# together with its low one. Possessive, so that a long run keeps no way back.
+# together with its low one or once what follows shows that it stands alone, as json.loads accepts.
+# Possessive, so that a long run keeps no way back.
 STRING_RUN: Final = re.compile(
     r"(?:[^\"\\\x00-\x1f]++|\\[\"\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
-    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?=[^\\]|\\[^u]|\\u[^dD]|\\u[dD][^c-fC-F]))*+"
 )
 # One whole escape.
 ESCAPE: Final = re.compile(
@@ -59,7 +61,6 @@ CUT_ESCAPE: Final = re.compile(
     r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
 )
-# json.loads accepts a high surrogate that stands alone, so we do.
 LONE_HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 GOOD_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
 

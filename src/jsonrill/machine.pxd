@@ -1,5 +1,6 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
+from .fragments cimport Parts
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT
@@ -21,11 +22,13 @@ cdef class Sink:
 cdef class Machine:
     cdef bint _bom, _careful, _closed, _many, _object, _plain, _unique
     cdef int _fresh, _state
-    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _stop
+    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _room
+    cdef Py_ssize_t _stop
     cdef Py_ssize_t _string_limit, _text_limit, _token
     cdef public Py_ssize_t document
     cdef public list errors, repairs
-    cdef list _frames, _number, _parts
+    cdef list _frames, _number
+    cdef Parts _parts
     cdef str _held, _key
     cdef object _decoder, _limits, _number_state, _parse_float, _seen
     cdef bytes _tail
@@ -35,6 +38,7 @@ cdef class Machine:
     cpdef flush(self)
     cdef _close_stream(self)
     cdef _finish(self)
+    cdef bint _at_bom(self)
     cdef bint _outside(self)
     cdef _feed_other(self, data)
     cdef _run_undecodable(self, str text)
@@ -68,13 +72,14 @@ cdef class Machine:
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
     @cython.locals(start=Py_ssize_t)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
-    cdef _end_number(self)
-    cdef _finish_number(self, str text, Py_ssize_t pos)
+    cdef _end_number(self, str text, Py_ssize_t end)
+    cdef _finish_number(self, str number, str text, Py_ssize_t end)
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
     cdef Py_ssize_t _unexpected(self, str text, Py_ssize_t pos, str expected=*) except -2
     cdef str _expected(self)
     cdef _path(self, bint value)
     cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
+    cdef _error_here(self, kind, str expected, str got)
     cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
     cdef dict _place(self, str text, Py_ssize_t pos)
     cdef tuple _position(self, str text, Py_ssize_t pos)

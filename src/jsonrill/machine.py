@@ -15,9 +15,11 @@ from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from json import JSONDecoder
+from sys import get_int_max_str_digits
 from typing import Any, Final, Literal, NamedTuple
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
+from .fragments import Parts
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -60,6 +62,10 @@ class Limits:
     number: int = 400
     keys: int = 100_000
     repairs: int = 100_000
+
+    def __post_init__(self) -> None:
+        if self.text < 1 or min(self.depth, self.string, self.number, self.keys) < 0:
+            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -130,6 +136,7 @@ class Machine:
         "_parse_float",
         "_parts",
         "_plain",
+        "_room",
         "_seen",
         "_sink",
         "_state",
@@ -185,10 +192,12 @@ class Machine:
         self._count = 0
         self._seen: set[str] | None = None
         self._frames: list[tuple[bool, str, int, set[str] | None]] = []
-        # The token being read: where it began, where its limit is, its text so far.
+        # The token being read: where it began, where its limit is (for plain text: or that of the
+        # whole text, if it is nearer), its text so far.
         self._token = 0
         self._stop = 0
-        self._parts: list[str] = []
+        self._room = 0
+        self._parts = Parts()
         self._number: list[str] = []
         self._number_state = "start"
         self._number_end = -1
@@ -205,14 +214,40 @@ class Machine:
         self._line_start = 0
         self._lined = 0
 
+    def tell(self, sink: Sink) -> None:
+        """From the next event on, tell `sink`."""
+        self._sink = sink
+
     @property
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
+        text = self.pending_text
+        return None if text is None else (self.pending_path, text)
+
+    @property
+    def pending_path(self) -> Path:
+        """The path of the value that is being read, or comes next."""
+        path: Path = self._path(value=True)
+        return path
+
+    @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._path(value=True), "".join(self._number)
+            return "".join(self._number)
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
-            return self._path(value=True), self._held
+            return self._held
         return None
+
+    @property
+    def pending_offset(self) -> int:
+        """Where what is pending began: the character at the end of the text, if nothing is."""
+        return self._token if self._state == DIGITS else self._offset
+
+    @property
+    def token_offset(self) -> int:
+        """Where the number or literal began that was read last, or was refused."""
+        return self._token
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
@@ -227,7 +262,7 @@ class Machine:
             and '"' not in text
             and "\\" not in text
             and text.isprintable()
-            and self._offset + len(text) <= self._stop
+            and self._offset + len(text) <= self._room
         ):
             self._offset += len(text)
             self._sink.text(text)
@@ -257,13 +292,16 @@ class Machine:
 
     def _finish(self) -> None:
         if self._tail:
-            kind = Truncated if self._state in (STRING, KEY) else InvalidJSON
-            raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
+            kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
+            raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
         if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
-            self._end_number()
+            self._end_number("", 0)
         if self._state != END and not (self._many and self._outside()):
-            end = len(self._held)
-            raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
+            raise self._error_here(Truncated, self._expected(), "but the text ended")
+
+    def _at_bom(self) -> bool:
+        """Has nothing come yet but perhaps the beginning of a byte order mark?"""
+        return self._bom and not self._offset and not self._held
 
     def _outside(self) -> bool:
         """Does the text stand before, after or between documents?"""
@@ -278,7 +316,7 @@ class Machine:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
         data = self._tail + bytes(data)
-        if self._bom and not self._offset:
+        if self._at_bom():
             if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
                 self._tail = data
                 self._careful = bool(data) or self._many
@@ -305,8 +343,8 @@ class Machine:
             start = bad.start()
             if self._state != SKIPPED:
                 byte = f"0x{ord(bad.group()) - 0xDC00:02x}"
-                error = self._error(InvalidJSON, "UTF-8", f"but got byte {byte}", "", 0)
-                self._give_up(error, "", 0)
+                error = self._error_here(InvalidJSON, "UTF-8", f"but got byte {byte}")
+                self._give_up(error, "", len(self._held))
         self._run_carefully(text[start:])
 
     def _run_carefully(self, text: str) -> None:
@@ -314,7 +352,7 @@ class Machine:
         if self._closed:
             raise StreamClosed(_CLOSED)
         if self._tail:
-            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
+            raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         start = 0
         while True:
             room = self._begin + self._text_limit - self._offset - len(self._held)
@@ -355,15 +393,15 @@ class Machine:
 
     def _next_document(self, state: int, pos: int) -> None:
         """Begin another document with the character at `pos` of this piece."""
+        self._sink.next_document()  # first, so that it can still ask what was pending
         self._state = state
         self._object = False
         self._seen = None
         self._frames.clear()
-        del self._parts[:]
+        self._parts.take()
         del self._number[:]
         self._begin = self._offset + pos
         self.document += 1
-        self._sink.next_document()
 
     def _run(self, text: str, pos: int = 0) -> None:
         end = len(text)
@@ -493,10 +531,10 @@ class Machine:
             return pos
         if self._decoder is None:
             self._decoder = self._whole_decoder()
+        self._budget -= left
         try:
             value, end = self._decoder.raw_decode(text, pos)
         except (ValueError, RecursionError):
-            self._budget -= left
             return pos
         if text.count(":", pos, end) > self._limits.keys:
             return pos
@@ -506,6 +544,7 @@ class Machine:
             text.count("[", pos, end) + text.count("{", pos, end),
         ):
             return pos
+        self._budget += left
         self._sink.scalar(value, None, self._offset + pos)
         self._ended(end)
         return end
@@ -532,6 +571,7 @@ class Machine:
         self._state = state
         self._token = self._offset + pos
         self._stop = self._token + 1 + self._string_limit
+        self._room = min(self._stop, self._begin + self._text_limit)
         return pos + 1
 
     def _string(self, text: str, pos: int) -> int:
@@ -546,7 +586,7 @@ class Machine:
                 self._sink.text(run)
             return end if quote < 0 else self._end_string(text, quote)
         if run:
-            self._parts.append(run)
+            self._parts.add(run)
         return end if quote < 0 else self._end_key(text, quote)
 
     def _escaped(self, text: str, pos: int) -> int:
@@ -562,7 +602,8 @@ class Machine:
                 return self._end_string(text, stop)
             return self._end_key(text, stop)
         if stop < end and text[stop] == "\\":
-            if not CUT_ESCAPE.match(text, stop, end):
+            last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
+            if last or not CUT_ESCAPE.match(text, stop, end):
                 return self._odd_escape(text, stop)
             if end == len(text):
                 self._held = text[stop:]
@@ -575,7 +616,7 @@ class Machine:
         return end
 
     def _odd_escape(self, text: str, pos: int) -> int:
-        """A high surrogate that stands alone, which json.loads accepts; or no escape at all."""
+        """A high surrogate alone right before the limit or a bad escape; or no escape at all."""
         if LONE_HIGH.match(text, pos):
             self._take(chr(int(text[pos + 2 : pos + 6], 16)))
             return pos + 6
@@ -591,7 +632,7 @@ class Machine:
         if self._state == STRING:
             self._sink.text(run)
         else:
-            self._parts.append(run)
+            self._parts.add(run)
 
     def _end_string(self, text: str, quote: int) -> int:
         self._sink.end_string()
@@ -602,8 +643,7 @@ class Machine:
         return quote + 1
 
     def _end_key(self, text: str, quote: int) -> int:
-        key = "".join(self._parts)
-        del self._parts[:]
+        key = self._parts.take()
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -626,7 +666,7 @@ class Machine:
         if found is not None:
             end = found.end()
             if end < len(text) and text[end] in ",]} \t\n\r" and self._offset + end <= self._stop:
-                self._finish_number(found.group(), pos)
+                self._finish_number(found.group(), text, end)
                 return end
         self._state = DIGITS
         self._number_state = "start"
@@ -639,6 +679,7 @@ class Machine:
             if step is None:
                 break
             if self._offset + pos >= self._stop:
+                self._number.append(text[start:pos])
                 raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
@@ -648,24 +689,25 @@ class Machine:
             if state not in NUMBER_DONE:
                 return self._unexpected(text, pos)
             self._number_end = self._offset + pos
-            self._end_number()
+            self._end_number(text, pos)
         return pos
 
-    def _end_number(self) -> None:
-        text = "".join(self._number)
+    def _end_number(self, text: str, end: int) -> None:
+        number = "".join(self._number)
         del self._number[:]
-        self._finish_number(text, self._token + len(text) - self._offset)
+        self._finish_number(number, text, end)
 
-    def _finish_number(self, text: str, pos: int) -> None:
-        if "." in text or "e" in text or "E" in text:
-            value = self._parse_float(text)
+    def _finish_number(self, number: str, text: str, end: int) -> None:
+        """A number that ended before the character at `end` of this piece."""
+        if "." in number or "e" in number or "E" in number:
+            value = self._parse_float(number)
         else:
             try:
-                value = int(text)
-            except ValueError as error:  # sys.set_int_max_str_digits
-                raise self._over("number", len(text) - 1, "", 0) from error
-        self._sink.scalar(value, text, self._token)
-        self._ended(pos)
+                value = int(number)
+            except ValueError as error:
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+        self._sink.scalar(value, number, self._token)
+        self._ended(end)
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
@@ -678,6 +720,7 @@ class Machine:
             self._held = rest
             return len(text)
         wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
+        self._token = self._offset + pos
         return self._unexpected(text, pos + wrong, repr(word))
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
@@ -714,6 +757,10 @@ class Machine:
         place = self._place(text, pos)
         where = f"at character {place['offset']}, in {to_text(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
+
+    def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
+        """An error between two pieces: right after all that was read or held."""
+        return self._error(kind, expected, got, self._held, len(self._held))
 
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
         place = self._place(text, pos)

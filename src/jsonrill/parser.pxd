@@ -1,5 +1,5 @@
 # Types for the compiler; the code is in parser.py.
-from .fragments cimport Fragment
+from .fragments cimport Fragment, Parts
 from .machine cimport Machine, Sink
 from .paths cimport Place
 
@@ -11,7 +11,7 @@ cdef class FragmentSink(Sink):
     cdef Place _string
     cdef Py_ssize_t _offset
     cdef public Py_ssize_t document
-    cdef list _parts
+    cdef Parts _parts
     cdef list take(self)
     cdef Place _next(self)
 

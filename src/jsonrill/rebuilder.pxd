@@ -8,6 +8,7 @@ cdef class Tree(Sink):
     cdef public list finished, parts
     cdef object _copy, _key, _top
     cdef bint _string
+    cdef dict _names
     cdef list _spine, _steps
     cdef _last(self)
     cdef _open(self, container)

@@ -441,7 +441,7 @@ class LenientMachine(Machine):
         end = _BARE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
             raise self._over("string", self._limits.string, text, self._stop - self._offset)
-        self._parts.append(text[pos:end])
+        self._parts.add(text[pos:end])
         if end == len(text):
             return end
         self._state = KEY
