@@ -64,7 +64,8 @@ class Limits:
     repairs: int = 100_000
 
     def __post_init__(self) -> None:
-        if self.text < 1 or min(self.depth, self.string, self.number, self.keys) < 0:
+        others = (self.depth, self.string, self.number, self.keys, self.repairs)
+        if self.text < 1 or min(others) < 0:
             raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
