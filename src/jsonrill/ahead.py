@@ -13,6 +13,9 @@ from typing import Final, NamedTuple
 
 Way = tuple[str, ...]
 
+# No look ahead reaches further than this, in characters.
+FAR: Final = 1024
+
 
 class Shape(NamedTuple):
     """`whole` matches where the shape is seen, `cut` where more text must come to tell."""
@@ -74,7 +77,7 @@ def _object(ends: tuple[Way, ...]) -> Iterator[Way]:
         yield (_SPACE, r"\}", *end)
 
 
-def _array(ends: tuple[Way, ...], depth: int = 0) -> Iterator[Way]:
+def _array(ends: tuple[Way, ...], nested: bool = False) -> Iterator[Way]:
     """What follows `[` in JSON, or nearly so."""
     yield from ((_SPACE, _QUOTE), (_SPACE, *_COMMENT), _MUCH_SPACE, (_SPACE, *_LONG_NUMBER))
     for scalar in ((_NUMBER,), *map(tuple, WORDS)):
@@ -87,7 +90,7 @@ def _array(ends: tuple[Way, ...], depth: int = 0) -> Iterator[Way]:
         yield from ((_SPACE, r"\]", *end), (_SPACE, _NUMBER, _SPACE, r"\]", *end))
     for way in _object(_ANYTHING):
         yield (_SPACE, r"\{", *way)
-    for way in _array(_ANYTHING, depth + 1) if depth == 0 else [(_SPACE, r"\[")]:
+    for way in [()] if nested else _array(_ANYTHING, nested=True):
         yield (_SPACE, r"\[", *way)
 
 

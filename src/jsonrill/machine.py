@@ -362,10 +362,12 @@ class Machine:
             self._run_documents(self._held + part)
             if start == len(text):
                 return
+            end = len(self._held)
+            if self._offset + end < self._begin + self._text_limit:
+                continue  # another document began
             if self._many and self._outside():
                 self._begin = self._offset
-            elif self._offset + len(self._held) >= self._begin + self._text_limit:
-                end = len(self._held)
+            else:
                 self._give_up(self._over("text", self._text_limit, self._held, end), "", end)
 
     def _run_documents(self, text: str) -> None:
@@ -727,12 +729,11 @@ class Machine:
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
         """Every character that cannot stand where it does comes here."""
         if self._many and not self._frames:
+            if text[pos] == SEPARATOR and self._state in (VALUE, END):
+                return pos + 1
             if self._state == END:
                 self._next_document(self._fresh, pos)
                 return pos
-            if self._state == VALUE and text[pos] == SEPARATOR:
-                self._begin = self._offset + pos + 1
-                return pos + 1
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
