@@ -71,7 +71,7 @@ clean:  ## remove .venv and everything made by the other words
 	@$(PIP) install -c constraints.txt --upgrade pip
 	@touch $@
 
-.venv/.stamp-cli: WHAT = -e '.[cli]'
+.venv/.stamp-cli: WHAT = -e '.[cli,schema]'
 .venv/.stamp-serve: WHAT = -e '.[cli,schema,server]'
 .venv/.stamp-dev: WHAT = --group dev -e '.[cli,schema]'
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import enum
+import gc
 import json
 from collections import UserDict, namedtuple
 from typing import Any
@@ -169,6 +170,10 @@ CASES: dict[str, tuple[Any, ...]] = {
         ["[1,3]", "[1]", "[1,3.5]"],
         ["[1,3", "", ".5", "]"],
     ),
+    "an array that shrinks and comes back, twice": (
+        ['["a"]', '["a",1.0]', "[]", '["a"]', "[]", '["ab"]'],
+        ['["a', "", "", "", "", "b", '"]'],
+    ),
     "elements are opened too": (
         ["[[]]", '[[{"a":[]}]]', '[[{"a":["x"]}],"y"]'],
         ["[[", '{"a":[', '"x"]}],"y', '"]'],
@@ -209,6 +214,16 @@ CASES: dict[str, tuple[Any, ...]] = {
             '{"a":"x","o":{"p":"y","q":{"r":null}}}',
         ],
         ["{", '"a":"x', '","o":{"p":"y', '","q":{"r":null}}}'],
+        {"null": "placeholder"},
+    ),
+    "placeholder: an empty array among nulls is not begun": (
+        [
+            '{"a":null,"b":[],"c":null}',
+            '{"a":"x","b":[],"c":null}',
+            '{"a":"x","b":[],"c":{"d":[],"e":null}}',
+            '{"a":"x","b":["y"],"c":{"d":[],"e":null}}',
+        ],
+        ["{", '"a":"x', '","c":{', '"d":[],"e":null},"b":["y', '"]}'],
         {"null": "placeholder"},
     ),
     "placeholder: nulls at the end of an array": (
@@ -278,7 +293,7 @@ CASES: dict[str, tuple[Any, ...]] = {
         ['"a\\ud83d"', '"a\\ud83d\\ude00"', '"a\\ud83d\\ude00\\ude00"'],
         ['"a', "😀", "", '\\ude00"'],
     ),
-    "a lone surrogate is escaped": (['"\\ud83d!"', '["\\udc00"]'][:1], ['"\\ud83d!', '"']),
+    "a lone surrogate is escaped": (['"\\ud83d!"'], ['"\\ud83d!', '"']),
     "white space around it": ([' {"a" : "x"}\n', '\t{"a":\n"xy"} '], ['{"a":"x', "y", '"}']),
     "duplicate keys: the last one": (['{"a":"x","a":"y"}'], ['{"a":"y', '"}']),
 }
@@ -562,15 +577,16 @@ def test_snapshots_of_every_kind(snapshot: Any, text: str) -> None:
 
 
 def test_pydantic_models() -> None:
-    pydantic = pytest.importorskip("pydantic")
+    pytest.importorskip("pydantic")
+    from pydantic import BaseModel
 
-    class Item(pydantic.BaseModel):
+    class Item(BaseModel):
         name: str
         size: float | None = None
 
     snapshots = [Item(name="a"), Item(name="ab"), Item(name="ab", size=1.5)]
     assert run(snapshots, null="placeholder") == ['{"name":"a', "b", '","size":1.5', "}"]
-    assert run([[Item(name="a")], [Item(name="b")]][:1]) == ['[{"size":null,"name":"a', '"}]']
+    assert run([[Item(name="a")]]) == ['[{"size":null,"name":"a', '"}]']
 
 
 def test_what_the_source_hands_over_is_not_kept() -> None:
@@ -747,7 +763,12 @@ def test_cost_is_linear_in_the_size_of_a_snapshot(document: Any, eager: bool) ->
     def cost(size: int) -> float:
         """In units of plain decoding, whose own cost per byte grows with what is in memory."""
         texts = growing(document(size))
-        return seconds(lambda: run(texts, eager=eager)) / seconds(lambda: [*map(json.loads, texts)])
+        work = seconds(lambda: run(texts, eager=eager), best_of=5)
+        return work / seconds(lambda: [*map(json.loads, texts)], best_of=5)
 
-    cost(300)
-    assert cost(2400) < 2.5 * cost(300)
+    gc.disable()
+    try:
+        cost(300)
+        assert cost(2400) < 4 * cost(300)  # quadratic would be 8 times
+    finally:
+        gc.enable()

@@ -24,6 +24,10 @@ class Call:
     whole: bool = False
     open: bool = True
 
+    @property
+    def settled(self) -> bool:
+        return not self.open
+
 
 class Calls:
     """Calls in the order in which they were opened; an event is answered with a call's number."""

@@ -166,17 +166,18 @@ def test_keys_that_come_twice_send_nothing_twice(text: str, mode: str, data: st.
     assert updates[-1].status == "COMPLETED" and updates[-1].data == json.loads(text)
     shown = [update.data for update in updates[:-1]]
     assert all(one != two for one, two in zip(shown, shown[1:], strict=False))
-    check_law(updates)
+    check_law(updates, exact=False)  # 1, then 1.0 for the same key, is no change
 
 
-def check_law(updates: list[Update]) -> None:
+def check_law(updates: list[Update], exact: bool = True) -> None:
     state: dict[Any, Any] = {}
     for update in updates:
         before = state.get(update.index)
         kept = copy.deepcopy(before)
         assert update.delta is not None
         state[update.index] = apply_delta(before, update.delta)
-        assert repr(state[update.index]) == repr(update.data)
+        assert state[update.index] == update.data
+        assert exact is False or repr(state[update.index]) == repr(update.data)
         assert repr(before) == repr(kept)
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 Way = tuple[str, ...]
 
 # No look ahead reaches further than this, in characters.
-FAR: Final = 1024
+REACH: Final = 1024
 
 
 class Shape(NamedTuple):

@@ -23,8 +23,7 @@ cdef class Machine:
     cdef bint _bom, _careful, _closed, _many, _object, _plain, _unique
     cdef int _fresh, _state
     cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _room
-    cdef Py_ssize_t _stop
-    cdef Py_ssize_t _string_limit, _text_limit, _token
+    cdef Py_ssize_t _number_limit, _stop, _string_limit, _text_limit, _token
     cdef public Py_ssize_t document
     cdef public list errors, repairs
     cdef list _frames, _number

@@ -70,6 +70,8 @@ class Limits:
 
 
 _DEFAULT_LIMITS: Final = Limits()
+# No text is that long, and offsets beyond it still fit a machine word when compiled.
+FAR: Final = 2**60
 
 
 class Repair(NamedTuple):
@@ -131,6 +133,7 @@ class Machine:
         "_many",
         "_number",
         "_number_end",
+        "_number_limit",
         "_number_state",
         "_object",
         "_offset",
@@ -168,8 +171,9 @@ class Machine:
         self._unique = duplicates == "error"
         self._parse_float = parse_float
         self._limits = limits if limits is not None else _DEFAULT_LIMITS
-        self._text_limit = self._limits.text
-        self._string_limit = self._limits.string
+        self._text_limit = min(self._limits.text, FAR)
+        self._string_limit = min(self._limits.string, FAR)
+        self._number_limit = min(self._limits.number, FAR)
         # The standard library's decoder, made when a piece is large enough; how much of this piece
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
@@ -537,7 +541,7 @@ class Machine:
         self._budget -= left
         try:
             value, end = self._decoder.raw_decode(text, pos)
-        except (ValueError, RecursionError):
+        except (ValueError, ArithmeticError, RecursionError):
             return pos
         if text.count(":", pos, end) > self._limits.keys:
             return pos
@@ -664,7 +668,7 @@ class Machine:
     def _begin_number(self, text: str, pos: int) -> int:
         """A number: at once when its end is in sight, else digit by digit."""
         self._token = self._offset + pos
-        self._stop = self._token + self._limits.number
+        self._stop = self._token + self._number_limit
         found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
         if found is not None:
             end = found.end()
@@ -703,7 +707,11 @@ class Machine:
     def _finish_number(self, number: str, text: str, end: int) -> None:
         """A number that ended before the character at `end` of this piece."""
         if "." in number or "e" in number or "E" in number:
-            value = self._parse_float(number)
+            try:
+                value = self._parse_float(number)
+            except (ValueError, ArithmeticError) as error:  # as Decimal, for a huge exponent
+                got = f"but got {number!r}"
+                raise self._error(InvalidJSON, "another number", got, text, end) from error
         else:
             try:
                 value = int(number)
@@ -718,12 +726,12 @@ class Machine:
             self._sink.scalar(value, None, self._offset + pos)
             self._ended(pos + len(word))
             return pos + len(word)
+        self._token = self._offset + pos
         rest = text[pos:]
         if word.startswith(rest):
             self._held = rest
             return len(text)
         wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
-        self._token = self._offset + pos
         return self._unexpected(text, pos + wrong, repr(word))
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:

@@ -46,7 +46,7 @@ class ProseMachine(Machine):
     def __init__(self, sink: Sink, *, rules: bool | Iterable[str], **options: Any) -> None:
         super().__init__(sink, **options)
         self._rules = rule_names(rules)
-        self._text_limit = max(self._text_limit, ahead.FAR)
+        self._text_limit = max(self._text_limit, ahead.REACH)
         self._state = self._fresh = BEFORE
         # How many repairs this document has.
         self._mended = 0

@@ -184,7 +184,7 @@ class LenientMachine(ProseMachine):
     def _bare_key(self, text: str, pos: int) -> int:
         end = _BARE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
-            raise self._over("string", self._limits.string, text, self._stop - self._offset)
+            raise self._over("string", self._string_limit, text, self._stop - self._offset)
         self._parts.add(text[pos:end])
         if end < len(text):
             self._state = KEY
@@ -242,7 +242,7 @@ class LenientMachine(ProseMachine):
         if text[end] == _CLOSERS[self._opened]:
             return self._end_odd_string(text, end)
         if self._offset + end >= self._stop:
-            raise self._over("string", self._limits.string, text, end)
+            raise self._over("string", self._string_limit, text, end)
         return self._odd_text(text, end)
 
     def _odd_text(self, text: str, pos: int) -> int:

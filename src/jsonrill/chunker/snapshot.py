@@ -119,9 +119,15 @@ def _copy(value: Any) -> Tree:
     if kind is float:
         return _decimal(value)
     if kind is dict:
-        return {_key(key): _copy(item) for key, item in value.items()}
+        # Plain strings are most of what there is: no call for them.
+        return {
+            (key if type(key) is str and key.isascii() else _key(key)): (
+                item if type(item) is str and item.isascii() else _copy(item)
+            )
+            for key, item in value.items()
+        }
     if kind is list:
-        return [_copy(item) for item in value]
+        return [it if type(it) is str and it.isascii() else _copy(it) for it in value]
     return _copy_other(value)
 
 

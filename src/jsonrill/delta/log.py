@@ -83,7 +83,7 @@ class Whole(Tree):
 class Log(Sink):
     """One entity's changes in REALTIME: strings from their quote, in pieces as they come."""
 
-    __slots__ = ("_compared", "_container", "_ended", "_frames", "_given_up", "_keys", "_read",
+    __slots__ = ("_container", "_ended", "_frames", "_given_up", "_keys", "_read",
                  "_shown", "_spent", "_step", "_tree", "_twice", "changed", "doubtful", "entries",
                  "sent", "sent_string", "string", "waits")  # fmt: skip
 
@@ -104,12 +104,11 @@ class Log(Sink):
         self._keys: set[str] | None = None
         self._frames: list[tuple[Place, str | int, set[str] | None]] = []
         # Where the reader of the log stands.
-        self._tree = Reading()
+        self._tree: Reading | None = None
         self._read = 0
         # A key that comes twice may bring the value that was there: then `news` has to look.
         self.doubtful = False
         self._twice = False
-        self._compared = 0
         self._spent = 0
 
     def start_object(self, offset: int) -> None:
@@ -190,20 +189,19 @@ class Log(Sink):
         Comparing costs as much as the open containers are wide. Where a text makes that happen
         too often, it is not worth it: what is sent again then does no harm.
         """
-        at = len(self.entries)
-        if not self.changed or at == self._compared:
-            return False
-        self._compared = at
-        if self.sent == 0:
-            return True
+        if not self.changed or self.sent == 0:
+            return self.changed
         self._spent += self._tree_at(self.sent).width
-        if self._spent > _PATIENCE * at:
-            return True
+        if self._spent <= _PATIENCE * len(self.entries) and self._is_as_sent():
+            self.mark()
+        return self.changed
+
+    def _is_as_sent(self) -> bool:
         old = self.value(self.sent)
         try:
-            return not same(old, self.live(at))
+            return same(old, self.live(len(self.entries)))
         except RecursionError:
-            return True
+            return False
 
     def value(self, at: int) -> Any:
         """The entity as it was at a position, safe to keep."""
@@ -226,13 +224,14 @@ class Log(Sink):
         return changes_of(self.entries[since:at], string, shown)
 
     def _tree_at(self, at: int) -> Reading:
-        if at < self._read:
-            self._tree = Reading()
+        tree = self._tree
+        if tree is None or at < self._read:
+            tree = self._tree = Reading()
             self._read = 0
         if at > self._read:
-            self._tree.read(self.entries[self._read : at])
+            tree.read(self.entries[self._read : at])
             self._read = at
-        return self._tree
+        return tree
 
     def _open(self, code: int, value: Any, step: str | int, keys: set[str] | None) -> None:
         place = self._next()

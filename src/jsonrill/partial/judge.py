@@ -52,7 +52,7 @@ def _is_by_name(schema: Any, entities: Entities) -> bool:
         isinstance(schema, Mapping)
         and bool(schema)
         and schema.keys() <= set(entities.names)
-        and not any(isinstance(one, (str, int, list)) for one in schema.values())
+        and not any(isinstance(one, (str, float, list)) for one in schema.values())
     )
 
 

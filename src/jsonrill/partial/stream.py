@@ -71,7 +71,7 @@ class PartialStream:
         self._realtime = self.mode == "REALTIME"
         self._numbers = partial_numbers
         self._literals = early_literals
-        self._zeros = zero_values
+        self._zeros = self._realtime and zero_values
         self._looks = self._realtime or self._schema_of is not None
         self._parse_float = parse_float
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
@@ -203,8 +203,7 @@ class PartialStream:
         if not self._is_begun(text):
             return
         if self._judge is not None:
-            path, offset = self._machine.pending_path, self._machine.pending_offset
-            self._judge.pending(path, text, offset)
+            self._judge.pending(self._machine.pending_path, text, self._machine.token_offset)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 
@@ -286,17 +285,11 @@ class PartialStream:
 
     def _update(self, entity: Entity, status: Status, data: Any) -> Update:
         """An update of an entity as its log has it now."""
-        update = Update.__new__(Update)
-        update._fill(entity, status, self._log, data)
+        update = Update.__new__(Update)._of(entity, status, self._log, data)
         update._delta = self._delta
         if self._lenient:
             repairs = self._machine.repairs
             update._repairs = (repairs, self._repairs, len(repairs))
-        log = self._log
-        if log is not None:
-            update._since = log.sent
-            update._string = log.sent_string
-            update._at = len(log.entries)
         return update
 
     def _completed(self, entity: Entity, recorder: Whole | Log) -> Update:

@@ -2,7 +2,7 @@
 
 When the kind of a value is known, `expand` turns a node into obligations, or refuses. A choice
 whose alternatives but one are refused at once is that one; other choices stay open, with a branch
-for each alternative. `end_branch` is told of a refusal inside of one.
+for each alternative, which `refuse` ends.
 """
 
 from __future__ import annotations
@@ -79,8 +79,23 @@ def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Ref
     return active, refused
 
 
-def end_branch(branch: Branch | None, refusal: Refusal) -> Refusal | None:
-    """A branch is refused. If that refuses the whole value, the reason."""
+def refuse(refused: Refused) -> Refusal | None:
+    """Refusals that are certain at one character, in order. If one refuses the whole value, it.
+
+    Of a choice that has one branch left after that, this branch alone says from now on why not.
+    """
+    narrowed: list[OpenChoice] = []
+    for branch, refusal in refused:
+        last = _end(branch, refusal, narrowed)
+        if last is not None:
+            return last
+    for choice in narrowed:
+        if choice.left == 1:
+            choice.rule = None
+    return None
+
+
+def _end(branch: Branch | None, refusal: Refusal, narrowed: list[OpenChoice]) -> Refusal | None:
     while branch is not None:
         if branch.gone:
             return None
@@ -88,6 +103,7 @@ def end_branch(branch: Branch | None, refusal: Refusal) -> Refusal | None:
         choice = branch.choice
         choice.left -= 1
         if choice.left:
+            narrowed.append(choice)
             return None
         refusal = _last(choice.rule, refusal)
         branch = choice.around

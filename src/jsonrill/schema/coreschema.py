@@ -161,7 +161,8 @@ class Compiler:
     def _tagged_union(self, node: Node, core: Core, config: Config) -> None:
         choices = {tag: one for tag, one in core["choices"].items() if isinstance(one, dict)}
         nodes = {tag: self._node(one, config) for tag, one in choices.items()}
-        node.choices.append(Choice("union", tuple(nodes.values())))
+        # A class with two tags is one alternative.
+        node.choices.append(Choice("union", tuple(dict.fromkeys(nodes.values()))))
         if isinstance(core["discriminator"], str):
             node.maker = Tagged(core["discriminator"], nodes)
 

@@ -31,7 +31,7 @@ _NAMES: Final = {
     STRING: "a string",
     NUMBER: "a number",
     INTEGER: "a number",
-    FRACTION: "a number",
+    FRACTION: "a number with a point or an exponent",
     TRUE: "true",
     FALSE: "false",
     NULL: "null",

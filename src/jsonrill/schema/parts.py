@@ -91,6 +91,11 @@ def _either(nodes: list[Node]) -> Node:
     return joined
 
 
+def anything() -> Node:
+    """A node that asks nothing."""
+    return Node(whole=Both(()))
+
+
 def natural(node: Node) -> int:
     """The kinds that a value here is written as, as far as the schema tells."""
     return _natural(node, {})

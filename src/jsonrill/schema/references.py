@@ -73,12 +73,18 @@ class SchemaDocument:
     def _checked(self, source: Any) -> Any:
         try:
             return self._rs.validator_for(source, offline=True, mask=MASK)
+        except (ValueError, RecursionError):
+            raise ValueError(f"not a JSON Schema: {self._wrong(source)}") from None
+
+    def _wrong(self, source: Any) -> str:
+        """What is wrong with a schema, once more and without the mask."""
+        try:
+            self._rs.validator_for(source, offline=True)
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "message", None) or str(error)
             path = "/".join(map(str, getattr(error, "instance_path", ())))
-            raise ValueError(
-                f"not a JSON Schema: {reason}" + (f", at {path}" if path else "")
-            ) from None
+            return f"{reason}, at {path}" if path else reason
+        return "it cannot be read"
 
     def _start(self) -> tuple[str, Any]:
         """The base that references are resolved against, and what resolves them."""

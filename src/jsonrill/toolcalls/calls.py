@@ -24,6 +24,7 @@ from ..providers.deltas import (
 )
 from .call import Status, ToolCall
 from .identity import Identity, Scope, id_of
+from .life import LiveCall, News
 
 if TYPE_CHECKING:
     from ..schema import Schema
@@ -56,13 +57,12 @@ class ToolCallUpdate:
 
     def __init__(
         self,
-        call: ToolCall,
-        *,
+        call: LiveCall,
         function_name: str | None = None,
         function_args: str | None = None,
         json_update_fragments: list[Fragment] | None = None,
         status: Status | None = None,
-        encoding: str | None = None,
+        *,
         is_result: bool = False,
     ) -> None:
         self.call = call
@@ -74,9 +74,11 @@ class ToolCallUpdate:
         self.json_update_fragments = json_update_fragments
         self.status = status
         self.error = call.error if status == "error" else None
-        self.encoding = encoding
+        self.encoding: str | None = None
         self.is_result = is_result
-        self._sends_id = sends_id(call)
+        # An id of our own making is not sent where the provider's may still come: the receiver
+        # knows the call by its index until then, and makes the same one.
+        self._sends_id = call.given or call.index is None
 
     def to_wire(self, encoder: CompactEncoder | None = None) -> dict[str, Any]:
         """As a dict for JSON, absent fields left out; with an encoder, fragments are compact."""
@@ -106,12 +108,6 @@ def _full(fragments: Iterable[Fragment]) -> list[Any]:
     return [to_wire(fragment) for fragment in fragments]
 
 
-def sends_id(call: ToolCall) -> bool:
-    """An id of our own making is not sent where the provider's may still come: the receiver knows
-    the call by its index until then, and makes the same one."""
-    return call.given or call.index is None
-
-
 class ToolCalls:
     """Provider events → tool calls whose arguments grow, however the calls are interleaved.
 
@@ -133,10 +129,10 @@ class ToolCalls:
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep
         self._limits = limits or Limits()
-        self._identity: Identity[ToolCall] = Identity(ToolCall)
-        self._calls: dict[int, ToolCall] = {}
+        self._identity: Identity[LiveCall] = Identity(self._make)
+        self._calls: dict[int, LiveCall] = {}
         # Of these the responses have ended.
-        self._done: dict[int, ToolCall] = {}
+        self._done: dict[int, LiveCall] = {}
         self._updates: list[ToolCallUpdate] = []
         # The messages whose response ended with the last `feed` or `flush`.
         self.ended: list[str] = []
@@ -144,11 +140,16 @@ class ToolCalls:
     @property
     def calls(self) -> list[ToolCall]:
         """The calls that are kept, in order of appearance."""
-        return list(self._calls.values())
+        return [*self._calls.values()]
 
     def get(self, id: str) -> ToolCall | None:
         """The latest call of this id."""
         return self._identity.known(id)
+
+    def of(self, message_id: str) -> list[LiveCall]:
+        """The calls of one message."""
+        scope = self._identity.scope_of(message_id)
+        return [] if scope is None else list(scope.calls.values())
 
     def feed(self, event: Any) -> list[ToolCallUpdate]:
         """Read one event: a decoded dict, JSON text, or an object of the provider's client."""
@@ -175,6 +176,9 @@ class ToolCalls:
             self._calls.pop(id_of(call), None)
             self._done.pop(id_of(call), None)
 
+    def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
+        return LiveCall(id, index, message_id, self._limits)
+
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []
         return updates
@@ -199,7 +203,8 @@ class ToolCalls:
     def _call(self, delta: CallDelta) -> None:
         if _says_nothing(delta):
             return
-        call = self._identity.find(
+        identity = self._identity
+        call = identity.find(
             delta.id,
             delta.index,
             delta.name,
@@ -208,32 +213,23 @@ class ToolCalls:
             choice=delta.choice,
             opens=delta.opens,
         )
-        if call is None or not call.open:
+        if call is None or not (call.open or identity.linked):
             return
-        new = self._identity.linked
+        new = identity.linked
         if id_of(call) not in self._calls:
             new = True
             self._add(call)
-        name = self._name(call, delta.name)
         status = call.status
-        text, fragments = call.take(delta, self._limits)
-        if delta.end is not None:
-            stated = call.end(delta.end, self._limits)
-            if text is None:
-                text, fragments = stated
-        if new or name or text or fragments is not None or call.status != status:
-            self._updates.append(
-                ToolCallUpdate(
-                    call,
-                    function_name=name,
-                    function_args=text,
-                    json_update_fragments=fragments,
-                    status=call.status if call.status != status else None,
-                    encoding="text" if new and call.encoding == "text" else None,
-                )
-            )
+        name = self._name(call, delta.name)
+        text, fragments = _fed(call, delta) if call.open else (None, None)
+        changed = call.status != status
+        if new or name or text or fragments is not None or changed:
+            update = ToolCallUpdate(call, name, text, fragments, call.status if changed else None)
+            if new and call.encoding == "text":
+                update.encoding = "text"
+            self._updates.append(update)
 
-    def _add(self, call: ToolCall) -> None:
+    def _add(self, call: LiveCall) -> None:
         self._calls[id_of(call)] = call
         if self._schemas:
             call.wait_for_name()
@@ -244,7 +240,7 @@ class ToolCalls:
                 self._updates.append(ToolCallUpdate(oldest, status=oldest.status))
             self._drop(oldest)
 
-    def _name(self, call: ToolCall, name: str | None) -> str | None:
+    def _name(self, call: LiveCall, name: str | None) -> str | None:
         """The name, if the call learns it now."""
         if name is None or call.name is not None:
             return None
@@ -254,7 +250,7 @@ class ToolCalls:
             call.judged_by(None if schema is None else schema.check())
         return name
 
-    def _end(self, scope: Scope[ToolCall], finish: Finish | None) -> None:
+    def _end(self, scope: Scope[LiveCall], finish: Finish | None) -> None:
         """A response has ended; without a word of the provider if `finish` is None."""
         for call in scope.calls.values():
             if call.open:
@@ -262,22 +258,17 @@ class ToolCalls:
             self._done[id_of(call)] = call
         self.ended.append(scope.message_id)
 
-    def _close(self, call: ToolCall, finish: Finish | None) -> None:
+    def _close(self, call: LiveCall, finish: Finish | None) -> None:
         status = call.status
         text, fragments = None, None
         if finish is None:
             call.abandon()
         else:
-            text, fragments = call.finish(finish.cut, finish.error, self._limits)
-        if call.status != status or text is not None:
-            self._updates.append(
-                ToolCallUpdate(
-                    call,
-                    function_args=text,
-                    json_update_fragments=fragments,
-                    status=call.status if call.status != status else None,
-                )
-            )
+            text, fragments = call.finish(cut=finish.cut, error=finish.error)
+        changed = call.status != status
+        if changed or text is not None:
+            shown = call.status if changed else None
+            self._updates.append(ToolCallUpdate(call, None, text, fragments, shown))
 
     def _result(self, result: Result) -> None:
         call = self._identity.known(result.id)
@@ -292,7 +283,7 @@ class ToolCalls:
 
     def _aggregate(self, message: str | None, deltas: list[CallDelta]) -> None:
         """The final state of a message takes the place of what was streamed."""
-        told: dict[int, ToolCall] = {}
+        told: dict[int, LiveCall] = {}
         for delta in deltas:
             call = self._identity.find(delta.id, delta.index, delta.name, message=message)
             if call is None:
@@ -314,10 +305,19 @@ class ToolCalls:
         while self._keep is not None and len(self._done) > self._keep:
             self._drop(next(iter(self._done.values())))
 
-    def _drop(self, call: ToolCall) -> None:
+    def _drop(self, call: LiveCall) -> None:
         self._identity.drop(call)
         self._calls.pop(id_of(call), None)
         self._done.pop(id_of(call), None)
+
+
+def _fed(call: LiveCall, delta: CallDelta) -> News:
+    """What a delta brings to a call; what its end states only if it brought nothing else."""
+    news = call.take(delta)
+    if delta.end is None:
+        return news
+    stated = call.end(delta.end)
+    return stated if news[0] is None else news
 
 
 def _says_nothing(delta: CallDelta) -> bool:

@@ -14,7 +14,7 @@ here: `Call` is all that identity sees of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 
 class Call(Protocol):
@@ -30,6 +30,8 @@ class Call(Protocol):
     def whole(self) -> bool: ...  # are its arguments whole, as far as can be told?
     @property
     def open(self) -> bool: ...  # may more of it come?
+    @property
+    def settled(self) -> bool: ...  # has it come to a good end, or been cut off?
 
 
 C = TypeVar("C", bound=Call)
@@ -193,7 +195,7 @@ class Identity(Generic[C]):
                     return there
                 if there is None and index is not None:
                     there = scope.indices.get(index)
-                call = there if there is not None and _could_be(there, name) else None
+                call = there if there is not None and _could_be(there, scope, name) else None
             return call
         if alias is not None and (alias in scope.ids or index is None):
             return scope.ids.get(alias)
@@ -224,6 +226,9 @@ class Identity(Generic[C]):
         scope.calls[id_of(call)] = call
         scope.ids[id] = self._known[id] = call
         if index is not None:
+            if index in scope.indices:
+                # The index leads elsewhere from now on, so an id that was made is the id for good.
+                scope.indices[index].given = True
             scope.indices[index] = call
         return call
 
@@ -254,9 +259,10 @@ class Identity(Generic[C]):
             self.linked = True
 
 
-def _could_be(call: Call, name: str | None) -> bool:
-    """Can an id that comes now be this call's?"""
-    return call.open and not call.given and (name is None or call.name in (None, name))
+def _could_be(call: Call, scope: Scope[Any], name: str | None) -> bool:
+    """Can an id that comes now be this call's? What a receiver cannot see does not count."""
+    waits = not (call.given or call.settled or scope.ended)
+    return waits and (name is None or call.name in (None, name))
 
 
 def id_of(call: object) -> int:
