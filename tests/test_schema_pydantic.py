@@ -444,6 +444,24 @@ def test_a_validator_function_runs_when_its_value_ends_and_at_the_very_end() -> 
     assert judged(schema, '{"x":"ab"}').violation is None and calls == ["ab"] * 3
 
 
+def test_validating_nested_containers_does_not_add_up() -> None:
+    calls = 0
+
+    class Nest(BaseModel):
+        inner: Nest | None = None
+
+        @model_validator(mode="after")
+        def count(self) -> Nest:
+            nonlocal calls
+            calls += 1
+            return self
+
+    depth = 100
+    text = '{"inner":' * depth + "null" + "}" * depth
+    assert judged(Nest, text).violation is None
+    assert calls < 5 * depth
+
+
 def test_a_function_that_looks_around_runs_at_the_end_only() -> None:
     schema = Schema(Informed)
     assert begun(schema, '{"a":1,"b":1,') is None
