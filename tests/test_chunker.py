@@ -636,6 +636,7 @@ Point = namedtuple("Point", "x y")
         (bytearray(b'{"a":1}'), '{"a":1}'),
         (b"\xef\xbb\xbf[1]", "[1]"),
         ({"\ud83d\ude00": "\ud83d\ude00\ud83d"}, '{"😀":"😀\\ud83d"}'),
+        ('{"\ud83d\ude00":"\ud83d\\ude00\\\\\ud83d"}', '{"😀":"😀\\\\\\ud83d"}'),
     ],
 )
 def test_snapshots_of_every_kind(snapshot: Any, text: str) -> None:
