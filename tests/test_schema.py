@@ -712,8 +712,9 @@ def test_a_reference_that_leads_nowhere_says_nothing() -> None:
 
 
 def test_joined_validators() -> None:
+    sources: tuple[Any, ...] = (True, False, 3)
     yes, no, broken = (
-        JsonSchemaJudge(partial(jsonschema_rs.validator_for, source)) for source in (True, False, 3)
+        JsonSchemaJudge(partial(jsonschema_rs.validator_for, source)) for source in sources
     )
     for judges, every, accepted in (
         ([yes, no], True, False),

@@ -306,7 +306,8 @@ def test_recipes_of_the_docs_run(
             monkeypatch.setenv(key, value)
         names: dict[str, Any] = {"__name__": "__main__"}
         run_script(block, "docs/tool-calls.md", names)
-        if hasattr(client := names.get("client"), "close") and "AsyncOpenAI" not in block.text:
+        client: Any = names.get("client")
+        if hasattr(client, "close") and "AsyncOpenAI" not in block.text:
             client.close()
     shown = capsys.readouterr().out.splitlines()
     assert f"get_weather {json.loads(TWO[0].text)}" in shown
