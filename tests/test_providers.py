@@ -725,8 +725,8 @@ def test_gemini_partial_args_of_any_value(value: Any, cut: int, chance: random.R
         del parts[:size]
     assert shown(read([*events, candidate({"functionCall": {}})])) == [("f", "complete", value)]
     for end in range(len(events)):
-        [cut] = read(events[: end + 1]).calls
-        assert cut.status == "truncated"
+        [left] = read(events[: end + 1]).calls
+        assert left.status == "truncated"
 
 
 @pytest.mark.parametrize(
