@@ -161,6 +161,15 @@ def test_numbers_from_0_again_are_another_response() -> None:
     assert shown(read(first[1:-1] + second[1:-1])) == meant([WEATHER, other])
 
 
+def test_of_ended_responses_no_items_are_remembered() -> None:
+    translate = translator("openai_responses")
+    for turn in range(50):
+        text = json.dumps(BUILDERS["openai_responses"](TWO, in_a_row(TWO, 50)))
+        for event in json.loads(text.replace("resp_1", f"resp_{turn}").replace("fc_", f"{turn}_")):
+            translate(event)
+    assert len(vars(translate)["_items"]) == len(TWO)
+
+
 @pytest.mark.parametrize("number", [0, -1, 7])
 def test_numbers_that_are_all_the_same_say_nothing(number: int) -> None:
     events = BUILDERS["openai_responses"](THREE, shuffled(THREE, 4))
@@ -685,6 +694,27 @@ def test_gemini_calls_without_ids() -> None:
     assert shown(read([candidate(both[0]), candidate(both[0], "STOP")])) == [DONE, DONE]
     bare = candidate({"functionCall": {"name": "f"}}, "STOP")
     assert shown(read([bare])) == [("f", "complete", {})]
+
+
+def test_gemini_the_end_of_nothing_is_nothing() -> None:
+    assert read([candidate({"functionCall": {}}, "STOP")]).calls == []
+
+
+@pytest.mark.parametrize(
+    "part, value",
+    [
+        ({"nullValue": "NULL_VALUE"}, None),
+        ({"nullValue": None}, None),
+        ({"nullValue": None, "stringValue": None, "numberValue": None, "boolValue": None}, {}),
+        ({}, {}),
+        ({"boolValue": False}, False),
+        ({"numberValue": 0}, 0),
+    ],
+)
+def test_gemini_values_that_are_hardly_there(part: Event, value: Any) -> None:
+    args = [{"jsonPath": "$.a", **part}]
+    [call] = read([candidate({"functionCall": {"name": "f", "partialArgs": args}})]).calls
+    assert (call.status, call.args) == ("complete", {"a": value})
 
 
 def test_gemini_in_snake_case() -> None:

@@ -259,6 +259,25 @@ class Old:
         return self._event
 
 
+def test_a_growing_snapshot_beside_the_event_is_not_read() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Delta(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        type: str
+        index: int
+        delta: dict[str, str]
+        snapshot: str
+
+        @pydantic.field_serializer("snapshot")  # type: ignore[untyped-decorator]
+        def refuse(self, snapshot: str) -> str:
+            raise AssertionError("each event would cost more than the last")
+
+    delta = {"type": "input_json_delta", "partial_json": "{}"}
+    calls = ToolCalls()
+    calls.feed(Delta(type="content_block_delta", index=0, delta=delta, snapshot="…"))
+    assert calls.calls[0].args == {}
+
+
 def test_objects_of_nobody_in_particular() -> None:
     events = anthropic(TWO, in_a_row(TWO))
     same_as_dicts((Old(event) for event in events), events)
