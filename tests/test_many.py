@@ -59,7 +59,8 @@ TEXTS: list[tuple[str, list[Any]]] = [
 @pytest.mark.parametrize("repair", [False, True])
 @pytest.mark.parametrize("text, expected", TEXTS)
 def test_documents_in_a_row(text: str, expected: list[Any], repair: bool) -> None:
-    for cut in [*cuttings(text), *cuttings(text.encode())]:
+    cuts: list[Any] = [*cuttings(text), *cuttings(text.encode())]
+    for cut in cuts:
         found, errors = documents(list(cut), repair=repair)
         assert same(found, dict(enumerate(expected)))
         assert not errors
@@ -131,7 +132,8 @@ LOST: list[tuple[str, dict[int, Any], list[str]]] = [
 def test_an_error_ends_that_document_only(
     text: str, expected: dict[int, Any], messages: list[str]
 ) -> None:
-    for cut in [*cuttings(text), *cuttings(text.encode())]:
+    cuts: list[Any] = [*cuttings(text), *cuttings(text.encode())]
+    for cut in cuts:
         found, errors = documents(list(cut))
         assert errors == messages
         assert same(found, expected)

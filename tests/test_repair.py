@@ -32,7 +32,7 @@ MEANT = [case for case in CORPUS if "refused" not in case]
 REFUSED = [case for case in CORPUS if "refused" in case]
 
 
-def refusal(text: str, **options: Any) -> InvalidJSON | LimitExceeded:
+def refusal(text: str, **options: Any) -> Any:
     document = Document(**{"repair": True, **options})
     with pytest.raises((InvalidJSON, LimitExceeded)) as caught:
         document.feed(text)
@@ -501,7 +501,7 @@ def test_duplicates_and_depth_are_judged_as_ever() -> None:
 
 
 def test_what_is_pending_can_be_seen() -> None:
-    parser = Parser(repair=True)
+    parser: Any = Parser(repair=True)
     parser.feed("1")
     assert parser.pending == ((), "1")
     parser.feed("2 ")
