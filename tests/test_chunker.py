@@ -51,6 +51,10 @@ CASES: dict[str, tuple[Any, ...]] = {
         ['{"a":"","b":""}', '{"a":"x","b":""}', '{"a":"x","b":"y"}'],
         ["{", '"a":"x', '","b":"y', '"}'],
     ),
+    "what comes back did not stand still": (
+        ['{"a":"","b":""}', '{"a":"x","b":""}', "{}", '{"a":"x","b":"y"}', '{"a":"x","b":"yy"}'],
+        ["{", '"a":"x', "", "", '","b":"yy', '"}'],
+    ),
     "two that grow at once": (
         ['{"a":"","b":""}', '{"a":"x","b":"y"}', '{"a":"xx","b":"yy"}', '{"a":"xx","b":"yyy"}'],
         ["{", '"a":"x', "x", '","b":"yyy', '"}'],
@@ -122,6 +126,10 @@ CASES: dict[str, tuple[Any, ...]] = {
         ['{"a":"x","b":{"p":"1","q":["2"]}}', '{"a":"x","b":{"p":"1","q":["23"]}}'],
         ["{", '"a":"x","b":{"p":"1","q":["23', '"]}}'],
     ),
+    "what changed inside a held array is what grows": (
+        ['{"a":"x","b":[1,{"p":"1","q":"2"}]}', '{"a":"x","b":[1,{"p":"1","q":"23"}]}'],
+        ["{", '"a":"x","b":[1,{"p":"1","q":"23', '"}]}'],
+    ),
     "a nested skeleton": (
         [
             '{"o":{"p":"","q":""},"r":""}',
@@ -169,6 +177,18 @@ CASES: dict[str, tuple[Any, ...]] = {
     "an array's last number vanishes for a moment": (
         ["[1,3]", "[1]", "[1,3.5]"],
         ["[1,3", "", ".5", "]"],
+    ),
+    "an array that shrinks and comes back, twice": (
+        ['["a"]', '["a",1.0]', "[]", '["a"]', "[]", '["ab"]'],
+        ['["a', "", "", "", "", "b", '"]'],
+    ),
+    "an element that comes back is new": (
+        [
+            '{"a":"z","b":[[],{"p":"x","q":"y"}]}',
+            '{"a":"z","b":[[]]}',
+            '{"a":"z","b":[[],{"p":"x","q":"y"}]}',
+        ],
+        ["{", '"a":"z","b":[[', "],{", '"p":"x","q":"y"}]}'],
     ),
     "elements are opened too": (
         ["[[]]", '[[{"a":[]}]]', '[[{"a":["x"]}],"y"]'],
@@ -227,6 +247,11 @@ CASES: dict[str, tuple[Any, ...]] = {
         ["[", '"a', '",null,"b', "", '",null]'],
         {"null": "placeholder"},
     ),
+    "placeholder: the root may be null for a while": (
+        ['{"a":"x"}', "null", '{"a":"xy"}'],
+        ['{"a":"x', "", "y", '"}'],
+        {"null": "placeholder"},
+    ),
     "placeholder: an open value may be null for a while": (
         ['{"a":"x"}', '{"a":null}', '{"a":"xy"}'],
         ['{"a":"x', "", "y", '"}'],
@@ -270,6 +295,26 @@ CASES: dict[str, tuple[Any, ...]] = {
             '{"a":"xx","b":"yyy"}',
         ],
         ["{", '"a":"x', "", "x", "", '","b":"yyy"}'],
+        {"patience": 2},
+    ),
+    "patience: a change of what is held starts its count again": (
+        [
+            '{"a":"x","b":"y"}',
+            '{"a":"x","b":"yy"}',
+            '{"a":"xx","b":"yyy"}',
+            '{"a":"xx","b":"yyy","c":"z"}',
+        ],
+        ["{", '"b":"yy', "y", '","c":"z', '","a":"xx"}'],
+        {"patience": 2},
+    ),
+    "patience: what stood still long enough is complete": (
+        [
+            '{"a":"x","b":"y"}',
+            '{"a":"x","b":"yy"}',
+            '{"a":"x","b":"yyy"}',
+            '{"a":"x","b":"yyy","c":"z"}',
+        ],
+        ["{", '"b":"yy', "y", '","a":"x","c":"z', '"}'],
         {"patience": 2},
     ),
     # Text (rule 11).
@@ -421,6 +466,14 @@ def test_what_is_kept_stays_and_all_else_goes_on() -> None:
     assert [it.path for it in chunker.revisions] == [("a",), ("b", "c")]
 
 
+@pytest.mark.parametrize("before, after", [('"Hello"', '"Hello!"'), ("1", "12"), ("[]", "[1]")])
+def test_what_is_kept_does_not_grow_again(before: str, after: str) -> None:
+    chunker = Chunker(on_revision="keep", verify=True)
+    texts = [f'{{"a":{value}}}' for value in (before, '"other"', after)]
+    assert "".join(map(chunker.feed, texts)) + chunker.flush() == texts[0]
+    assert [it.path for it in chunker.revisions] == [("a",)]
+
+
 def test_a_kept_container_ignores_everything_below_it() -> None:
     chunker = Chunker(on_revision="keep", verify=True)
     chunks = map(
@@ -470,6 +523,28 @@ def test_what_was_missing_may_come_back_after_the_end_was_refused() -> None:
         "n": 3.5,
         "ok": True,
     }
+
+
+def test_what_is_still_missing_is_refused_again() -> None:
+    chunker = Chunker()
+    for snapshot in ('{"a":"x","ok":true}', '{"ok":true}'):
+        chunker.feed(snapshot)
+    for more in ('{"ok":true,"b":"y"}', '{"ok":true,"b":"yz"}'):
+        with pytest.raises(RevisionError):
+            chunker.flush()
+        chunker.feed(more)
+    with pytest.raises(RevisionError):
+        chunker.flush()
+
+
+def test_a_placeholder_that_comes_too_late_is_a_revision_at_the_end() -> None:
+    chunker = Chunker(null="placeholder")
+    snapshots = ['{"a":{"b":"x"}}', '{"a":{"b":"x"},"c":"y"}', '{"a":{"b":"x","d":null},"c":"y"}']
+    text = "".join(map(chunker.feed, snapshots))
+    with pytest.raises(RevisionError) as raised:
+        chunker.flush()
+    assert raised.value.path == ("a",)
+    assert text + chunker.flush() == '{"a":{"b":"x"},"c":"y"}'
 
 
 def test_missing_for_a_while_in_what_is_closed() -> None:
@@ -565,6 +640,7 @@ Point = namedtuple("Point", "x y")
         (bytearray(b'{"a":1}'), '{"a":1}'),
         (b"\xef\xbb\xbf[1]", "[1]"),
         ({"\ud83d\ude00": "\ud83d\ude00\ud83d"}, '{"😀":"😀\\ud83d"}'),
+        ('{"\ud83d\ude00":"\ud83d\\ude00\\\\\ud83d"}', '{"😀":"😀\\\\\\ud83d"}'),
     ],
 )
 def test_snapshots_of_every_kind(snapshot: Any, text: str) -> None:

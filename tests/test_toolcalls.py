@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, tool_calls
-from jsonrill.providers.deltas import CallDelta, End, Finish, Result, Statement
+from jsonrill.providers.deltas import Begin, CallDelta, End, Finish, Result, Statement
 from provider_streams import (
     BUILDERS,
-    INTERLEAVING,
     SEARCH,
     THREE,
     TWO,
@@ -306,6 +305,16 @@ def test_a_result_is_attached_by_id_however_late() -> None:
     assert reader.say(Result(None, 1)) == []
 
 
+def test_a_result_that_the_stream_does_not_say() -> None:
+    reader = Reader()
+    call = reader.text("{}")
+    reader.finish()
+    [update] = reader.calls.answer("a", {"n": 1}, is_error=True)
+    assert update.is_result
+    assert (call.answered, call.result, call.result_is_error) == (True, {"n": 1}, True)
+    assert reader.calls.answer("nobody", 1) == []
+
+
 def test_a_result_proves_that_the_call_has_ended() -> None:
     reader = Reader()
     call = reader.text('{"a":1}')
@@ -339,6 +348,28 @@ def _reachable(*roots: Any) -> list[Any]:
     return list(found.values())
 
 
+def test_a_response_that_is_announced_again_goes_on() -> None:
+    reader = Reader()
+    call = reader.text('{"a":')
+    reader.say(Begin("m"))
+    assert reader.text("1}").args == {"a": 1}
+    assert call.status == "streaming"
+    [update] = reader.say(Begin("n"))
+    assert (update.call is call, call.status) == (True, "complete")
+
+
+def test_a_call_in_error_still_learns_its_id() -> None:
+    calls = ToolCalls()
+    where = {"item_id": "fc", "output_index": 0}
+    kind = "response.function_call_arguments"
+    calls.feed({"type": f"{kind}.delta", "delta": "no JSON", **where})
+    calls.feed({"type": f"{kind}.done", "arguments": "no JSON", **where})
+    item = {"type": "function_call", "id": "fc", "call_id": "c", "name": "f"}
+    [update] = calls.feed({"type": "response.output_item.done", "output_index": 0, "item": item})
+    assert (update.tool_call_id, update.function_name, update.status) == ("c", "f", None)
+    assert [(call.id, call.status) for call in calls.calls] == [("c", "error")]
+
+
 def test_forget() -> None:
     reader = Reader()
     reader.text("{}")
@@ -347,6 +378,8 @@ def test_forget() -> None:
     assert [call.id for call in reader.calls.calls] == ["b"]
     assert reader.calls.get("a") is None
     reader.calls.forget("never seen")
+    reader.finish()
+    assert not reader.calls._done
     # As if it had never come: a replay starts anew.
     assert reader.text("{}").raw == "{}"
 
@@ -527,6 +560,19 @@ def test_calls_and_options_do_not_go_together() -> None:
         tool_calls(7)  # type: ignore[call-overload]
 
 
+def test_the_end_of_one_stream_is_not_that_of_another() -> None:
+    calls = ToolCalls()
+    long, short = (
+        tool_calls(openai_chat([WEATHER], in_a_row([WEATHER], size), f"m{size}")[:-1], calls=calls)
+        for size in (1, 30)
+    )
+    next(long)
+    assert [update.status for update in short][-1] == "complete"
+    assert [call.status for call in calls.calls] == ["streaming", "complete"]
+    assert [update.status for update in long][-1] == "complete"
+    assert list(tool_calls([], calls=calls)) == []
+
+
 def test_one_object_for_many_streams() -> None:
     calls = ToolCalls()
     for turn in range(3):
@@ -548,7 +594,7 @@ def long_calls(size: int) -> tuple[list[Made], list[tuple[int, str]]]:
     return calls, script
 
 
-@pytest.mark.parametrize("name", INTERLEAVING)
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic", "vercel"])
 def test_eight_interleaved_calls_cost_the_same_at_any_size(name: str) -> None:
     def per_event(size: int) -> float:
         events = BUILDERS[name](*long_calls(size))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from jsonrill import ToolCalls, tool_calls
+from pages import Block, read
 from provider_streams import (
     BUILDERS,
     THREE,
@@ -29,6 +30,8 @@ from provider_streams import (
     shuffled,
 )
 from replay import Replay, serve
+from support import ROOT
+from test_docs import run_script
 
 MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
 Open = Callable[[Any], Any]
@@ -112,13 +115,13 @@ def test_async_client(name: str) -> None:
     client = CLIENTS[name]
     calls, grown = ToolCalls(), dict[str, list[str]]()
 
-    async def read(url: str) -> None:
+    async def follow(url: str) -> None:
         async with client.asynchronous(url) as api, await client.open(api) as stream:
             async for update in tool_calls(stream, calls=calls):
                 grown.setdefault(update.tool_call_id, []).append(update.call.raw)
 
     with serve(Replay(client.events)) as replay:
-        asyncio.run(read(replay.url))
+        asyncio.run(follow(replay.url))
     check(calls, grown)
 
 
@@ -140,7 +143,7 @@ def test_leaving_the_loop_closes_the_connection(name: str) -> None:
     client = CLIENTS[name]
     with serve(Replay(client.events)) as replay, client.sync(replay.url) as api:
         stream = client.open(api)
-        updates = tool_calls(stream)
+        updates: Any = tool_calls(stream)
         next(updates)
         updates.close()
         assert stream.response.is_closed
@@ -256,6 +259,25 @@ class Old:
         return self._event
 
 
+def test_a_growing_snapshot_beside_the_event_is_not_read() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Delta(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        type: str
+        index: int
+        delta: dict[str, str]
+        snapshot: str
+
+        @pydantic.field_serializer("snapshot")  # type: ignore[untyped-decorator]
+        def refuse(self, snapshot: str) -> str:
+            raise AssertionError("each event would cost more than the last")
+
+    delta = {"type": "input_json_delta", "partial_json": "{}"}
+    calls = ToolCalls()
+    calls.feed(Delta(type="content_block_delta", index=0, delta=delta, snapshot="…"))
+    assert calls.calls[0].args == {}
+
+
 def test_objects_of_nobody_in_particular() -> None:
     events = anthropic(TWO, in_a_row(TWO))
     same_as_dicts((Old(event) for event in events), events)
@@ -273,3 +295,71 @@ def test_objects_of_nobody_in_particular() -> None:
 
 
 FLAT = {"type", "index"}
+
+
+# ---- what the docs show ----
+
+
+def recipes() -> list[Any]:
+    page = read((ROOT / "docs" / "tool-calls.md").read_text("utf8"))
+    blocks = [block for block in page.blocks if block.skip and "loopback" in block.skip]
+    return [pytest.param(block, id=block.text.split()[1]) for block in blocks]
+
+
+@pytest.mark.parametrize("block", recipes())
+def test_recipes_of_the_docs_run(
+    block: Block, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As they stand there: the clients are told by the environment whom to ask."""
+    chat = "chat.completions" in block.text
+    openai = "openai chat" if chat else "openai responses"
+    name = openai if "openai" in block.text else "anthropic"
+    pytest.importorskip(CLIENTS[name].name)
+    with serve(Replay(CLIENTS[name].events)) as replay:
+        for key, value in {
+            "OPENAI_API_KEY": "none",
+            "OPENAI_BASE_URL": replay.url + "/v1",
+            "ANTHROPIC_API_KEY": "none",
+            "ANTHROPIC_BASE_URL": replay.url,
+        }.items():
+            monkeypatch.setenv(key, value)
+        names: dict[str, Any] = {"__name__": "__main__"}
+        run_script(block, "docs/tool-calls.md", names)
+        client: Any = names.get("client")
+        if hasattr(client, "close") and "AsyncOpenAI" not in block.text:
+            client.close()
+    shown = capsys.readouterr().out.splitlines()
+    assert f"get_weather {json.loads(TWO[0].text)}" in shown
+    assert len(shown) > 8
+
+
+HALVES = [(0, '{"city":'), (1, '{"q":'), (0, "1}"), (1, "2}")]
+STRICT: list[Any] = [
+    {"type": "function", "function": {"name": made.name, "strict": True, "parameters": {}}}
+    for made in TWO
+]
+
+
+@pytest.mark.parametrize(
+    "script, options, error",
+    [
+        pytest.param(HALVES, {"tools": STRICT}, "JSONDecodeError", id="strict tools"),
+        pytest.param([HALVES[1], HALVES[0], *HALVES[2:]], {}, "IndexError", id="call 1 first"),
+    ],
+)
+def test_where_the_helper_of_openai_raises_tool_calls_does_not(
+    script: list[tuple[int, str]], options: dict[str, Any], error: str
+) -> None:
+    openai = pytest.importorskip("openai")
+    with serve(Replay(openai_chat(TWO, script))) as replay:
+        with openai.OpenAI(api_key="none", base_url=replay.url + "/v1", max_retries=0) as api:
+            with pytest.raises(Exception) as caught:
+                with api.chat.completions.stream(model="m", messages=MESSAGES, **options) as stream:
+                    list(stream)
+            calls = ToolCalls()
+            with api.chat.completions.create(
+                model="m", messages=MESSAGES, stream=True, **options
+            ) as raw:
+                list(tool_calls(raw, calls=calls))
+    assert type(caught.value).__name__ == error, f"changed in openai {openai.__version__}"
+    assert {call.index: call.args for call in calls.calls} == {0: {"city": 1}, 1: {"q": 2}}

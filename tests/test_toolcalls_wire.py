@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import ToolCall, ToolCallEvents, ToolCalls
+from jsonrill import Limits, ToolCall, ToolCallEvents, ToolCalls
 from provider_streams import BUILDERS, PAGE_OF, THREE, TWO, Made, in_a_row, openai_chat, shuffled
-from support import ROOT, examples
+from support import ROOT, examples, pieces
 from test_providers import STREAMS, mutated
 
 CASES = json.loads((ROOT / "tests" / "cases" / "toolcalls.json").read_text("utf8"))["cases"]
@@ -158,6 +158,27 @@ def test_what_is_sent() -> None:
     }
 
 
+def test_one_event_may_do_all_to_a_call() -> None:
+    more = [{"index": 0, "function": {"arguments": text}} for text in ('{"a":"x', 'y"', "}")]
+    first = {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}
+    delta = {"tool_calls": [first, *more]}
+    line = Line(compact=True)
+    line.feed({"id": "m", "choices": [{"delta": delta, "finish_reason": "tool_calls"}]})
+    assert line.receiver.calls[0].args == {"a": "xy"}
+
+
+def test_a_result_of_ones_own_tool_is_sent() -> None:
+    sender = ToolCallEvents(ToolCalls("openai_chat"))
+    for event in openai_chat(TWO, in_a_row(TWO)):
+        sender.feed(event)
+    assert sender.answer("call_a", None) == [
+        {"kind": "tool_result", "messageId": "chatcmpl-1", "tool_call_id": "call_a", "result": None}
+    ]
+    [failed] = sender.answer("call_b", "no", is_error=True)
+    assert failed["is_error"] is True
+    assert sender.answer("nobody", 1) == []
+
+
 def test_updates_of_one_message_travel_together() -> None:
     whole = [
         {"index": number, "id": made.id, "function": {"name": made.name, "arguments": made.text}}
@@ -199,6 +220,35 @@ def test_a_made_id_is_not_sent_where_the_providers_may_come() -> None:
     assert line.receiver.calls[0].id == "real"
 
 
+def test_calls_that_shared_an_index_are_told_apart_to_the_end() -> None:
+    line = Line()
+    for name, fields in (("f", {}), ("g", {"id": "b"})):
+        call = {"index": 0, "function": {"name": name, "arguments": "{"}, **fields}
+        line.feed({"id": "m", "choices": [{"delta": {"tool_calls": [call]}}]})
+    line.flush()
+    assert [(call.id, call.status) for call in line.receiver.calls] == [
+        ("m:0", "truncated"),
+        ("b", "truncated"),
+    ]
+
+
+def test_an_aggregate_without_args_does_not_take_away_what_is_known() -> None:
+    calls = ToolCalls()
+    call = {"tool_call_id": "a", "function_args": '{"x": [1', "status": "truncated"}
+    start = [[0], [4, None, "x"], [2], [8, None, 1]]
+    update = call | {"json_update_fragments": start}
+    calls.feed({"kind": "tools_call_update", "messageId": "m", "tool_call_updates": [update]})
+    calls.feed({"kind": "tools_aggregate", "messageId": "m", "tool_calls": [call]})
+    assert calls.calls[0].args == {"x": [1]}
+
+
+def test_an_encoder_lives_as_long_as_its_call() -> None:
+    sender = ToolCallEvents(compact=True)
+    for event in openai_chat(TWO, in_a_row(TWO)):
+        sender.feed(event)
+    assert [call.encoder for call in sender.calls.of("chatcmpl-1")] == [None, None]
+
+
 def test_lone_surrogates_and_odd_keys_survive() -> None:
     text = '{"\\ud800": "\\udfff", "": "a\\u0000b", "x.y[0]": "\\ud83d\\ude00"}'
     for compact in (False, True):
@@ -217,7 +267,30 @@ def test_what_is_kept_of_ended_messages_is_bounded_on_both_sides() -> None:
                 receiver.feed(wire)
         assert receiver.calls == sender.calls.calls
     assert len(receiver.calls) <= 4 + len(THREE)
-    assert not sender._encoders
+
+
+@given(st.data())
+def test_bounds_are_the_same_on_both_sides(data: st.DataObject) -> None:
+    text = data.draw(
+        st.sampled_from(
+            [
+                '{"a": {"b": {"c": [1]}}}',
+                '{"a": 1, "b": 2, "c": 3, "d": 4}',
+                '{"a": 123456789}',
+                '{"a": "abcdefghijk", "b": 1}',
+                '["a", "b", "c", "d", "e", "f", "g"]',
+            ]
+        )
+    )
+    limits = Limits(depth=2, text=30, string=8, number=5, keys=3)
+    sender = ToolCallEvents(ToolCalls(limits=limits), compact=data.draw(st.booleans()))
+    receiver = ToolCalls()
+    calls = [Made("a", "f", text)]
+    for event in openai_chat(calls, [(0, piece) for piece in data.draw(pieces(text))]):
+        for wire in sender.feed(event):
+            receiver.feed(wire)
+        assert receiver.calls == sender.calls.calls
+    assert (receiver.calls[0].error or {})["code"] == "LIMIT_EXCEEDED"
 
 
 ANYTHING = st.recursive(

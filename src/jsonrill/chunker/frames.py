@@ -290,7 +290,7 @@ class Array:
 
     def hold(self, look: Look, value: list[Tree], still: bool) -> None:
         self._start = len(self.written) + (self.open is not None)
-        self._size = len(value)
+        self._size = max(len(value), self._start)
         self.tail = value[self._start :]
 
     def freeze(self) -> None:

@@ -1,8 +1,8 @@
 """Tool calls as they stream: from any provider's events, over the wire, and back.
 
-`identity.py` tells which call an event speaks of, `arguments.py` how arguments grow, `call.py` how
-one call lives, `calls.py` puts them together, `events.py` sends them. What providers' events mean
-is said in `providers/`.
+`call.py` is a call as its users see it, `life.py` how it grows and ends, `arguments.py` how its
+arguments do, `identity.py` which call an event speaks of; `calls.py` puts them together and
+`events.py` sends them. What providers' events mean is said in `providers/`.
 """
 
 from .call import ToolCall

@@ -13,13 +13,13 @@ from contextlib import suppress
 from typing import Any, Final, Literal, Protocol
 
 from ..document import Document
-from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed, Truncated
+from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed
 from ..fragments import Fragment, WireReader
 from ..grammar import LITERALS
-from ..machine import Limits, Machine
-from ..parser import FragmentSink
+from ..machine import Limits
+from ..parser import Parser
 from ..paths import Path
-from ..rebuilder import Rebuilder, Tree
+from ..rebuilder import Rebuilder
 
 Outcome = Literal["complete", "empty", "truncated"]
 Problem = dict[str, Any]
@@ -70,10 +70,15 @@ class Arguments(Protocol):
     def whole(self) -> bool: ...  # a whole JSON value
     @property
     def begun(self) -> tuple[Path, str, int] | None: ...  # a number or literal being read
-    def feed(self, text: str) -> list[Fragment] | None: ...  # None: only a repetition
+    def feed(self, text: str) -> list[Fragment] | None: ...  # None: the text is not taken
     def end(
         self,
     ) -> tuple[Outcome, list[Fragment]]: ...  # the text has ended: what was it?
+
+
+def is_blank(text: str) -> bool:
+    """Nothing but white space, as JSON has it."""
+    return not text.strip(_SPACES)
 
 
 def problem(code: str, message: str, offset: int | None = None) -> Problem:
@@ -103,65 +108,21 @@ class Frozen:
         return "empty", []
 
 
-class _LiveSink(FragmentSink):
-    """Fragments, and the value they tell of, from one reading."""
-
-    __slots__ = ("tree",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tree = Tree()
-
-    def start_object(self, offset: int) -> None:
-        super().start_object(offset)
-        self.tree.start_object(offset)
-
-    def start_array(self, offset: int) -> None:
-        super().start_array(offset)
-        self.tree.start_array(offset)
-
-    def end_container(self, offset: int) -> None:
-        super().end_container(offset)
-        self.tree.end_container(offset)
-
-    def key(self, key: str, offset: int) -> None:
-        super().key(key, offset)
-        self.tree.key(key, offset)
-
-    def start_string(self, offset: int) -> None:
-        super().start_string(offset)
-        self.tree.start_string(offset)
-
-    def text(self, run: str) -> None:
-        # Called most of all, and this way of calling is the cheaper one.
-        FragmentSink.text(self, run)
-        self.tree.text(run)
-
-    def end_string(self) -> None:
-        super().end_string()
-        self.tree.end_string()
-
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        super().scalar(value, text, offset)
-        self.tree.scalar(value, text, offset)
-
-    def complete(self, offset: int) -> None:
-        super().complete(offset)
-        self.tree.complete(offset)
-
-
 class JsonArguments:
-    """Argument text that should be JSON."""
+    """Argument text that should be JSON. The parser judges; the value is read when it is wanted."""
 
-    __slots__ = ("_broken", "_limits", "_machine", "_raw", "_sink", "error")
+    __slots__ = ("_broken", "_document", "_limits", "_parser", "_raw", "_unread", "error", "whole")
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or _NO_LIMITS
-        self._sink = _LiveSink()
-        self._machine = Machine(self._sink, limits=self._limits)
+        self._parser = Parser(limits=self._limits)
+        self._document = Document(limits=self._limits)
+        # What the document has not seen yet: nobody has asked for the value.
+        self._unread: list[str] = []
         self._raw = Growing()
         self._broken: tuple[Path, str, int] | None = None
         self.error: Problem | None = None
+        self.whole = False
 
     @property
     def raw(self) -> str:
@@ -169,54 +130,69 @@ class JsonArguments:
 
     @property
     def value(self) -> Any:
-        return self._sink.tree.value
+        self._read()
+        return self._document.value
 
     @property
     def live(self) -> Any:
-        return self._sink.tree.live
-
-    @property
-    def whole(self) -> bool:
-        return self._sink.tree.done and self.error is None
+        self._read()
+        return self._document.live
 
     @property
     def begun(self) -> tuple[Path, str, int] | None:
         """The number or literal that is being read, or that an error broke off, and its offset."""
-        pending = self._machine.pending
+        pending = self._parser.pending
         if pending is None:
             return self._broken
-        return *pending, self._machine.pending_offset
+        return *pending, self._parser.pending_offset
 
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:
             # Not JSON, but kept; only a flood is not.
-            if self._raw.length < self._limits.text:
-                self._raw.add(text)
+            if self._raw.length > self._limits.text:
+                return None
+            self._raw.add(text)
             return []
-        if self.whole and text.strip(_SPACES) and self._repeats(text):
+        if self.whole and self._repeats(text):
             return None
         self._raw.add(text)
+        self._unread.append(text)
         try:
-            self._machine.feed(text)
+            fragments = self._parser.feed(text)
         except InvalidJSON as error:
             self.error = problem("INVALID_JSON", str(error), error.offset)
             self._broken = _broken_literal(error, self._raw.text)
+            self.whole = False
+            return error.fragments
         except LimitExceeded as error:
             self.error = problem("LIMIT_EXCEEDED", str(error), error.offset)
-        self._sink.tree.stale = True
-        return self._sink.take()
+            return error.fragments
+        if fragments and fragments[-1].kind == "JsonComplete":
+            self.whole = True
+        return fragments
+
+    def end(self) -> tuple[Outcome, list[Fragment]]:
+        if is_blank(self._raw.text):
+            return "empty", []
+        try:
+            fragments = self._parser.flush()
+        except (InvalidJSON, LimitExceeded) as error:
+            return "truncated", error.fragments
+        self._read()
+        with suppress(InvalidJSON, LimitExceeded, StreamClosed):
+            self._document.flush()
+        return "complete", fragments
 
     def _repeats(self, text: str) -> bool:
         return len(text) == self._raw.length and text == self._raw.text
 
-    def end(self) -> tuple[Outcome, list[Fragment]]:
-        if not self._raw.text.strip(_SPACES):
-            return "empty", []
-        try:
-            self._machine.flush()
-        except (Truncated, LimitExceeded):
-            return "truncated", self._sink.take()
-        return "complete", self._sink.take()
+    def _read(self) -> None:
+        if self._unread:
+            text = "".join(self._unread)
+            self._unread.clear()
+            # The parser has told of it already.
+            with suppress(InvalidJSON, LimitExceeded):
+                self._document.feed(text)
 
 
 def _broken_literal(error: InvalidJSON, text: str) -> tuple[Path, str, int] | None:
@@ -253,7 +229,7 @@ class FreeText:
         if self._raw.length + len(text) > self._limits.text:
             bound = self._limits.text
             self.error = problem("LIMIT_EXCEEDED", f"more than {bound} (text)", bound)
-            return []
+            return None
         start = [] if self._raw.length else [Fragment("StartString")]
         self._raw.add(text)
         return [*start, Fragment("PartialString", (), text)]
@@ -269,16 +245,16 @@ class Received:
     then on the value is what the whole text says, once it is whole. The browser does the same.
     """
 
-    __slots__ = ("_fallback", "_raw", "_reader", "_rebuilder", "error", "free")
+    __slots__ = ("_fallback", "_limits", "_raw", "_reader", "_rebuilder", "free")
 
-    begun = None
+    error = begun = None
 
-    def __init__(self, *, free: bool = False) -> None:
+    def __init__(self, limits: Limits | None = None, *, free: bool = False) -> None:
+        self._limits = limits or _NO_LIMITS
         self._raw = Growing()
         self._reader = WireReader()
         self._rebuilder = Rebuilder()
         self._fallback: Document | None = None
-        self.error: Problem | None = None
         self.free = free
 
     @property
@@ -297,18 +273,22 @@ class Received:
     def whole(self) -> bool:
         return not self.free and self._known().complete
 
-    def receive(self, text: str | None, fragments: list[Any] | None) -> list[Fragment] | None:
-        """Take what one event brings; the fragments that could be used, None if none were sent."""
+    def receive(
+        self, text: str | None, fragments: list[Any] | None
+    ) -> tuple[str | None, list[Fragment] | None]:
+        """Take what one event brings: the text, and those fragments that could be used."""
+        if self._raw.length > self._limits.text:
+            return None, None
         if text:
             self._raw.add(text)
         if fragments is not None and self._fallback is None:
             used, fit = self._apply(fragments)
             if fit or self.free:
-                return used
+                return text, used
         elif not text or self.free:
-            return None
+            return text, None
         self._fall_back(text or "")
-        return None
+        return text, None
 
     def feed(self, text: str) -> list[Fragment] | None:
         self.receive(text, None)
@@ -317,7 +297,7 @@ class Received:
     def end(self) -> tuple[Outcome, list[Fragment]]:
         if self.free or self.whole:
             return "complete", []
-        if not self._raw.text.strip(_SPACES):
+        if is_blank(self._raw.text):
             return "empty", []
         fallback = self._fall_back("")
         self._try(fallback.flush)

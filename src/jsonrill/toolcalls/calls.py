@@ -24,6 +24,7 @@ from ..providers.deltas import (
 )
 from .call import Status, ToolCall
 from .identity import Identity, Scope, id_of
+from .life import LiveCall, News
 
 if TYPE_CHECKING:
     from ..schema import Schema
@@ -56,7 +57,7 @@ class ToolCallUpdate:
 
     def __init__(
         self,
-        call: ToolCall,
+        call: LiveCall,
         function_name: str | None = None,
         function_args: str | None = None,
         json_update_fragments: list[Fragment] | None = None,
@@ -128,10 +129,10 @@ class ToolCalls:
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep
         self._limits = limits or Limits()
-        self._identity: Identity[ToolCall] = Identity(ToolCall)
-        self._calls: dict[int, ToolCall] = {}
+        self._identity: Identity[LiveCall] = Identity(self._make)
+        self._calls: dict[int, LiveCall] = {}
         # Of these the responses have ended.
-        self._done: dict[int, ToolCall] = {}
+        self._done: dict[int, LiveCall] = {}
         self._updates: list[ToolCallUpdate] = []
         # The messages whose response ended with the last `feed` or `flush`.
         self.ended: list[str] = []
@@ -139,11 +140,16 @@ class ToolCalls:
     @property
     def calls(self) -> list[ToolCall]:
         """The calls that are kept, in order of appearance."""
-        return list(self._calls.values())
+        return [*self._calls.values()]
 
     def get(self, id: str) -> ToolCall | None:
         """The latest call of this id."""
         return self._identity.known(id)
+
+    def of(self, message_id: str) -> list[LiveCall]:
+        """The calls of one message."""
+        scope = self._identity.scope_of(message_id)
+        return [] if scope is None else list(scope.calls.values())
 
     def feed(self, event: Any) -> list[ToolCallUpdate]:
         """Read one event: a decoded dict, JSON text, or an object of the provider's client."""
@@ -156,12 +162,22 @@ class ToolCalls:
                 self._act(statement)
         return self._take()
 
-    def flush(self) -> list[ToolCallUpdate]:
-        """The stream is over: what has not ended is truncated. Another stream may follow."""
+    def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
+        """The stream is over: what has not ended is truncated. Another stream may follow.
+
+        Where several streams are read at once, say which messages came in this one.
+        """
         self.ended = []
         self._evict()
-        for scope in self._identity.ended(None, None):
-            self._end(scope, None)
+        for message_id in message_ids or (None,):
+            for scope in self._identity.ended(message_id, None):
+                self._end(scope, None)
+        return self._take()
+
+    def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[ToolCallUpdate]:
+        """What a tool answered, where the provider's stream does not say it."""
+        self.ended = []
+        self._result(Result(id, result, is_error))
         return self._take()
 
     def forget(self, message_id: str) -> None:
@@ -169,6 +185,9 @@ class ToolCalls:
         for call in self._identity.forget(message_id):
             self._calls.pop(id_of(call), None)
             self._done.pop(id_of(call), None)
+
+    def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
+        return LiveCall(id, index, message_id, self._limits)
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []
@@ -210,9 +229,9 @@ class ToolCalls:
         if id_of(call) not in self._calls:
             new = True
             self._add(call)
-        name = self._name(call, delta.name)
         status = call.status
-        text, fragments = self._feed(call, delta) if call.open else (None, None)
+        name = self._name(call, delta.name)
+        text, fragments = _fed(call, delta) if call.open else (None, None)
         changed = call.status != status
         if new or name or text or fragments is not None or changed:
             update = ToolCallUpdate(call, name, text, fragments, call.status if changed else None)
@@ -220,15 +239,7 @@ class ToolCalls:
                 update.encoding = "text"
             self._updates.append(update)
 
-    def _feed(self, call: ToolCall, delta: CallDelta) -> tuple[str | None, list[Fragment] | None]:
-        """The new text and its fragments; those of the end only if the delta had none."""
-        news = call.take(delta, self._limits)
-        if delta.end is None:
-            return news
-        stated = call.end(delta.end, self._limits)
-        return stated if news[0] is None else news
-
-    def _add(self, call: ToolCall) -> None:
+    def _add(self, call: LiveCall) -> None:
         self._calls[id_of(call)] = call
         if self._schemas:
             call.wait_for_name()
@@ -239,7 +250,7 @@ class ToolCalls:
                 self._updates.append(ToolCallUpdate(oldest, status=oldest.status))
             self._drop(oldest)
 
-    def _name(self, call: ToolCall, name: str | None) -> str | None:
+    def _name(self, call: LiveCall, name: str | None) -> str | None:
         """The name, if the call learns it now."""
         if name is None or call.name is not None:
             return None
@@ -249,7 +260,7 @@ class ToolCalls:
             call.judged_by(None if schema is None else schema.check())
         return name
 
-    def _end(self, scope: Scope[ToolCall], finish: Finish | None) -> None:
+    def _end(self, scope: Scope[LiveCall], finish: Finish | None) -> None:
         """A response has ended; without a word of the provider if `finish` is None."""
         for call in scope.calls.values():
             if call.open:
@@ -257,13 +268,13 @@ class ToolCalls:
             self._done[id_of(call)] = call
         self.ended.append(scope.message_id)
 
-    def _close(self, call: ToolCall, finish: Finish | None) -> None:
+    def _close(self, call: LiveCall, finish: Finish | None) -> None:
         status = call.status
         text, fragments = None, None
         if finish is None:
             call.abandon()
         else:
-            text, fragments = call.finish(finish.cut, finish.error, self._limits)
+            text, fragments = call.finish(cut=finish.cut, error=finish.error)
         changed = call.status != status
         if changed or text is not None:
             shown = call.status if changed else None
@@ -282,7 +293,7 @@ class ToolCalls:
 
     def _aggregate(self, message: str | None, deltas: list[CallDelta]) -> None:
         """The final state of a message takes the place of what was streamed."""
-        told: dict[int, ToolCall] = {}
+        told: dict[int, LiveCall] = {}
         for delta in deltas:
             call = self._identity.find(delta.id, delta.index, delta.name, message=message)
             if call is None:
@@ -304,10 +315,19 @@ class ToolCalls:
         while self._keep is not None and len(self._done) > self._keep:
             self._drop(next(iter(self._done.values())))
 
-    def _drop(self, call: ToolCall) -> None:
+    def _drop(self, call: LiveCall) -> None:
         self._identity.drop(call)
         self._calls.pop(id_of(call), None)
         self._done.pop(id_of(call), None)
+
+
+def _fed(call: LiveCall, delta: CallDelta) -> News:
+    """What a delta brings to a call; what its end states only if it brought nothing else."""
+    news = call.take(delta)
+    if delta.end is None:
+        return news
+    stated = call.end(delta.end)
+    return stated if news[0] is None else news
 
 
 def _says_nothing(delta: CallDelta) -> bool:

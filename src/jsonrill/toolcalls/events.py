@@ -6,13 +6,11 @@ the sender's shows, at every step. Which fields an event has is known in these t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ..fragments import CompactEncoder
-from .call import ToolCall
 from .calls import ToolCalls, ToolCallUpdate
-from .identity import id_of
+from .life import LiveCall
 
 
 class ToolCallEvents:
@@ -23,13 +21,18 @@ class ToolCallEvents:
     def __init__(self, calls: ToolCalls | None = None, *, compact: bool = False) -> None:
         self.calls = ToolCalls() if calls is None else calls
         self._compact = compact
-        self._encoders: dict[int, CompactEncoder] = {}
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
+        """The wire events that one event of the provider makes."""
         return self._events(self.calls.feed(event))
 
-    def flush(self) -> list[dict[str, Any]]:
-        return self._events(self.calls.flush())
+    def flush(self, *message_ids: str) -> list[dict[str, Any]]:
+        """The stream is over: how the calls that were open have ended."""
+        return self._events(self.calls.flush(*message_ids))
+
+    def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[dict[str, Any]]:
+        """What a tool answered, where the provider's stream does not say it."""
+        return self._events(self.calls.answer(id, result, is_error=is_error))
 
     def _events(self, updates: list[ToolCallUpdate]) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
@@ -38,31 +41,27 @@ class ToolCallEvents:
                 events.append(_message("tool_result", update.message_id, **_result(update.call)))
                 continue
             wire = update.to_wire(self._encoder(update.call))
-            if not update.call.open:
-                self._encoders.pop(id_of(update.call), None)
             last = events[-1] if events else {}
             if "tool_call_updates" in last and last["messageId"] == update.message_id:
                 last["tool_call_updates"].append(wire)
             else:
                 fields = {"tool_call_updates": [wire]}
                 events.append(_message("tools_call_update", update.message_id, **fields))
-        return events + [self._aggregate(message) for message in self.calls.ended]
+        for update in updates:
+            if not update.call.open:
+                update.call.encoder = None
+        return events + [
+            _aggregate(message, self.calls.of(message)) for message in self.calls.ended
+        ]
 
-    def _encoder(self, call: ToolCall) -> CompactEncoder | None:
-        if not self._compact:
-            return None
-        return self._encoders.setdefault(id_of(call), CompactEncoder())
-
-    def _aggregate(self, message_id: str) -> dict[str, Any]:
-        calls = [call for call in self.calls.calls if call.message_id == message_id]
-        for call in calls:
-            self._encoders.pop(id_of(call), None)
-        return aggregate(message_id, calls)
+    def _encoder(self, call: LiveCall) -> CompactEncoder | None:
+        if self._compact and call.encoder is None:
+            call.encoder = CompactEncoder()
+        return call.encoder
 
 
-def aggregate(message_id: str, calls: Iterable[ToolCall]) -> dict[str, Any]:
+def _aggregate(message_id: str, calls: list[LiveCall]) -> dict[str, Any]:
     """The final state of a message's calls, to take the place of what was streamed."""
-    calls = list(calls)
     results = [_result(call) for call in calls if call.answered]
     fields: dict[str, Any] = {"tool_calls": [_whole(call) for call in calls]}
     return _message("tools_aggregate", message_id, **fields, tool_results=results)
@@ -72,7 +71,7 @@ def _message(kind: str, message_id: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, "messageId": message_id, **fields}
 
 
-def _whole(call: ToolCall) -> dict[str, Any]:
+def _whole(call: LiveCall) -> dict[str, Any]:
     """A call with all that is known of it; `args` only where the text alone does not tell them."""
     wire: dict[str, Any] = {
         "tool_call_id": call.id,
@@ -89,6 +88,6 @@ def _whole(call: ToolCall) -> dict[str, Any]:
     return wire
 
 
-def _result(call: ToolCall) -> dict[str, Any]:
+def _result(call: LiveCall) -> dict[str, Any]:
     wire: dict[str, Any] = {"tool_call_id": call.id, "result": call.result}
     return {**wire, "is_error": True} if call.result_is_error else wire
