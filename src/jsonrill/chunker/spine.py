@@ -70,6 +70,8 @@ class Survey:
 
 
 class Spine:
+    """All that is open, from the root to the tip. Level 0 is the root's own frame."""
+
     __slots__ = ("_frames", "_leaf", "_lost", "_rules")
 
     def __init__(self, rules: Rules) -> None:
