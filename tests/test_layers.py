@@ -31,6 +31,9 @@ PAGE = (
         "grammar",
         "states",
         "machine",
+        "rules",
+        "ahead",
+        "prose",
         "repair",
         "parser",
         "rebuilder",
@@ -44,15 +47,20 @@ PARTS_OF = {
     "partial": {"entities", "schema", "delta"},
     "toolcalls": {"providers"},
 }
-ONLY_FOR = {"repair": {"parser", "document", "__init__"}}
+ONLY_FOR = {
+    "ahead": {"prose", "repair"},
+    "prose": {"repair"},
+    "repair": {"parser", "document", "partial", "__init__"},
+}
 # Extras that a core module may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}
 NO_IO = set(
     "asyncio concurrent http io logging multiprocessing os pathlib select selectors shutil signal"
     " socket socketserver sqlite3 ssl subprocess tempfile threading time urllib".split()
 )
-# Its `every=` looks at the clock; nothing else of the core knows that time passes.
-MAY_DO_IO = {"streams": {"time"}}
+# Its `every=` looks at the clock, and waits for an async source; nothing else of the core knows
+# that time passes.
+MAY_DO_IO = {"streams": {"asyncio", "time"}}
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from .errors import InvalidJSON, LimitExceeded
-from .fragments import Fragment, Kind
+from .fragments import Fragment, Kind, Parts
 from .machine import Limits, Repair, Sink
 from .paths import Path, Place
 from .repair import machine
 
 
 class FragmentSink(Sink):
-    """Events → fragments, each linked to its place."""
+    """Events → fragments, each linked to its place: of a document, or of the value at `place`."""
 
     __slots__ = (
         "_container",
@@ -26,7 +26,7 @@ class FragmentSink(Sink):
         "fragments",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, place: Place | None = None) -> None:
         self.fragments: list[Fragment] = []
         self.document = 0
         self._container: Place | None = None
@@ -35,7 +35,11 @@ class FragmentSink(Sink):
         self._steps: list[str | int] = []
         self._string: Place | None = None
         self._offset = 0
-        self._parts: list[str] = []
+        self._parts = Parts()
+        if place is not None:
+            self._container = place.parent
+            self._step = place.key
+            self._steps.append("")
 
     def start_object(self, offset: int) -> None:
         place = self._next()
@@ -55,7 +59,7 @@ class FragmentSink(Sink):
         self._container = self._string = None
         self._step = ""
         self._steps.clear()
-        self._parts.clear()
+        self._parts.take()
         self.document += 1
 
     def end_container(self, offset: int) -> None:
@@ -77,14 +81,13 @@ class FragmentSink(Sink):
         )
 
     def text(self, run: str) -> None:
-        self._parts.append(run)
+        self._parts.add(run)
         self.fragments.append(
             Fragment("PartialString", self._string, run, None, self._offset, self.document)
         )
 
     def end_string(self) -> None:
-        value = "".join(self._parts)
-        self._parts.clear()
+        value = self._parts.take()
         self.fragments.append(
             Fragment("CompleteString", self._string, None, value, self._offset, self.document)
         )
@@ -169,6 +172,11 @@ class Parser:
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
         return self._machine.pending
+
+    @property
+    def pending_offset(self) -> int:
+        """The character at which the pending number or literal began."""
+        return self._machine.pending_offset
 
     @property
     def document(self) -> int:

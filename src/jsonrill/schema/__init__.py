@@ -1,0 +1,137 @@
+"""A schema that is violated at the earliest character that proves it.
+
+`Schema` is compiled once, from a pydantic type or a JSON Schema; `Check` judges one value while its
+fragments arrive, and at the end lets the real validator (pydantic, jsonschema-rs) decide. Never a
+false alarm: what is not certain waits for the end. This file is the way in; `nodes` is what a
+schema says, `jsonschema` and `coreschema` read one, `watch` walks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..fragments import Fragment
+from ..paths import ANY_INDEX, Path, Pattern
+from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
+from .parts import anything, below, natural, zero
+from .watch import DEEPEST, Violation, Watch, violation_at
+
+__all__ = ["Check", "Schema", "Violation"]
+
+
+class Schema:
+    """A pydantic model, a TypeAdapter, any type it takes (`list[T]`), or a JSON Schema.
+
+    Compiled once, never changed, free to share. What is no schema raises `ValueError`.
+    """
+
+    __slots__ = ("_is_pydantic", "_node")
+
+    def __init__(self, source: Any) -> None:
+        self._node: Node
+        self._is_pydantic = False
+        if isinstance(source, Schema):
+            self._node, self._is_pydantic = source._node, source._is_pydantic
+        elif isinstance(source, (bool, Mapping)):
+            from .jsonschema import compile_schema
+
+            self._node = compile_schema(source)
+        elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
+            kind = type(source).__name__
+            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
+        else:
+            from .coreschema import compile_type
+
+            self._node = compile_type(source)
+            self._is_pydantic = True
+
+    def items(self) -> Schema | None:
+        """The schema of one element if this one describes an array, else None."""
+        if natural(self._node) & ~NULL != ARRAY:
+            return None
+        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
+
+    def at(self, pattern: Pattern) -> Schema | None:
+        """The part that describes what is at this path; None if nothing is known of it."""
+        node: Node | None = self._node
+        for step in pattern:
+            node = below(node, step) if node is not None else None
+        return self._part(node)
+
+    def check(self, path: Path = ()) -> Check:
+        """A fresh judge for one value, which will be at `path` of its document."""
+        return Check(self, path)
+
+    def zero(self, relative_path: Path) -> tuple[bool, Any]:
+        """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""
+        node: Node | None = self._node
+        for step in relative_path:
+            node = below(node, step, by_shape=True) if node is not None else None
+        return zero(natural(node)) if node is not None else (False, None)
+
+    def _part(self, node: Node | None) -> Schema | None:
+        if node is None or node.whole is None or not node.whole.is_usable():
+            return None
+        part = Schema.__new__(Schema)
+        part._node, part._is_pydantic = node, self._is_pydantic
+        return part
+
+
+class Check:
+    """The judge of one value: feed it the value's fragments, close it with the whole value.
+
+    Each call returns the first violation, or None. After one, nothing more is fed.
+    """
+
+    __slots__ = ("_path", "_schema", "_watch", "model")
+
+    def __init__(self, schema: Schema, path: Path = ()) -> None:
+        self._schema = schema
+        self._path = path
+        self._watch = Watch(schema._node)
+        # After close() without a violation: the validated instance of a pydantic type.
+        self.model: Any = None
+
+    def feed(self, fragment: Fragment) -> Violation | None:
+        """One fragment of the value, in order, from its first to its last."""
+        return self._watch.feed(fragment)
+
+    def pending(self, path: Path, text: str, offset: int | None = None) -> Violation | None:
+        """What `Parser.pending` says after a feed, with `Parser.pending_offset`.
+
+        Without the offset there is no verdict before the number or literal has ended: a violation
+        must name the same place however the text was cut.
+        """
+        return None if offset is None else self._watch.pending(path, text, offset)
+
+    def close(self, value: Any) -> Violation | None:
+        """The value is whole: the real validator decides."""
+        judge = self._schema._node.whole
+        assert judge is not None
+        refusal: Refusal | None
+        if self._watch.deepest > DEEPEST:
+            refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
+        else:
+            refusal, self.model = judge.final(value)
+        if refusal is None:
+            return None
+        path = self._path + refusal.path
+        return violation_at(path, self._watch.offset_of(path), refusal)
+
+    def partial_model(self, value: Any) -> Any | None:
+        """An instance with what is known so far, its other fields missing; None if there is none.
+
+        Nothing is validated: a date that is not whole is the text that has come.
+        """
+        if not self._schema._is_pydantic:
+            return None
+        from .construct import construct
+
+        kinds = natural(self._schema._node)
+        if kinds != EVERY and not kinds & kind_of(value):
+            return None
+        try:
+            return construct(self._schema._node, value)
+        except Exception:  # a class may do anything when it is made
+            return None

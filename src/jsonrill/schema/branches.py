@@ -1,0 +1,195 @@
+"""Obligations: which nodes must hold for a value, and in which branch of which choice.
+
+When the kind of a value is known, `expand` turns a node into obligations, or refuses. A choice
+whose alternatives but one are refused at once is that one; other choices stay open, with a branch
+for each alternative, which `refuse` ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from .nodes import Choice, Node, Refusal
+
+# Choices inside choices multiply. What goes beyond these bounds, for one value, is left to the
+# validator: nodes looked at, how deep choices stand in each other, obligations in branches.
+_LOOKED_AT: Final = 2000
+_CHAIN: Final = 100
+BRANCHED: Final = 500
+
+
+class Branch:
+    """One alternative of an open choice."""
+
+    __slots__ = ("choice", "ended")
+
+    def __init__(self) -> None:
+        self.ended = False
+        self.choice: OpenChoice
+
+    @property
+    def gone(self) -> bool:
+        """Has it ended, or one around it?"""
+        branch: Branch | None = self
+        while branch is not None:
+            if branch.ended:
+                return True
+            branch = branch.choice.around
+        return False
+
+
+class OpenChoice:
+    """A choice at one value: how many of its branches are left, and the branch it stands in."""
+
+    __slots__ = ("around", "left", "rule")
+
+    def __init__(self, around: Branch | None, branches: Sequence[Branch], rule: str | None) -> None:
+        self.around = around
+        self.left = len(branches)
+        self.rule = rule if self.left > 1 else None
+        for branch in branches:
+            branch.choice = self
+
+
+Obligation = tuple[Node, Branch | None]
+Refused = list[tuple[Branch | None, Refusal]]
+
+
+def alive(obligations: list[Obligation]) -> list[Obligation]:
+    """Those whose branch has not ended."""
+    return [one for one in obligations if one[1] is None or not one[1].gone]
+
+
+def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Refused]:
+    """What is asked of a value of this kind once it has begun, and who refuses one."""
+    active: list[Obligation] = []
+    refused: Refused = []
+    if len(expected) == 1 and expected[0][1] is None:
+        parts = expected[0][0].parts
+        if len(parts) == 1 and not parts[0].choices:
+            return _simple(parts[0], kind)
+    elif expected:
+        # What must hold anyway comes first: inside of a branch it need not be asked again.
+        expected = sorted(dict.fromkeys(expected), key=_is_branched)
+    expansion = _Expansion(kind)
+    for node, branch in expected:
+        if branch is not None and (len(active) > BRANCHED or branch.gone):
+            continue
+        refusal = expansion.node(node, branch, active, ())
+        if refusal is not None:
+            refused.append((branch, refusal))
+    return active, refused
+
+
+def _simple(node: Node, kind: int) -> tuple[list[Obligation], Refused]:
+    """The most frequent case: one node, no choices."""
+    if not node.kinds & kind:
+        return [], [(None, node.mismatch(kind))]
+    return [(node, None)] if kind & ~node.idle else [], []
+
+
+def _is_branched(obligation: Obligation) -> bool:
+    return obligation[1] is not None
+
+
+def refuse(refused: Refused) -> Refusal | None:
+    """Refusals that are certain at one character, in order. If one refuses the whole value, it.
+
+    Of a choice that has one branch left after that, this branch alone says from now on why not.
+    """
+    narrowed: list[OpenChoice] = []
+    for branch, refusal in refused:
+        last = _end(branch, refusal, narrowed)
+        if last is not None:
+            return last
+    for choice in narrowed:
+        if choice.left == 1:
+            choice.rule = None
+    return None
+
+
+def _end(branch: Branch | None, refusal: Refusal, narrowed: list[OpenChoice]) -> Refusal | None:
+    while branch is not None:
+        if branch.gone:
+            return None
+        branch.ended = True
+        choice = branch.choice
+        choice.left -= 1
+        if choice.left:
+            narrowed.append(choice)
+            return None
+        refusal = _last(choice.rule, refusal)
+        branch = choice.around
+    return refusal
+
+
+def _last(rule: str | None, refusal: Refusal) -> Refusal:
+    """Why a choice is refused, when its last branch is."""
+    if rule is None:
+        return refusal
+    return Refusal(rule, f"no alternative is left, the last one: {refusal.text}", refusal.path)
+
+
+class _Expansion:
+    """One value of a known kind, and how many more nodes may be looked at for it."""
+
+    __slots__ = ("_always", "_kind", "_left")
+
+    def __init__(self, kind: int) -> None:
+        self._kind = kind
+        self._left = _LOOKED_AT
+        self._always: set[Node] = set()
+
+    def node(
+        self, node: Node, branch: Branch | None, out: list[Obligation], chain: tuple[Node, ...]
+    ) -> Refusal | None:
+        """Add what a node asks, or say why a value of this kind is refused."""
+        kind = self._kind
+        parts = node.parts
+        if self._always or len(parts) > 1:
+            parts = tuple(part for part in parts if part not in self._always)
+        self._left -= len(parts)
+        for part in parts:
+            if not part.kinds & kind:
+                return part.mismatch(kind)
+            if kind & ~part.idle:
+                out.append((part, branch))
+        if branch is None:
+            self._always.update(parts)
+        for part in parts:
+            for choice in part.choices:
+                refusal = self._choice(choice, branch, out, (*chain, node, *parts))
+                if refusal is not None:
+                    return refusal
+        return None
+
+    def _choice(
+        self, choice: Choice, around: Branch | None, out: list[Obligation], chain: tuple[Node, ...]
+    ) -> Refusal | None:
+        """As `node`, for a choice.
+
+        A branch that asks nothing more cannot end, and then nor can its choice. So it is with a
+        node that leads back to itself, and with more nodes than may be looked at.
+        """
+        branches: list[Branch] = []
+        found: list[Obligation] = []
+        refusal = Refusal(choice.rule or "anyOf", "there is no alternative")
+        for node in choice.nodes:
+            if node in chain or self._left < 0 or len(chain) > _CHAIN:
+                return None
+            branch, asked = Branch(), len(found)
+            refused = self.node(node, branch, found, chain)
+            if refused is not None:
+                del found[asked:]
+                refusal = _last(choice.rule, refused)
+            elif len(found) == asked:
+                return None
+            else:
+                branches.append(branch)
+        if not branches:
+            return refusal
+        OpenChoice(around, branches, choice.rule)
+        if len(out) + len(found) <= BRANCHED:
+            out += found
+        return None

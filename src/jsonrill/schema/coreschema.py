@@ -1,0 +1,370 @@
+"""pydantic → nodes, read from the core schema, which is what pydantic itself executes.
+
+Its own verdict rules, in JSON mode, as `model_validate_json` gives it: a kind of value is refused
+early only where it would be, lax or strict as the field is. Whatever runs code of the user's before
+the type is looked at (before, wrap and plain validators, `__init__`) and whatever is not known here
+says nothing early and is judged when its value ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from .construct import Made, Tagged
+from .judges import PydanticJudge
+from .leaves import LEAVES, Config, Core, Mismatch, enum, every_one, leaf, literal, opaque
+from .nodes import (
+    ARRAY,
+    NULL,
+    OBJECT,
+    STRING,
+    Choice,
+    Elements,
+    Members,
+    Node,
+    Refusal,
+    count,
+    shown,
+)
+
+# Where a type was made without a configuration nobody says whose it has: the most lenient one.
+_LENIENT: Final[Config] = {"coerce_numbers_to_str": True, "str_strip_whitespace": True}
+# Validator functions inside of these look at their fields, and at no others.
+_OWN_DATA: Final = frozenset(("model-fields", "typed-dict", "dataclass-args"))
+
+
+def compile_type(source: Any) -> Node:
+    """The node of a model class, a TypeAdapter, or a type; `ValueError` if pydantic takes none."""
+    pydantic = _library()
+    try:
+        is_adapter = isinstance(source, pydantic.TypeAdapter)
+        adapter = source if is_adapter else pydantic.TypeAdapter(source)
+        adapter.validator  # noqa: B018  # a definition that is not complete shows here
+        root = Compiler(adapter.core_schema, _config_of(adapter)).root
+    except (pydantic.PydanticUserError, NameError) as error:
+        raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
+    root.whole = PydanticJudge(lambda: adapter)
+    return root
+
+
+class Compiler:
+    """One core schema: its nodes by identity, each made once, so that it may refer to itself."""
+
+    def __init__(self, core: Core, config: Config) -> None:
+        self._definitions: dict[str, Core] = {}
+        self._config = config
+        self._nodes: dict[tuple[int, int], Node] = {}
+        self._todo: list[tuple[Node, Core, Config]] = []
+        # Nodes go by identity, so what they were made of must stay.
+        self._kept: list[Any] = []
+        self.root = self._node(core, config)
+        while self._todo:
+            self._fill(*self._todo.pop())
+
+    def _node(self, core: Core, config: Config) -> Node:
+        while core["type"] == "definitions":
+            self._definitions.update((one["ref"], one) for one in core["definitions"])
+            core = core["schema"]
+        key = (id(core), id(config))
+        node = self._nodes.get(key)
+        if node is None:
+            self._kept.append((core, config))
+            node = self._nodes[key] = Node(whole=self._whole(core, config))
+            self._todo.append((node, core, config))
+        return node
+
+    def _whole(self, core: Core, config: Config) -> PydanticJudge | None:
+        return None if self._needs_data(core) else PydanticJudge(lambda: self._built(core, config))
+
+    def _built(self, core: Core, config: Config) -> Any:
+        from pydantic_core import SchemaValidator
+
+        definitions = [one for one in self._definitions.values() if one is not core]
+        if definitions:
+            core = {"type": "definitions", "schema": core, "definitions": definitions}
+        settings: Any = config or None
+        return SchemaValidator(core, settings)
+
+    def _needs_data(self, core: Core) -> bool:
+        """Is there a function that looks at the fields around it? Then it cannot be asked alone."""
+        todo, seen = [core], set()
+        while todo:
+            part = todo.pop()
+            if isinstance(part, (list, tuple)):
+                todo += part
+            elif isinstance(part, dict) and id(part) not in seen:
+                seen.add(id(part))
+                function = part.get("function")
+                if isinstance(function, dict) and function.get("type") == "with-info":
+                    return True
+                if part.get("type") == "definition-ref":
+                    todo.append(self._definitions.get(part["schema_ref"]))
+                elif part.get("type") not in _OWN_DATA:
+                    todo += [inner for key, inner in part.items() if key != "serialization"]
+        return False
+
+    def _fill(self, node: Node, core: Core, config: Config) -> None:
+        name = core["type"]
+        if name in LEAVES:
+            leaf(node, core, config)
+        elif name in _SCALARS:
+            _SCALARS[name](node, core, config)
+        elif name in _READERS:
+            _READERS[name](self, node, core, config)
+        elif name != "any":
+            opaque(node)
+
+    # Around a type
+
+    def _inner(self, node: Node, core: Core, config: Config) -> None:
+        """Exactly what stands inside."""
+        node.all.append(self._node(core["schema"], config))
+
+    def _default(self, node: Node, core: Core, config: Config) -> None:
+        if core.get("on_error", "raise") == "raise":
+            self._inner(node, core, config)
+
+    def _after(self, node: Node, core: Core, config: Config) -> None:
+        """What the inside refuses is refused; the function is asked when the value ends."""
+        self._inner(node, core, config)
+        opaque(node)
+
+    def _before(self, node: Node, core: Core, config: Config) -> None:
+        opaque(node, self._node(core["schema"], config))
+
+    def _chain(self, node: Node, core: Core, config: Config) -> None:
+        node.all.append(self._node(core["steps"][0], config))
+        opaque(node)
+
+    def _json_or_python(self, node: Node, core: Core, config: Config) -> None:
+        node.all.append(self._node(core["json_schema"], config))
+
+    def _reference(self, node: Node, core: Core, config: Config) -> None:
+        target = self._definitions.get(core["schema_ref"], {"type": "any"})
+        node.all.append(self._node(target, self._config))
+
+    # Alternatives
+
+    def _nullable(self, node: Node, core: Core, config: Config) -> None:
+        null = Node(NULL)
+        null.natural = NULL
+        node.choices.append(Choice(None, (null, self._node(core["schema"], config))))
+
+    def _union(self, node: Node, core: Core, config: Config) -> None:
+        choices = [one[0] if isinstance(one, tuple) else one for one in core["choices"]]
+        nodes = tuple(self._node(one, config) for one in choices)
+        node.choices.append(Choice("union", nodes))
+
+    def _tagged_union(self, node: Node, core: Core, config: Config) -> None:
+        choices = {tag: one for tag, one in core["choices"].items() if isinstance(one, dict)}
+        nodes = {tag: self._node(one, config) for tag, one in choices.items()}
+        # A class with two tags is one alternative.
+        node.choices.append(Choice("union", tuple(dict.fromkeys(nodes.values()))))
+        if isinstance(core["discriminator"], str):
+            node.maker = Tagged(core["discriminator"], nodes)
+
+    # Arrays
+
+    def _list(self, node: Node, core: Core, config: Config) -> None:
+        self._sequence(node, core, config).maximum = core.get("max_length")
+
+    def _set(self, node: Node, core: Core, config: Config) -> None:
+        """Here equal elements count once, so only the end tells how many there are."""
+        self._sequence(node, core, config)
+        if core.get("max_length") is not None or core.get("min_length") is not None:
+            opaque(node)
+
+    def _sequence(self, node: Node, core: Core, config: Config) -> Elements:
+        elements = node.elements = Elements()
+        if core.get("items_schema") is not None:
+            elements.rest = self._node(core["items_schema"], config)
+        elements.minimum = core.get("min_length") or 0
+        elements.rules = ("too_short", "too_long")
+        self._only(node, ARRAY)
+        return elements
+
+    def _tuple(self, node: Node, core: Core, config: Config) -> None:
+        elements = node.elements = Elements()
+        elements.rules = ("too_short", "too_long")
+        items, many = core["items_schema"], core.get("variadic_item_index")
+        fixed = items if many is None else items[:many]
+        elements.prefix = [self._node(item, config) for item in fixed]
+        if many is None:
+            elements.closed = Refusal("too_long", f"more than {count(len(items), 'item')}")
+            if not any(self._may_be_missing(item) for item in items):
+                elements.minimum = len(items)
+        elif many == len(items) - 1:
+            elements.rest = self._node(items[many], config)
+        self._only(node, ARRAY)
+
+    def _only(self, node: Node, kind: int) -> None:
+        node.kinds = node.natural = kind
+        node.mismatch = Mismatch(node.whole)
+
+    # Objects
+
+    def _dict(self, node: Node, core: Core, config: Config) -> None:
+        members = node.members = Members()
+        members.rules = ("missing", "too_short", "too_long")
+        if core.get("values_schema") is not None:
+            members.additional = self._node(core["values_schema"], config)
+        self._only(node, OBJECT)
+        keys = core.get("keys_schema") or {"type": "any"}
+        if keys["type"] == "any" or every_one(keys, config) == STRING:
+            members.maximum = core.get("max_length")
+            members.minimum = core.get("min_length") or 0
+            return
+        # Different keys may become equal ones; and a key is read otherwise than a string.
+        if core.get("max_length") is not None or core.get("min_length") is not None:
+            opaque(node)
+        if not self._needs_data(keys):
+            lone = {"type": "dict", "keys_schema": keys}
+            members.names = PydanticJudge(lambda: self._built(lone, config), _as_key)
+
+    def _model(self, node: Node, core: Core, config: Config) -> None:
+        inner = self._node(core["schema"], core.get("config") or _LENIENT)
+        if core.get("custom_init"):
+            opaque(node, inner)
+        else:
+            node.all.append(inner)
+            if core["schema"]["type"] in _OWN_DATA:
+                self._only(node, OBJECT)
+        node.maker = Made(core["cls"], inner, bool(core.get("root_model")))
+
+    def _fields(self, node: Node, core: Core, config: Config) -> None:
+        """The fields of a model, a TypedDict or a dataclass, by the keys they are sent with."""
+        if core["type"] == "typed-dict":
+            config = core.get("config") or _LENIENT
+        members = node.members = Members()
+        members.rules = ("missing", "too_short", "too_long")
+        self._only(node, OBJECT)
+        self._extra(members, core, config)
+        fields = [(name, field, _lookups(name, field, config)) for name, field in _each_field(core)]
+        users = Counter(key for _, _, paths in fields for key in {path[0] for path in paths})
+        names: dict[str, list[tuple[str, Node]]] = {}
+        for name, field, paths in fields:
+            value = self._node(field["schema"], config)
+            nodes = (value,) if field.get("init", True) else ()
+            _look_up(members, paths, nodes, users)
+            if nodes and field.get("required", True) and not self._may_be_missing(field["schema"]):
+                keys = frozenset(path[0] for path in paths)
+                members.required.append((keys, f"{shown(paths[0][0])} is missing"))
+            for path in paths:
+                if len(path) == 1:
+                    names.setdefault(path[0], []).append((name, value))
+        node.maker = names
+
+    def _extra(self, members: Members, core: Core, config: Config) -> None:
+        """Keys that are no fields."""
+        extra = core.get("extra_behavior") or config.get("extra_fields_behavior")
+        if extra == "forbid":
+            is_dataclass = core["type"] == "dataclass-args"
+            rule = "unexpected_keyword_argument" if is_dataclass else "extra_forbidden"
+            members.closed = Refusal(rule, "this key is not allowed")
+        elif extra == "allow" and core.get("extras_schema") is not None:
+            members.additional = self._node(core["extras_schema"], config)
+
+    def _may_be_missing(self, core: Core) -> bool:
+        """Is there, or might there be, a default?"""
+        seen = set()
+        while id(core) not in seen:
+            seen.add(id(core))
+            name = core["type"]
+            if name == "definition-ref":
+                core = self._definitions.get(core["schema_ref"], {"type": "default"})
+            elif name in _AROUND or core.get("root_model"):
+                core = core["schema"]
+            else:
+                return name not in LEAVES and name not in _WITHOUT_DEFAULT
+        return True
+
+
+_SCALARS: Final = {"literal": literal, "enum": enum}
+_READERS: Final[dict[str, Callable[[Compiler, Node, Core, Config], None]]] = {
+    "custom-error": Compiler._inner,
+    "default": Compiler._default,
+    "function-after": Compiler._after,
+    "function-before": Compiler._before,
+    "function-wrap": Compiler._before,
+    "chain": Compiler._chain,
+    "json-or-python": Compiler._json_or_python,
+    "definition-ref": Compiler._reference,
+    "nullable": Compiler._nullable,
+    "union": Compiler._union,
+    "tagged-union": Compiler._tagged_union,
+    "list": Compiler._list,
+    "set": Compiler._set,
+    "frozenset": Compiler._set,
+    "tuple": Compiler._tuple,
+    "dict": Compiler._dict,
+    "model": Compiler._model,
+    "dataclass": Compiler._model,
+    "model-fields": Compiler._fields,
+    "typed-dict": Compiler._fields,
+    "dataclass-args": Compiler._fields,
+}
+_AROUND: Final = frozenset(
+    ("nullable", "custom-error", "function-after", "function-before", "function-wrap")
+)
+_WITHOUT_DEFAULT: Final = frozenset(
+    ("any", "literal", "enum", "list", "set", "frozenset", "tuple", "dict", "model", "dataclass",
+     "typed-dict", "union", "tagged-union", "function-plain")
+)  # fmt: skip
+
+
+def _each_field(core: Core) -> Iterator[tuple[str, Core]]:
+    if core["type"] == "dataclass-args":
+        yield from ((field["name"], field) for field in core["fields"])
+        return
+    for name, field in core["fields"].items():
+        if core["type"] == "typed-dict" and "required" not in field:
+            field = {**field, "required": core.get("total", True)}
+        yield name, field
+
+
+def _lookups(name: str, field: Core, config: Config) -> list[list[Any]]:
+    """Where the value of a field is looked for, in order: paths of keys and indices."""
+    alias = field.get("validation_alias")
+    by_name = config.get("validate_by_name") or config.get("populate_by_name")
+    paths: list[list[Any]] = []
+    if alias is not None and config.get("validate_by_alias", True):
+        several = isinstance(alias, list) and isinstance(alias[0], list)
+        paths = list(alias) if several else [alias if isinstance(alias, list) else [alias]]
+    if not paths or by_name:
+        paths.append([name])
+    return paths
+
+
+def _look_up(
+    members: Members, paths: list[list[Any]], nodes: tuple[Node, ...], users: Counter[str]
+) -> None:
+    """The first of the places that is there is looked at; what is at another is an extra key."""
+    for place, (key, *deeper) in enumerate(paths):
+        known = members.properties.get(key, ())
+        is_certain = place == 0 or (members.closed is not None and users[key] == 1)
+        members.properties[key] = known if deeper or not is_certain else known + nodes
+
+
+def _as_key(key: str) -> dict[str, None]:
+    return {key: None}
+
+
+def _config_of(adapter: Any) -> Config:
+    """The configuration a TypeAdapter was given; a model has its own."""
+    given = getattr(adapter, "_config", None)
+    if not given:
+        return {}
+    from pydantic._internal._config import ConfigWrapper
+
+    config: Any = ConfigWrapper(given).core_config(None)
+    return dict(config)
+
+
+def _library() -> Any:
+    try:
+        import pydantic
+    except ImportError as error:
+        raise ImportError("a pydantic type needs pydantic: install jsonrill[schema]") from error
+    return pydantic

@@ -1,0 +1,311 @@
+"""JSON Schema → nodes, with jsonschema-rs as the validator that has the last word.
+
+A keyword that can only be judged on a whole value (`not`, `if`, `contains`, …) makes its node ask
+the validator when that value ends. An embedded resource (a subschema with its own `$id`) and
+dynamic references are left to the validator altogether. What a keyword means depends on the draft:
+4, 6, 7, 19 (2019-09) or 20 (2020-12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Final
+
+from .nodes import (
+    ARRAY,
+    BOOLEAN,
+    EVERY,
+    FRACTION,
+    INTEGER,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    Choice,
+    Elements,
+    Members,
+    Node,
+    Refusal,
+    kind_of,
+    named,
+    shown,
+)
+from .references import SchemaDocument, is_resource, token
+
+Schema = dict[str, Any]
+
+_TYPES: Final = {
+    "string": STRING,
+    "number": NUMBER,
+    "integer": NUMBER,
+    "boolean": BOOLEAN,
+    "null": NULL,
+    "object": OBJECT,
+    "array": ARRAY,
+}
+# Keywords about the end of a string or number, judged when it has come.
+_OF_STRINGS: Final = ("minLength", "pattern", "format", "contentEncoding", "contentMediaType")
+_OF_NUMBERS: Final = (
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+)
+_OF_SCALARS: Final = ("type", "enum", "const", "maxLength", *_OF_STRINGS, *_OF_NUMBERS)
+_OF_OBJECTS: Final = (
+    *("properties", "patternProperties", "additionalProperties", "propertyNames"),
+    *("required", "minProperties", "maxProperties"),
+)
+_OF_ARRAYS: Final = ("prefixItems", "items", "additionalItems", "minItems", "maxItems")
+# Keywords about the whole of a value, of whatever kind.
+_OF_THE_WHOLE: Final = (
+    *("not", "if", "oneOf", "contains", "dependencies"),
+    *("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
+)
+# An enum of more containers than this is judged when the value ends.
+_FEW: Final = 16
+
+
+def compile_schema(source: Mapping[str, Any] | bool) -> Node:
+    """The node of a whole JSON Schema; `ValueError` if it is none."""
+    return Compiler(source if isinstance(source, bool) else dict(source)).root
+
+
+class Compiler:
+    """One schema document: its nodes by place, each made once, so that it may refer to itself."""
+
+    def __init__(self, source: Schema | bool) -> None:
+        self._document = SchemaDocument(source)
+        self._draft = self._document.draft
+        self._nodes: dict[Any, Node] = {}
+        self._todo: list[tuple[Node, Any, str | None]] = []
+        # What stands at no known place goes by identity, so it must stay.
+        self._kept: list[Any] = []
+        # Subschemas that apply to the same value, but are left to the validator.
+        self._aside: dict[Node, list[Node]] = {}
+        self.root = self._node(self._document.source, "", "")
+        self.root.whole = self._document.whole
+        while self._todo:
+            self._fill(*self._todo.pop())
+        if self._turns_in_circles():
+            self._trust_the_whole_alone()
+
+    def _node(self, schema: Any, pointer: str | None, name: Any) -> Node:
+        """The node of a subschema by its name; `pointer` is where it stands, if that is known."""
+        node = self._nodes.get(name)
+        if node is None:
+            node = self._nodes[name] = Node(whole=self._document.part(pointer))
+            self._todo.append((node, schema, pointer))
+            self._kept.append(schema)
+        return node
+
+    def _below(self, schema: Any, pointer: str | None, *steps: str | int) -> Node:
+        """The node of the subschema under these steps."""
+        name: Any = pointer if pointer is not None else id(schema)
+        for step in steps:
+            schema = schema[step]
+            name = f"{name}/{token(step)}"
+        return self._node(schema, None if pointer is None else name, name)
+
+    def _fill(self, node: Node, schema: Any, pointer: str | None) -> None:
+        if schema is False:
+            node.kinds = node.natural = 0
+        if not isinstance(schema, dict) or (pointer != "" and is_resource(schema)):
+            return
+        if "$ref" in schema:
+            target = self._document.resolve(schema["$ref"])
+            if target is not None:
+                node.all.append(self._node(*target))
+            if self._draft <= 7:
+                return  # there, what stands beside a reference does not count
+        self._types(node, schema)
+        self._combine(node, schema, pointer)
+        if "maxLength" in schema:
+            node.max_length = int(schema["maxLength"])
+        if any(keyword in schema for keyword in _OF_OBJECTS):
+            node.members = self._members(schema, pointer)
+        if any(keyword in schema for keyword in _OF_ARRAYS):
+            node.elements = self._elements(schema, pointer)
+        if any(keyword in schema for keyword in _OF_THE_WHOLE) or schema.get("uniqueItems"):
+            _ask_when_whole(node)
+            self._aside[node] = [self._below(schema, pointer, *at) for at in _beside(schema)]
+
+    # Types and values
+
+    def _types(self, node: Node, schema: Schema) -> None:
+        """`type`, `enum` and `const`: which kinds may begin, and which need no more than that."""
+        types = schema.get("type", list(_TYPES))
+        types = [types] if isinstance(types, str) else types
+        allowed = 0
+        for name in types:
+            allowed |= INTEGER if name == "integer" and self._draft == 4 else _TYPES[name]
+        rule, values = "enum", schema.get("enum")
+        if "const" in schema and self._draft > 4:
+            rule, values = "const", [schema["const"]]
+        node.kinds = node.natural = allowed & _kinds(values)
+        node.mismatch = _Mismatch(types, allowed, rule)
+        self._ends(node, schema, "number" in types, values is not None)
+        if values is not None:
+            node.texts = tuple(value for value in values if isinstance(value, str))
+            node.text_rule = rule
+            self._containers(node, rule, [v for v in values if isinstance(v, (dict, list))])
+
+    def _ends(self, node: Node, schema: Schema, any_number: bool, listed: bool) -> None:
+        """What must be asked when a scalar has ended."""
+        unsure = 0 if any_number else FRACTION
+        if any(keyword in schema for keyword in _OF_STRINGS):
+            unsure |= STRING
+        if listed or any(keyword in schema for keyword in _OF_NUMBERS):
+            unsure |= NUMBER
+        if "enum" in schema and "const" in schema:
+            unsure = EVERY
+        if unsure & node.kinds:
+            keywords = [keyword for keyword in _OF_SCALARS if keyword in schema]
+            node.judge = self._document.alone({keyword: schema[keyword] for keyword in keywords})
+            node.sure = EVERY & ~unsure
+
+    def _containers(self, node: Node, rule: str, values: list[Any]) -> None:
+        """The objects and arrays among the values that are allowed."""
+        if len(values) > _FEW:
+            _ask_when_whole(node)
+        elif values:
+            scalars = Node(EVERY & ~(OBJECT | ARRAY))
+            exact = tuple(self._exactly(value) for value in values)
+            node.choices.append(Choice(rule, (scalars, *exact)))
+
+    def _exactly(self, value: Any) -> Node:
+        """A node that nothing but this value fits."""
+        node = Node(kind_of(value))
+        node.mismatch = _Mismatch([], EVERY, "const")
+        if isinstance(value, dict):
+            node.members = Members()
+            node.members.closed = Refusal("const", "this key is not allowed")
+            node.members.required = [_required(key) for key in value]
+            node.members.properties = {key: (self._exactly(value[key]),) for key in value}
+        elif isinstance(value, list):
+            node.elements = Elements()
+            node.elements.prefix = [self._exactly(inner) for inner in value]
+            node.elements.minimum = node.elements.maximum = len(value)
+        else:
+            self._types(node, {"const": value} if self._draft > 4 else {"enum": [value]})
+        return node
+
+    def _combine(self, node: Node, schema: Schema, pointer: str | None) -> None:
+        node.all += self._each(schema, pointer, "allOf")
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                node.choices.append(Choice(keyword, tuple(self._each(schema, pointer, keyword))))
+
+    def _each(self, schema: Schema, pointer: str | None, keyword: str) -> list[Node]:
+        """The nodes of a list of subschemas."""
+        each = range(len(schema.get(keyword, ())))
+        return [self._below(schema, pointer, keyword, index) for index in each]
+
+    # Members and elements
+
+    def _members(self, schema: Schema, pointer: str | None) -> Members:
+        members = Members()
+        for key in schema.get("properties", ()):
+            members.properties[key] = (self._below(schema, pointer, "properties", key),)
+        for pattern in schema.get("patternProperties", ()):
+            matches = self._document.alone({"pattern": pattern}).accepts
+            found = self._below(schema, pointer, "patternProperties", pattern)
+            members.patterns.append((matches, found))
+        if schema.get("additionalProperties") is False:
+            members.closed = Refusal("additionalProperties", "this key is not allowed")
+        elif "additionalProperties" in schema:
+            members.additional = self._below(schema, pointer, "additionalProperties")
+        if "propertyNames" in schema and self._draft > 4 and pointer is not None:
+            members.names = self._document.part(f"{pointer}/propertyNames", "propertyNames")
+        members.required = [_required(key) for key in schema.get("required", ())]
+        members.minimum = int(schema.get("minProperties", 0))
+        if "maxProperties" in schema:
+            members.maximum = int(schema["maxProperties"])
+        return members
+
+    def _elements(self, schema: Schema, pointer: str | None) -> Elements:
+        elements = Elements()
+        prefix, rest = "prefixItems", "items"
+        if self._draft != 20:
+            prefix = "items"
+            rest = "additionalItems" if isinstance(schema.get("items"), list) else "items"
+        if isinstance(schema.get(prefix), list):
+            elements.prefix = self._each(schema, pointer, prefix)
+        if schema.get(rest) is False:
+            elements.closed = Refusal(rest, "no such item is allowed")
+        elif rest in schema:
+            elements.rest = self._below(schema, pointer, rest)
+        elements.minimum = int(schema.get("minItems", 0))
+        if "maxItems" in schema:
+            elements.maximum = int(schema["maxItems"])
+        return elements
+
+    # Circles
+
+    def _turns_in_circles(self) -> bool:
+        """Does some subschema apply to a value only if it applies to it?"""
+        nodes = set(self._nodes.values())
+        graph = {node: [*_applied(node), *self._aside.get(node, ())] for node in nodes}
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError:
+            return True
+        return False
+
+    def _trust_the_whole_alone(self) -> None:
+        """Where a circle is entered decides what it means: no part can be asked alone."""
+        for node in self._nodes.values():
+            if node.judge is node.whole:
+                node.judge, node.sure = None, EVERY
+            if node is not self.root:
+                node.whole = None
+            if node.members is not None:
+                node.members.names = None
+
+
+class _Mismatch:
+    """Why a value of this kind cannot be, told by `type` or else by the values listed."""
+
+    def __init__(self, types: list[str], allowed: int, rule: str) -> None:
+        self._types, self._allowed, self._rule = types, allowed, rule
+
+    def __call__(self, kind: int) -> Refusal:
+        if not kind & self._allowed:
+            return Refusal("type", f"expected {' or '.join(self._types)} but got {named(kind)}")
+        return Refusal(self._rule, f"no allowed value is {named(kind)}")
+
+
+def _ask_when_whole(node: Node) -> None:
+    if node.whole is not None:
+        node.judge, node.sure = node.whole, 0
+
+
+def _kinds(values: list[Any] | None) -> int:
+    """The kinds that values of a list are of: a number may be written as either."""
+    if values is None:
+        return EVERY
+    kinds = 0
+    for value in values:
+        kind = kind_of(value)
+        kinds |= NUMBER if kind & NUMBER else kind
+    return kinds
+
+
+def _required(key: str) -> tuple[frozenset[str], str]:
+    return frozenset((key,)), f"{shown(key)} is missing"
+
+
+def _applied(node: Node) -> Iterator[Node]:
+    """The nodes that apply to the same value."""
+    yield from node.all
+    for choice in node.choices:
+        yield from choice.nodes
+
+
+def _beside(schema: Schema) -> Iterator[tuple[str, ...]]:
+    """Where the subschemas stand that apply to the same value under some condition."""
+    for keyword in ("not", "if", "then", "else"):
+        if keyword in schema:
+            yield (keyword,)
+    for keyword in ("dependentSchemas", "dependencies"):
+        for key, inner in schema.get(keyword, {}).items():
+            if not isinstance(inner, list):
+                yield keyword, key

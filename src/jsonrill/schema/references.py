@@ -1,0 +1,157 @@
+"""A JSON Schema document as jsonschema-rs knows it: its draft, its references, its parts by place.
+
+Here alone that library is called to make something. Nothing is ever fetched: what a schema refers
+to must stand in it. A place is a JSON Pointer as it is written in the fragment of a URI.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Final, NamedTuple
+
+from .judges import MASK, JsonSchemaJudge
+
+_HOME: Final = "jsonrill:///"
+_DRAFTS: Final = {
+    "Draft4Validator": 4,
+    "Draft6Validator": 6,
+    "Draft7Validator": 7,
+    "Draft201909Validator": 19,
+}
+_DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
+_SAFE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~$")
+
+
+class Target(NamedTuple):
+    """What a reference leads to: a schema, where it stands if that can be said, and a name."""
+
+    schema: Any
+    pointer: str | None
+    name: str
+
+
+class SchemaDocument:
+    """A schema that has been checked: `ValueError` for what is none."""
+
+    def __init__(self, source: dict[str, Any] | bool) -> None:
+        self._rs = _library()
+        validator = self._checked(source)
+        self.source = deepcopy(source)
+        self.draft = _DRAFTS.get(type(validator).__name__, 20)
+        self.whole = JsonSchemaJudge(lambda: validator)
+        self._dialect = source.get("$schema") if isinstance(source, dict) else None
+        # Inside of a dynamic scope no part means the same when it is asked alone.
+        self._is_dynamic = _mentions(source, _DYNAMIC)
+        # Whoever refers to another document has been refused above; in no case is one fetched.
+        resources = [(_HOME + "root", source)]
+        self._registry = self._rs.Registry(resources, retriever=lambda uri: {})
+        self._base, self._resolver = self._start()
+
+    def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaJudge | None:
+        """The validator of the subschema at this place; None if it cannot be asked alone."""
+        if pointer is None or self._is_dynamic:
+            return None
+        schema = {"$ref": f"{self._base}#{pointer}"}
+        return JsonSchemaJudge(lambda: self._made(schema, registry=self._registry), rule)
+
+    def alone(self, schema: dict[str, Any]) -> JsonSchemaJudge:
+        """The validator of a few keywords that refer to nothing."""
+        return JsonSchemaJudge(lambda: self._made(schema))
+
+    def resolve(self, reference: str) -> Target | None:
+        """Where a reference leads; None if that is another resource, with references of its own."""
+        try:
+            found = self._resolver.lookup(reference)
+        except (ValueError, self._rs.ReferencingError):
+            return None
+        if found.resolver.base_uri != self._resolver.base_uri:
+            return None
+        fragment = reference.partition("#")[2]
+        if fragment and not fragment.startswith("/"):
+            return Target(found.contents, None, "#" + fragment)
+        pointer = _normal(fragment)
+        return Target(found.contents, pointer, pointer)
+
+    def _checked(self, source: Any) -> Any:
+        try:
+            # Without the mask, what is wrong with the schema is named.
+            self._rs.validator_for(source, offline=True)
+            return self._rs.validator_for(source, offline=True, mask=MASK)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "message", None) or str(error)
+            path = "/".join(map(str, getattr(error, "instance_path", ())))
+            where = f", at {path}" if path else ""
+            raise ValueError(f"not a JSON Schema: {reason}{where}") from None
+
+    def _start(self) -> tuple[str, Any]:
+        """The base that references are resolved against, and what resolves them."""
+        source = self.source if isinstance(self.source, dict) else {}
+        name = source.get("$id" if self.draft > 4 else "id")
+        if isinstance(name, str) and not name.startswith("#"):
+            name = name.removesuffix("#")
+            for base in (name, _HOME + name.lstrip("/")):
+                try:
+                    resolver = self._registry.resolver(base)
+                    resolver.lookup("#")
+                    return base, resolver
+                except (ValueError, self._rs.ReferencingError):
+                    continue
+        return _HOME + "root", self._registry.resolver(_HOME + "root")
+
+    def _made(self, schema: dict[str, Any], **more: Any) -> Any:
+        if self._dialect is not None:
+            schema = {"$schema": self._dialect, **schema}
+        return self._rs.validator_for(schema, offline=True, mask=MASK, **more)
+
+
+def is_resource(schema: dict[str, Any]) -> bool:
+    """Does a base of its own, or even a draft of its own, begin here?"""
+    names = (schema.get("$id"), schema.get("id"))
+    own = any(isinstance(name, str) and not name.startswith("#") for name in names)
+    return own or "$schema" in schema
+
+
+def token(step: str | int) -> str:
+    """A step of a JSON Pointer, as it is written in the fragment of a URI."""
+    text = str(step).replace("~", "~0").replace("/", "~1")
+    return "".join(char if char in _SAFE else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode())
+
+
+def _normal(fragment: str) -> str:
+    """A pointer as `token` would have written it, so that each place has one name."""
+    raw = bytearray()
+    rest = fragment.encode()
+    while rest:
+        if rest[:1] == b"%":
+            raw.append(int(rest[1:3], 16))
+            rest = rest[3:]
+        else:
+            raw += rest[:1]
+            rest = rest[1:]
+    steps = raw.decode().split("/")
+    return "/".join(token(step.replace("~1", "/").replace("~0", "~")) for step in steps)
+
+
+def _mentions(schema: Any, keywords: tuple[str, ...]) -> bool:
+    todo = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            if any(keyword in part for keyword in keywords):
+                return True
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return False
+
+
+def _library() -> Any:
+    try:
+        import jsonschema_rs
+    except ImportError as error:
+        raise ImportError("a JSON Schema needs jsonschema-rs: install jsonrill[schema]") from error
+    return jsonschema_rs
