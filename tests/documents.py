@@ -116,12 +116,18 @@ def tokens(draw: st.DrawFn, value: Any) -> list[str]:
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    """A valid JSON text, sometimes with a key twice."""
+    """A valid JSON text, sometimes with a key twice, sometimes long enough for a quicker way."""
     text = "".join(draw(tokens(draw(values))))
-    if draw(st.integers(0, 9)) == 0:
-        inner = "".join(draw(tokens(draw(scalars))))
-        return f'{{"a": {text}, "b": 1, "\\u0061": {inner}}}'
+    match draw(st.integers(0, 9)):
+        case 0:
+            inner = "".join(draw(tokens(draw(scalars))))
+            return f'{{"a": {text}, "b": 1, "\\u0061": {inner}}}'
+        case 1 | 2:
+            return f'[{text}, {{"long": "{"x" * 80}"}}]'
     return text
+
+
+strange = st.one_of(st.text(max_size=1), st.sampled_from(["NaN", "-Infinity", "null", '"\\ud83d"']))
 
 
 @st.composite
@@ -131,7 +137,7 @@ def spoiled(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(1, 2))):
         at = draw(st.integers(0, len(text)))
         upto = at + draw(st.integers(0, 3))
-        new = draw(st.one_of(st.text(st.sampled_from(GRAMMAR), max_size=2), st.text(max_size=1)))
+        new = draw(st.one_of(st.text(st.sampled_from(GRAMMAR), max_size=2), strange))
         what = draw(st.integers(0, 3))
         if what == 0:
             text = text[:at]

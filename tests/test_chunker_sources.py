@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import random
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,9 +121,7 @@ def test_langchain(eager: bool) -> None:
 @pytest.fixture(scope="module")
 def partial_order() -> Any:
     """instructor's partial model of an order."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # deprecations of what instructor imports
-        instructor = pytest.importorskip("instructor")
+    instructor = pytest.importorskip("instructor")
     from pydantic import BaseModel
 
     class Place(BaseModel):

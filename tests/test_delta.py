@@ -95,7 +95,7 @@ def test_a_difference_deep_down() -> None:
 
 
 def test_what_comes_with_a_delta_is_not_written_into() -> None:
-    delta = [
+    delta: list[dict[str, Any]] = [
         {"op": "add", "path": "/a", "value": {"b": []}},
         {"op": "add", "path": "/a/b/0", "value": 1},
     ]

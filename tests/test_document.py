@@ -407,6 +407,18 @@ def test_a_number_at_the_root_comes_with_the_end() -> None:
     assert (document.started, document.value, document.complete) == (True, 12, True)
 
 
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "nan", "'a'", "01", "1.", "\x00"])
+def test_a_large_piece_is_judged_as_strictly(word: str) -> None:
+    text = f'{{"long": "{LONG}", "list": [1, {{"n": {word}}}], "more": "{LONG}"}}'
+    for cut in cuttings(text):
+        document = Document()
+        with pytest.raises(InvalidJSON) as caught:
+            for piece in cut:
+                document.feed(piece)
+        assert described(caught.value) == outcome([text]).error
+        assert "more" not in document.value
+
+
 def test_a_large_piece_is_read_as_the_small_ones_are() -> None:
     """Long pieces may take a quicker way; nothing may tell that they did."""
     item = {"id": 1, "text": "a\n\ud83dé😀", "list": [1.5, -0, None, True, {}], "": {"": []}}

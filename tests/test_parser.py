@@ -14,6 +14,7 @@ import pytest
 
 from documents import described, loads, merged, outcome
 from jsonrill import (
+    Document,
     Fragment,
     InvalidJSON,
     JsonrillError,
@@ -530,10 +531,34 @@ def test_parse_float_gets_the_source_text() -> None:
     assert parse("1.50", parse_float=str)[0].value == "1.50"
 
 
+@pytest.mark.parametrize("long", ["", "x" * 100])
+def test_a_number_that_parse_float_refuses_is_invalid(long: str) -> None:
+    text = f'["{long}", 1.5,\n1e9999999999999999999, 2]'
+    found = [outcome(pieces, parse_float=Decimal) for pieces in cuttings(text)]
+    assert all(other == found[0] for other in found)
+    error = refusal([text], parse_float=Decimal)
+    assert type(error) is InvalidJSON and "1e9999999999999999999" in str(error)
+    assert (error.line, error.column, error.path) == (2, 22, (2,))
+    for pieces in cuttings(text):
+        document = Document(parse_float=Decimal)
+        with pytest.raises(InvalidJSON):
+            for piece in pieces:
+                document.feed(piece)
+        assert document.value == [long, Decimal("1.5")]
+
+
 def test_integers_are_exact_and_floats_are_those_of_the_standard_library() -> None:
     text = "[123456789012345678901234567890, 0.1, 1e400, -1e400, 1e-400, 9007199254740993]"
     values = [fragment.value for fragment in parse(text) if fragment.kind == "CompleteNumber"]
     assert repr(values) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize("huge", [sys.maxsize, 10**30])
+@pytest.mark.parametrize("limit", ["depth", "text", "string", "number", "keys"])
+def test_a_limit_may_be_beyond_all_bounds(limit: str, huge: int) -> None:
+    text = '{"a": ["xyz", 123, 1.5]}'
+    for pieces in any_cutting(text):
+        assert outcome(pieces, limits=Limits(**{limit: huge})) == outcome([text])
 
 
 @pytest.mark.parametrize("bad", [{"text": 0}, {"depth": -1}, {"number": -5}])

@@ -789,8 +789,8 @@ def test_gemini_partial_args_of_any_value(value: Any, cut: int, chance: random.R
         del parts[:size]
     assert shown(read([*events, candidate({"functionCall": {}})])) == [("f", "complete", value)]
     for end in range(len(events)):
-        [call] = read(events[: end + 1]).calls
-        assert call.status == "truncated"
+        [left] = read(events[: end + 1]).calls
+        assert left.status == "truncated"
 
 
 @pytest.mark.parametrize(
@@ -817,7 +817,7 @@ def test_gemini_parts_that_cannot_be_told_as_growing_text(
 
 @pytest.mark.parametrize("status, expected", [("requires_action", {}), ("incomplete", None)])
 def test_gemini_interactions(status: str, expected: Any) -> None:
-    events = [
+    events: list[dict[str, Any]] = [
         {"event_type": "interaction.created", "interaction": {"id": "i"}},
         {"event_type": "step.start", "index": 0, "step": {"type": "thought"}},
         {

@@ -143,7 +143,7 @@ def test_leaving_the_loop_closes_the_connection(name: str) -> None:
     client = CLIENTS[name]
     with serve(Replay(client.events)) as replay, client.sync(replay.url) as api:
         stream = client.open(api)
-        updates = tool_calls(stream)
+        updates: Any = tool_calls(stream)
         next(updates)
         updates.close()
         assert stream.response.is_closed
@@ -323,8 +323,10 @@ def test_recipes_of_the_docs_run(
             "ANTHROPIC_BASE_URL": replay.url,
         }.items():
             monkeypatch.setenv(key, value)
-        run_script(block, "docs/tool-calls.md", names := {"__name__": "__main__"})
-        if hasattr(client := names.get("client"), "close") and "AsyncOpenAI" not in block.text:
+        names: dict[str, Any] = {"__name__": "__main__"}
+        run_script(block, "docs/tool-calls.md", names)
+        client: Any = names.get("client")
+        if hasattr(client, "close") and "AsyncOpenAI" not in block.text:
             client.close()
     shown = capsys.readouterr().out.splitlines()
     assert f"get_weather {json.loads(TWO[0].text)}" in shown

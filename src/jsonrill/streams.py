@@ -26,7 +26,7 @@ from .document import Document
 from .errors import InvalidJSON, LimitExceeded, Truncated
 from .fragments import Fragment
 from .parser import Parser
-from .partial import PartialStream, Update
+from .partial import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
 from .toolcalls import ToolCalls, ToolCallUpdate
 
@@ -234,12 +234,9 @@ class Pace:
     def feed(self, fresh: Iterable[Update]) -> Iterator[Update]:
         """What goes out now of the updates that have come and the one that was held."""
         for update in fresh:
-            if self.held is not None:
-                if update.is_of(self.held):
-                    update.follow(self.held)
-                    self.held = None
-                else:
-                    yield from self.flush()
+            if self.held is not None and not absorb(self.held, update):
+                yield from self.flush()
+            self.held = None
             if update.status == "PARTIAL":
                 self.held = update
             else:

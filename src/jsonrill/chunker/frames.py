@@ -22,10 +22,11 @@ Key = Any  # a str in an Object, an int in an Array
 class Look:
     """What a snapshot shows in an open container besides what is written or open.
 
-    `new` members, and of those held back the ones that `changed`, are the `same`, or are `gone`.
+    `new` members, and of those held back the ones that `changed`, are the `same`, or are `gone`;
+    `blanks` if there are placeholders beside them.
     """
 
-    __slots__ = ("changed", "gone", "new", "same")
+    __slots__ = ("blanks", "changed", "gone", "new", "same")
 
     def __init__(
         self,
@@ -33,7 +34,9 @@ class Look:
         changed: Sequence[Key] = (),
         same: Sequence[Key] = (),
         gone: Sequence[Key] = (),
+        blanks: bool = False,
     ) -> None:
+        self.blanks = blanks
         self.new = new
         self.changed = changed
         self.same = same
@@ -105,10 +108,13 @@ class Object:
         """None when all there is is written or open."""
         written, held, open_key = self.written, self.held, self.open
         rest = [key for key in value if key not in written and key != open_key]
+        blanks = False
         if self._rules.placeholder:
+            everything = len(rest)
             rest = [key for key in rest if not is_blank(value[key])]
+            blanks = len(rest) < everything
         if not held:
-            return Look(rest) if rest else None
+            return Look(rest, blanks=blanks) if rest else None
         new: list[str] = []
         changed: list[str] = []
         same: list[str] = []
@@ -120,7 +126,7 @@ class Object:
             else:
                 changed.append(key)
         gone = [key for key in held.keys() - rest if held[key] is not ABSENT]
-        return Look(new, changed, same, gone)
+        return Look(new, changed, same, gone, blanks)
 
     def move(self, look: Look, value: dict[str, Tree], still: bool) -> Move | None:
         """What may be written now; None when the open member is not to be closed for it.
@@ -129,7 +135,7 @@ class Object:
         """
         atoms = [key for key in look.new if type(value[key]) in ATOMS]
         fresh = [key for key in look.new if type(value[key]) not in ATOMS] if atoms else look.new
-        pick = self._rules.pick(fresh, value) if fresh else None
+        pick = self._rules.pick(fresh, value, look.blanks) if fresh else None
         if not self.held:
             return Move(atoms, pick) if atoms or pick is not None or self.open is None else None
         grown = [key for key in look.changed if not waits(value[key])]
@@ -284,7 +290,7 @@ class Array:
 
     def hold(self, look: Look, value: list[Tree], still: bool) -> None:
         self._start = len(self.written) + (self.open is not None)
-        self._size = len(value)
+        self._size = max(len(value), self._start)
         self.tail = value[self._start :]
 
     def freeze(self) -> None:

@@ -22,10 +22,15 @@ class Rules:
     def is_there(self, tree: Tree) -> bool:
         return tree is not ABSENT and not (self.placeholder and is_blank(tree))
 
-    def pick(self, fresh: Sequence[str], value: dict[str, Tree]) -> str | None:
-        """The new member of `value` to open, or None to hold them all. No booleans or nulls."""
+    def pick(self, fresh: Sequence[str], value: dict[str, Tree], blanks: bool) -> str | None:
+        """The new member of `value` to open, or None to hold them all. No booleans or nulls.
+
+        An empty one is not begun for certain while there are `blanks` beside it: typed sources
+        show an empty array where they show null for all else.
+        """
         if len(fresh) == 1:
-            return None if waits(value[fresh[0]]) else fresh[0]
+            only = value[fresh[0]]
+            return None if waits(only) or (blanks and is_empty(only)) else fresh[0]
         numbers = [key for key in fresh if type(value[key]) is tuple]
         if not self.eager:
             return numbers[0] if len(numbers) == 1 and not waits(value[numbers[0]]) else None

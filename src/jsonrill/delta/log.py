@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..fragments import Parts
 from ..machine import Sink
 from ..paths import Path, Place
 from ..rebuilder import Tree
+from .apply import difference
 from .reading import (
     ARRAY,
     END,
@@ -83,9 +85,9 @@ class Whole(Tree):
 class Log(Sink):
     """One entity's changes in REALTIME: strings from their quote, in pieces as they come."""
 
-    __slots__ = ("_compared", "_container", "_ended", "_frames", "_given_up", "_keys", "_read",
-                 "_shown", "_spent", "_step", "_tree", "_twice", "changed", "doubtful", "entries",
-                 "sent", "sent_string", "string", "waits")  # fmt: skip
+    __slots__ = ("_container", "_ended", "_frames", "_given_up", "_keys", "_read", "_shown",
+                 "_spent", "_step", "_taken_back", "_tree", "_twice", "changed", "doubtful",
+                 "entries", "sent", "sent_string", "string", "waits")  # fmt: skip
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         self.entries: list[Any] = []
@@ -104,13 +106,14 @@ class Log(Sink):
         self._keys: set[str] | None = None
         self._frames: list[tuple[Place, str | int, set[str] | None]] = []
         # Where the reader of the log stands.
-        self._tree = Reading()
+        self._tree: Reading | None = None
         self._read = 0
         # A key that comes twice may bring the value that was there: then `news` has to look.
         self.doubtful = False
         self._twice = False
-        self._compared = 0
         self._spent = 0
+        # Where the container ended in which a value was shown that never came: repair cut it off.
+        self._taken_back = -1
 
     def start_object(self, offset: int) -> None:
         self._open(OBJECT, {}, "", set())
@@ -119,6 +122,10 @@ class Log(Sink):
         self._open(ARRAY, [], 0, None)
 
     def end_container(self, offset: int) -> None:
+        if self._shown is not None:
+            self._shown = None
+            self._taken_back = len(self.entries)
+            self.changed = True
         self.entries.append(_END)
         self._container, self._step, self._keys = self._frames.pop()
         if not self._frames:
@@ -190,20 +197,19 @@ class Log(Sink):
         Comparing costs as much as the open containers are wide. Where a text makes that happen
         too often, it is not worth it: what is sent again then does no harm.
         """
-        at = len(self.entries)
-        if not self.changed or at == self._compared:
-            return False
-        self._compared = at
-        if self.sent == 0:
-            return True
+        if not self.changed or self.sent == 0:
+            return self.changed
         self._spent += self._tree_at(self.sent).width
-        if self._spent > _PATIENCE * at:
-            return True
+        if self._spent <= _PATIENCE * len(self.entries) and self._is_as_sent():
+            self.mark()
+        return self.changed
+
+    def _is_as_sent(self) -> bool:
         old = self.value(self.sent)
         try:
-            return not same(old, self.live(at))
+            return same(old, self.live(len(self.entries)))
         except RecursionError:
-            return True
+            return False
 
     def value(self, at: int) -> Any:
         """The entity as it was at a position, safe to keep."""
@@ -221,18 +227,21 @@ class Log(Sink):
         """What was new at `at`, seen from `since`, when `string` was the open string."""
         if since == 0:
             return [change("add", ROOT, self.value(at))]
+        if since <= self._taken_back < at:
+            return difference(self.value(since), self.value(at))
         last = self.entries[since - 1]
         shown = last if type(last) is tuple and last[0] == SHOWN else None
         return changes_of(self.entries[since:at], string, shown)
 
     def _tree_at(self, at: int) -> Reading:
-        if at < self._read:
-            self._tree = Reading()
+        tree = self._tree
+        if tree is None or at < self._read:
+            tree = self._tree = Reading()
             self._read = 0
         if at > self._read:
-            self._tree.read(self.entries[self._read : at])
+            tree.read(self.entries[self._read : at])
             self._read = at
-        return self._tree
+        return tree
 
     def _open(self, code: int, value: Any, step: str | int, keys: set[str] | None) -> None:
         place = self._next()
@@ -271,25 +280,23 @@ class FinishedLog(Log):
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         super().__init__(ended, given_up)
-        self._text: list[str] = []
+        self._text = Parts()
 
     def start_string(self, offset: int) -> None:
         self.string = self._next()
 
     def text(self, run: str) -> None:
-        self._text.append(run)
+        self._text.add(run)
 
     def end_string(self) -> None:
         place = self.string or ROOT
         self.string = None
-        text = "".join(self._text)
-        self._text.clear()
-        self._put(SCALAR, place, text)
+        self._put(SCALAR, place, self._text.take())
         if not self._frames:
             self._ended()
 
     def known(self) -> tuple[Any, Path | None]:
         if self.string is not None:
             self._put(STRING, self.string, "")
-            self.entries.extend(self._text)
+            self.entries.append(self._text.text())
         return super().known()

@@ -6,6 +6,6 @@ stream.py   the stage itself
 """
 
 from .stream import PartialStream
-from .update import Update
+from .update import Update, absorb
 
-__all__ = ["PartialStream", "Update"]
+__all__ = ["PartialStream", "Update", "absorb"]

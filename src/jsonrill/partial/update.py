@@ -40,7 +40,9 @@ class Update:
     _model: Any
     _open: Path | None
     _repairs: tuple[list[Repair], int, int]
+    _since: int
     _string: Place | None
+    _at: int
 
     def __init__(
         self,
@@ -51,11 +53,12 @@ class Update:
         delta: Delta | None = None,
         error: dict[str, str] | None = None,
     ) -> None:
-        self._fill(Entity(index, entity), status, None, data)
+        self._of(Entity(index, entity), status, None, data)
         self._delta = ABSENT if delta is None else delta
         self.error = error
 
-    def _fill(self, entity: Entity, status: Status, log: Log | None, data: Any) -> None:
+    def _of(self, entity: Entity, status: Status, log: Log | None, data: Any) -> Update:
+        """Make this the update of an entity, as its log has it now."""
         self.status = status
         self.error = None
         self._entity = entity
@@ -65,10 +68,12 @@ class Update:
         self._model = None
         self._open = None
         self._repairs = _NO_REPAIRS
-        # The update before this one was at `_since`, when `_string` was the open string.
-        self._since = 0
-        self._string = None
-        self._at = 0
+        if log is not None:
+            # The update before this one was at `_since`, when `_string` was the open string.
+            self._since = log.sent
+            self._string = log.sent_string
+            self._at = len(log.entries)
+        return self
 
     @property
     def index(self) -> int | None:
@@ -159,6 +164,11 @@ class Update:
 
     __hash__ = None  # type: ignore[assignment]  # data may be of any type
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy, or what another process gets, is an update without a log.
+        known = (self.path, self.open_path, self.document, self.repairs, self.model)
+        return _restored, (self.to_dict(), *known)
+
     def __repr__(self) -> str:
         return f"Update({self.to_json()})"
 
@@ -188,11 +198,26 @@ class Update:
             return []
         return [{"op": "add", "path": "", "value": data}]
 
-    def follow(self, earlier: Update) -> None:
-        """Make this update tell what `earlier`, of the same entity and never sent, would have."""
-        self._since = earlier._since
-        self._string = earlier._string
 
-    def is_of(self, other: Update) -> bool:
-        """Are both of the same entity?"""
-        return self._entity is other._entity
+def _restored(
+    fields: dict[str, Any],
+    path: Path,
+    growing: Path | None,
+    document: int,
+    repairs: list[Repair],
+    model: Any,
+) -> Update:
+    update = Update(**{"index": None, **fields})
+    for step in path:
+        update._entity.place = Place(update._entity.place, step)
+    update._entity.document = document
+    update._open, update._repairs, update._model = growing, (repairs, 0, len(repairs)), model
+    return update
+
+
+def absorb(earlier: Update, later: Update) -> bool:
+    """Make `later` tell also what `earlier` would have; False if they are of two entities."""
+    if earlier._entity is not later._entity:
+        return False
+    later._since, later._string = earlier._since, earlier._string
+    return True

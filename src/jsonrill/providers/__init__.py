@@ -22,9 +22,10 @@ from . import (
     openai_responses,
     vercel,
 )
+from .content import content
 from .deltas import Statement, Translate
 
-__all__ = ["PROVIDERS", "Auto", "Provider", "plain", "translator"]
+__all__ = ["PROVIDERS", "Auto", "Provider", "plain", "text_of", "translator"]
 
 
 class Provider(NamedTuple):
@@ -85,6 +86,14 @@ class Auto:
                     self._translations[name],
                 )
                 return
+
+
+def text_of(event: Any) -> str | None:
+    """The text of a model's answer in one event, "" if it has none; None for what is no event."""
+    known = plain(event)
+    if known is None or not any(provider.accepts(known) for provider in PROVIDERS.values()):
+        return None
+    return content(known)
 
 
 def plain(event: Any) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from typing import Any
 from ..fragments import Fragment
 from ..paths import ANY_INDEX, Path, Pattern
 from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
-from .parts import below, natural, zero
+from .parts import anything, below, natural, zero
 from .watch import DEEPEST, Violation, Watch, violation_at
 
 __all__ = ["Check", "Schema", "Violation"]
@@ -39,7 +39,7 @@ class Schema:
             self._node = compile_schema(source)
         elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
             kind = type(source).__name__
-            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not a {kind}")
+            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
         else:
             from .coreschema import compile_type
 
@@ -50,7 +50,7 @@ class Schema:
         """The schema of one element if this one describes an array, else None."""
         if natural(self._node) & ~NULL != ARRAY:
             return None
-        return self._part(below(self._node, ANY_INDEX, by_shape=True))
+        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
 
     def at(self, pattern: Pattern) -> Schema | None:
         """The part that describes what is at this path; None if nothing is known of it."""

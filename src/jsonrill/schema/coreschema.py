@@ -142,9 +142,8 @@ class Compiler:
         node.all.append(self._node(core["json_schema"], config))
 
     def _reference(self, node: Node, core: Core, config: Config) -> None:
-        target = self._definitions.get(core["schema_ref"])
-        if target is not None:
-            node.all.append(self._node(target, self._config))
+        target = self._definitions.get(core["schema_ref"], {"type": "any"})
+        node.all.append(self._node(target, self._config))
 
     # Alternatives
 
@@ -161,7 +160,8 @@ class Compiler:
     def _tagged_union(self, node: Node, core: Core, config: Config) -> None:
         choices = {tag: one for tag, one in core["choices"].items() if isinstance(one, dict)}
         nodes = {tag: self._node(one, config) for tag, one in choices.items()}
-        node.choices.append(Choice("union", tuple(nodes.values())))
+        # A class with two tags is one alternative.
+        node.choices.append(Choice("union", tuple(dict.fromkeys(nodes.values()))))
         if isinstance(core["discriminator"], str):
             node.maker = Tagged(core["discriminator"], nodes)
 

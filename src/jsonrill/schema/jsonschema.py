@@ -57,7 +57,7 @@ _OF_OBJECTS: Final = (
 _OF_ARRAYS: Final = ("prefixItems", "items", "additionalItems", "minItems", "maxItems")
 # Keywords about the whole of a value, of whatever kind.
 _OF_THE_WHOLE: Final = (
-    *("not", "if", "oneOf", "contains", "uniqueItems", "dependencies"),
+    *("not", "if", "oneOf", "contains", "dependencies"),
     *("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
 )
 # An enum of more containers than this is judged when the value ends.
@@ -124,7 +124,7 @@ class Compiler:
             node.members = self._members(schema, pointer)
         if any(keyword in schema for keyword in _OF_ARRAYS):
             node.elements = self._elements(schema, pointer)
-        if any(schema.get(keyword, False) is not False for keyword in _OF_THE_WHOLE):
+        if any(keyword in schema for keyword in _OF_THE_WHOLE) or schema.get("uniqueItems"):
             _ask_when_whole(node)
             self._aside[node] = [self._below(schema, pointer, *at) for at in _beside(schema)]
 

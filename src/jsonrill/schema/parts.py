@@ -48,17 +48,15 @@ def _below(node: Node, step: Step, by_shape: bool, chain: tuple[Node, ...]) -> N
         return None
     chain = (*chain, node)
     is_index = isinstance(step, int) or step is ANY_INDEX
-    parts, choices = node.parts
     inner: list[Node | None] = []
-    for part in parts:
+    for part in node.parts:
         rules = part.elements if is_index else part.members
         alternatives = rules.children(step) if rules is not None else None
         if alternatives:
             inner.append(_either([_both(list(nodes)) for nodes in alternatives]))
         if by_shape and part.shape is not None:
             inner.append(_below(part.shape, step, by_shape, chain))
-    for choice in choices:
-        inner.append(_below_choice(choice, step, by_shape, chain))
+        inner += [_below_choice(choice, step, by_shape, chain) for choice in part.choices]
     found = [one for one in inner if one is not None]
     return _both(found) if found else None
 
@@ -76,8 +74,7 @@ def _below_choice(
 def _both(nodes: list[Node]) -> Node:
     if len(nodes) == 1:
         return nodes[0]
-    judges = [node.whole for node in nodes if node.whole is not None]
-    joined = Node(whole=Both(judges) if len(judges) == len(nodes) else None)
+    joined = Node(whole=_joined(nodes, all_of_them=True))
     joined.all = nodes
     return joined
 
@@ -85,10 +82,19 @@ def _both(nodes: list[Node]) -> Node:
 def _either(nodes: list[Node]) -> Node:
     if len(nodes) == 1:
         return nodes[0]
-    judges = [node.whole for node in nodes if node.whole is not None]
-    joined = Node(whole=Either(judges) if len(judges) == len(nodes) else None)
+    joined = Node(whole=_joined(nodes, all_of_them=False))
     joined.choices = [Choice("anyOf", tuple(nodes))]
     return joined
+
+
+def _joined(nodes: list[Node], *, all_of_them: bool) -> Joined | None:
+    judges = [node.whole for node in nodes if node.whole is not None]
+    return Joined(judges, all_of_them=all_of_them) if len(judges) == len(nodes) else None
+
+
+def anything() -> Node:
+    """A node that asks nothing."""
+    return Node(whole=Joined((), all_of_them=True))
 
 
 def natural(node: Node) -> int:
@@ -100,14 +106,13 @@ def _natural(node: Node, known: dict[Node, int]) -> int:
     if node in known:
         return known[node]
     known[node] = kinds = EVERY  # what a node that leads back to itself says
-    parts, choices = node.parts
-    for part in parts:
+    for part in node.parts:
         kinds &= part.natural if part.shape is None else _natural(part.shape, known)
-    for choice in choices:
-        union = 0
-        for one in choice.nodes:
-            union |= _natural(one, known)
-        kinds &= union
+        for choice in part.choices:
+            union = 0
+            for one in choice.nodes:
+                union |= _natural(one, known)
+            kinds &= union
     known[node] = kinds
     return kinds
 
@@ -123,13 +128,19 @@ def zero(kinds: int) -> tuple[bool, Any]:
 
 
 class Joined:
-    """What several validators say together."""
+    """Several validators as one: all of them must accept, or else any."""
 
-    def __init__(self, judges: Iterable[Judge]) -> None:
+    def __init__(self, judges: Iterable[Judge], *, all_of_them: bool) -> None:
         self._judges = list(judges)
+        self._all = all_of_them
 
     def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        raise NotImplementedError
+        refusal, model = None, None
+        for judge in self._judges:
+            refusal, model = judge.final(value)
+            if (refusal is None) is not self._all:
+                break
+        return refusal, model
 
     def refusal(self, value: Any) -> Refusal | None:
         return self.final(value)[0]
@@ -139,27 +150,3 @@ class Joined:
 
     def is_usable(self) -> bool:
         return all(judge.is_usable() for judge in self._judges)
-
-
-class Both(Joined):
-    """Several validators that must all accept."""
-
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        model = None
-        for judge in self._judges:
-            refusal, model = judge.final(value)
-            if refusal:
-                return refusal, None
-        return None, model
-
-
-class Either(Joined):
-    """Several validators of which one must accept."""
-
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        refusal: Refusal | None = None
-        for judge in self._judges:
-            refusal, model = judge.final(value)
-            if refusal is None:
-                return None, model
-        return refusal, None

@@ -8,11 +8,12 @@ in proportion to its own length and the number of obligations, which is bounded.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from ..fragments import Fragment
 from ..paths import Path, to_text
-from .branches import Branch, Obligation, Refused, alive, end_branch, expand
+from .branches import Branch, Obligation, Refused, alive, expand, refuse
 from .nodes import (
     ARRAY,
     FALSE,
@@ -146,10 +147,10 @@ class Watch:
         kind = _FIRST.get(text[:1])
         if kind is None:
             return None
-        refused = self._begin(kind)[1]
-        if kind == NUMBER and any(sign in text for sign in ".eE"):
-            refused += self._begin(FRACTION)[1]
-        return self._refuse(refused, path, offset)
+        violation = self._refuse(self._begin(kind)[1], path, offset)
+        if violation is None and kind == NUMBER and any(sign in text for sign in ".eE"):
+            violation = self._refuse(self._begin(FRACTION)[1], path, offset)
+        return violation
 
     def offset_of(self, path: Path) -> int:
         """Where the value at this path began; if it never came, where the one around it did."""
@@ -191,10 +192,12 @@ class Watch:
     def _scalar(self, fragment: Fragment) -> Violation | None:
         kind = _kind(fragment)
         active, refused = self._begin(kind)
-        if refused and kind & NUMBER:
-            # It is known to be a number before its end tells which.
-            refused = self._begin(NUMBER)[1] + refused
-        violation = self._refuse(refused, fragment, fragment.offset)
+        if not refused:
+            return self._end_scalar(active, kind, fragment)
+        # A number is known to be one before its end tells which.
+        first = self._begin(NUMBER)[1] if kind & NUMBER else []
+        violation = self._refuse(first, fragment, fragment.offset)
+        violation = violation or self._refuse(refused, fragment, fragment.offset)
         return violation or self._end_scalar(active, kind, fragment)
 
     def _start_string(self, fragment: Fragment) -> Violation | None:
@@ -233,10 +236,13 @@ class Watch:
         if not found:
             return None
         found.sort(key=lambda one: one[:2])
-        refused = [(branch, refusal) for _, _, branch, refusal in found]
-        violation = self._refuse(refused, fragment, fragment.offset)
+        for _, same in groupby(found, key=lambda one: one[0]):
+            refused = [(branch, refusal) for _, _, branch, refusal in same]
+            violation = self._refuse(refused, fragment, fragment.offset)
+            if violation is not None:
+                return violation
         self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
-        return violation
+        return None
 
     def _end_string(self, fragment: Fragment) -> Violation | None:
         value = fragment.value
@@ -266,7 +272,6 @@ class Watch:
     def _on_key(self, fragment: Fragment) -> Violation | None:
         key = fragment.value
         frame = self._frames[-1]
-        new = key not in frame.seen
         frame.seen.add(key)
         self._key = key
         self._member = []
@@ -278,7 +283,7 @@ class Watch:
             found = node.members.find(key)
             if isinstance(found, Refusal):
                 refused.append((branch, found))
-            elif new and (refusal := node.members.excess(len(frame.seen))):
+            elif refusal := node.members.excess(len(frame.seen)):
                 refused.append((branch, refusal))
             else:
                 self._member += [(child, branch) for child in found]
@@ -303,16 +308,15 @@ class Watch:
         return violation
 
     def _refuse(self, refused: Refused, where: Path | Fragment, offset: int) -> Violation | None:
-        """Let refusals that are certain at the same character take effect, in order."""
-        for branch, refusal in refused:
-            last = end_branch(branch, refusal)
-            if last is not None:
-                path = where.path if isinstance(where, Fragment) else where
-                if last.path:
-                    path += last.path
-                    offset = self.offset_of(path)
-                return violation_at(path, offset, last)
-        return None
+        """The violation that refusals at the same character make, if they do."""
+        last = refuse(refused) if refused else None
+        if last is None:
+            return None
+        path = where.path if isinstance(where, Fragment) else where
+        if last.path:
+            path += last.path
+            offset = self.offset_of(path)
+        return violation_at(path, offset, last)
 
 
 def violation_at(path: Path, offset: int, refusal: Refusal) -> Violation:
