@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import contextlib
 import doctest
 import inspect
+import io
 import textwrap
 import traceback
 from pathlib import Path
@@ -60,25 +62,38 @@ def run_session(block: Block, where: str, names: dict[str, Any]) -> None:
     names.update(test.globs)
 
 
-def run_script(block: Block, where: str, names: dict[str, Any]) -> None:
+def run_script(block: Block, where: str, names: dict[str, Any]) -> str:
+    """What the block prints."""
     code = compiled(block.text, where, block.line)
-    result = eval(code, names)
-    if code.co_flags & inspect.CO_COROUTINE:
-        asyncio.run(result)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        result = eval(code, names)
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(result)
+    return printed.getvalue()
 
 
 def run_page(text: str, where: str) -> int:
-    """Run a page's Python; how many blocks were run."""
+    """Run a page's Python; how many blocks were run.
+
+    A `text` block that follows a block which prints is what that one prints.
+    """
     names: dict[str, Any] = {"__name__": "__main__"}
     ran = 0
+    printed = ""
     for block in read(text).blocks:
+        if block.language == "text" and printed:
+            assert printed == block.text, f"{where}, line {block.line}"
         if block.language not in PYTHON:
+            printed = ""
             continue
         if block.skip is not None:
             assert block.skip, f"{where}, line {block.line}: a skip needs its reason"
             compile_only(block, where)
             continue
-        (run_session if block.is_session else run_script)(block, where, names)
+        if block.is_session:
+            run_session(block, where, names)
+        else:
+            printed = run_script(block, where, names)
         ran += 1
     return ran
 
@@ -115,6 +130,7 @@ def test_blocks_of_a_page_share_their_names() -> None:
 
            ```python
            import asyncio
+import contextlib
            await asyncio.sleep(0)
            async def more(): yield a + 1
            b = [x async for x in more()]

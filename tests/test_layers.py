@@ -24,7 +24,20 @@ from support import ROOT
 SOURCE = ROOT / "src" / "jsonrill"
 
 PAGE = (
-    *("errors", "paths", "fragments", "grammar", "machine", "repair", "parser", "rebuilder"),
+    *(
+        "errors",
+        "paths",
+        "fragments",
+        "grammar",
+        "states",
+        "machine",
+        "rules",
+        "ahead",
+        "prose",
+        "repair",
+        "parser",
+        "rebuilder",
+    ),
     "document",
     *("chunker", "partial", "entities", "schema", "delta", "sse", "toolcalls", "providers"),
     *("streams", "__init__", "store", "server", "batch", "cli", "__main__"),
@@ -34,15 +47,20 @@ PARTS_OF = {
     "partial": {"entities", "schema", "delta"},
     "toolcalls": {"providers"},
 }
-ONLY_FOR = {"repair": {"parser", "document", "__init__"}}
+ONLY_FOR = {
+    "ahead": {"prose", "repair"},
+    "prose": {"repair"},
+    "repair": {"parser", "document", "partial", "__init__"},
+}
 # Extras that a core module may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}
 NO_IO = set(
     "asyncio concurrent http io logging multiprocessing os pathlib select selectors shutil signal"
     " socket socketserver sqlite3 ssl subprocess tempfile threading time urllib".split()
 )
-# Its `every=` looks at the clock; nothing else of the core knows that time passes.
-MAY_DO_IO = {"streams": {"time"}}
+# Its `every=` looks at the clock, and waits for an async source; nothing else of the core knows
+# that time passes.
+MAY_DO_IO = {"streams": {"asyncio", "time"}}
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
 

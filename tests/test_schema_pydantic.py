@@ -48,7 +48,7 @@ from schemas import begun, judged
 from support import cuttings
 
 T = TypeVar("T")
-Nothing = TypeAliasType("Nothing", "Nothing | None")
+Nothing = TypeAliasType("Nothing", "Nothing | None")  # type: ignore[misc]
 
 
 class Item(BaseModel):
@@ -707,7 +707,8 @@ def test_items_have_their_own_models() -> None:
     items = Schema(list[Item]).items()
     assert items is not None
     assert judged(items, '{"id":"1"}').check.model == Item(id=1)
-    assert items.check().partial_model({"name": "a"}).model_fields_set == {"name"}
+    made: Any = items.check().partial_model({"name": "a"})
+    assert made.model_fields_set == {"name"}
 
 
 class Plan(BaseModel):
@@ -810,7 +811,7 @@ def partial(type_: Any, value: Any) -> Any:
 def test_a_partial_model_has_what_is_known() -> None:
     made = partial(Plan, {"Days": [{"a": [{"name": "x", "kids": [{"name": "y"}]}]}], "pet": {}})
     assert isinstance(made, Plan)
-    tree = made.days[0]["a"][0]
+    tree: Any = made.days[0]["a"][0]
     assert isinstance(tree, Tree) and isinstance(tree.kids[0], Tree)
     assert tree.kids[0].name == "y"
     assert made.model_fields_set == {"days", "pet"}

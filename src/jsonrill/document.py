@@ -1,4 +1,4 @@
-"""Text → a value that grows: the machine of `machine.py` with the tree of `rebuilder.py` as sink."""
+"""Text → a value that grows: the machine with the tree of `rebuilder.py` as its sink."""
 
 from __future__ import annotations
 
@@ -58,9 +58,11 @@ class Document(Growing):
         tree = self._tree
         tree.changed = False
         tree.finished = []
-        self._machine.flush()
-        if tree.changed:
-            tree.stale = True
+        try:
+            self._machine.flush()
+        finally:
+            if tree.changed:
+                tree.stale = True
         return tree.changed
 
     @property

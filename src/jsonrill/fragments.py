@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Final, Literal, cast, get_args
 
 from .errors import FragmentError
@@ -34,6 +34,8 @@ Dialect = Literal["jsonrill", "juf"]
 # The order of the kinds is their code in the compact form.
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _CODES: Final = {kind: code for code, kind in enumerate(KINDS)}
+MANY_PARTS: Final = 512
+_NUMBER_STARTS: Final = tuple("-0123456789")
 _STARTS_VALUE: Final = frozenset(
     (
         "StartObject",
@@ -95,6 +97,36 @@ class Fragment:
         return f"<{' '.join(parts)}>"
 
 
+class Parts:
+    """A text that comes in pieces, kept in about as much memory as the text itself.
+
+    Tiny strings are mostly overhead: they are joined once there are many.
+    """
+
+    __slots__ = ("_joined", "_new")
+
+    def __init__(self) -> None:
+        self._joined: list[str] = []
+        self._new: list[str] = []
+
+    def add(self, run: str) -> None:
+        new = self._new
+        new.append(run)
+        if len(new) == MANY_PARTS:
+            self._joined.append("".join(new))
+            new.clear()
+
+    def text(self) -> str:
+        return "".join((*self._joined, *self._new))
+
+    def take(self) -> str:
+        """The whole text, which is then forgotten."""
+        text = self.text() if self._joined else "".join(self._new)
+        self._joined.clear()
+        self._new.clear()
+        return text
+
+
 class Cursor:
     """The place that the next fragment must have, from the fragments before it.
 
@@ -128,6 +160,9 @@ class Cursor:
             if wants == "end":
                 return None
         elif wants == ("element" if kind == "EndArray" else "key"):
+            return self._container
+        elif kind == "EndObject" and wants == "value" and self._object:
+            # A key whose value never came: leniency closed a text that was cut off there.
             return self._container
         raise FragmentError(f"{kind} cannot come here: {self._wanted()}")
 
@@ -169,9 +204,9 @@ def to_wire(fragment: Fragment) -> dict[str, Any]:
     wire: dict[str, Any] = {"path": to_text(fragment.path), "kind": fragment.kind}
     if fragment.text is not None:
         wire["textValue"] = fragment.text
-    if fragment.value is not None and (
-        fragment.kind != "CompleteNumber" or _is_double(fragment.value)
-    ):
+    if fragment.kind == "CompleteNumber" and not _is_double(fragment.value):
+        wire.setdefault("textValue", repr(fragment.value))
+    elif fragment.value is not None:
         wire["value"] = fragment.value
     return wire
 
@@ -181,6 +216,8 @@ def from_wire(wire: Mapping[str, Any], *, dialect: Dialect = "jsonrill") -> Frag
     if not isinstance(wire, Mapping):
         raise FragmentError(f"a fragment is a JSON object, not {type(wire).__name__}")
     kind, text, value = _kind(wire.get("kind")), wire.get("textValue"), wire.get("value")
+    if dialect not in get_args(Dialect):
+        raise ValueError(f"dialect is one of {get_args(Dialect)}, not {dialect!r}")
     if dialect == "juf":
         # Its paths are wrong below nested containers; the order of the fragments is right.
         return _from_juf(kind, text if text is not None else value)
@@ -217,8 +254,8 @@ class CompactEncoder:
         if kind == "CompleteString":
             return [_CODES[kind], None, utf16_length(value)]
         if kind == "CompleteNumber":
-            text = fragment.text
-            exact = _is_double(value) and (text is None or repr(value) == text)
+            text = repr(value) if fragment.text is None else fragment.text
+            exact = _is_double(value) and repr(value) == text
             return [_CODES[kind], None, value if exact else text]
         if kind == "Key" or kind == "CompleteBoolean":
             return [_CODES[kind], None, value]
@@ -239,7 +276,7 @@ class WireReader:
             raise ValueError(f"dialect is one of {get_args(Dialect)}, not {dialect!r}")
         self._juf = dialect == "juf"
         self._cursor = Cursor()
-        self._parts: list[str] = []
+        self._parts = Parts()
 
     @property
     def complete(self) -> bool:
@@ -257,9 +294,9 @@ class WireReader:
             )
         if kind == "CompleteString":
             value = self._whole(value)
-            self._parts = []
+            self._parts.take()
         elif kind == "PartialString":
-            self._parts.append(cast(str, text))
+            self._parts.add(cast(str, text))
         place = expected if at is _IMPLIED else _adopted(at, expected)
         self._cursor.move(kind, place, value)
         return Fragment(kind, place, text, value, offset)
@@ -268,6 +305,9 @@ class WireReader:
         if isinstance(item, Mapping):
             item = from_wire(item, dialect="juf" if self._juf else "jsonrill")
         if isinstance(item, Fragment):
+            if item.kind == "CompleteNumber" and item.value is not None:
+                # Its value is whatever `parse_float` made of its text.
+                return item.kind, item._at, item.text, item.value, item.offset
             checked = _checked(item.kind, item._at, item.text, item.value)
             return checked.kind, item._at, checked.text, checked.value, item.offset
         if isinstance(item, str):
@@ -285,7 +325,7 @@ class WireReader:
         if path is not None:
             at = from_wire({"path": path, "kind": "StartObject"})._at
         if kind == "CompleteString":
-            if type(payload) is not int or payload != utf16_length("".join(self._parts)):
+            if type(payload) is not int or payload != utf16_length(self._parts.text()):
                 raise FragmentError(f"a string of {payload!r} UTF-16 units was announced, not sent")
             return kind, at, None, None, 0
         if kind == "CompleteNumber":
@@ -297,7 +337,7 @@ class WireReader:
         return kind, at, checked.text, checked.value, 0
 
     def _whole(self, value: Any) -> str:
-        parts = "".join(self._parts)
+        parts = self._parts.text()
         if value is None:
             return parts
         if value != parts and not self._juf:
@@ -342,6 +382,17 @@ def _is_double(value: Any) -> bool:
         return False
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
+
+
+def _as_double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
 def _kind(name: Any) -> Kind:
     if isinstance(name, str):
         kind = name[:1].upper() + name[1:]
@@ -370,25 +421,29 @@ def _checked(kind: Kind, at: Any, text: Any, value: Any) -> Fragment:
 def _number(text: Any, value: Any) -> Any:
     """The number a fragment carries; read from its source text where only that was sent."""
     if text is None:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if not _is_number(value):
             raise FragmentError(f"a CompleteNumber does not carry {value!r}")
         return value
-    if not isinstance(text, str):
-        raise FragmentError(f"the text of a number is a string, not {text!r}")
+    # json.loads takes spaces and NaN, too; a number begins and ends with itself.
+    if not isinstance(text, str) or text[:1] not in _NUMBER_STARTS or not text[-1:].isdigit():
+        raise FragmentError(f"not the text of a number: {text!r}")
     try:
-        number = json.loads(text, parse_constant=None)
-    except (ValueError, RecursionError) as error:
-        raise FragmentError(f"not a number: {text!r}") from error
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        raise FragmentError(f"not a number: {text!r}")
-    return number if value is None else value
+        number = json.loads(text)
+    except ValueError as error:
+        raise FragmentError(f"not the text of a number: {text!r}") from error
+    if value is not None and not (_is_number(value) and _as_double(value) == _as_double(number)):
+        raise FragmentError(f"the number {text!r} is not {value!r}")
+    return number
 
 
 def _from_juf(kind: Kind, text: Any) -> Fragment:
-    """The public generator's dialect: payloads are source text, quoted and escaped."""
+    """The public generator's dialect: payloads are source text, quoted and escaped.
+
+    It lets raw control characters in strings pass, so they are read.
+    """
     if kind in ("Key", "CompleteString", "CompleteNumber", "CompleteBoolean"):
         try:
-            value = json.loads(text)
+            value = json.loads(text, strict=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise FragmentError(f"the source text of a {kind} is not {text!r}") from error
         return _checked(kind, (), text if kind == "CompleteNumber" else None, value)

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 # Section 2: exactly these four. str.isspace() would also accept U+00A0.
 SPACE: Final = re.compile(r"[ \t\n\r]*")
-SPACES: Final = " \t\n\r"
 
 # RFC 7464: what may stand before each of many documents; and what ends a line or record.
 SEPARATOR: Final = "\x1e"
@@ -22,7 +21,6 @@ RECORD_END: Final = re.compile(r"[\n\x1e]")
 
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-NUMBER_END: Final = ",]} \t\n\r"
 
 # Section 6 once more, as a table for numbers that arrive in pieces: state → character → state.
 _DIGITS, _EXPONENT = "0123456789", "eE"
@@ -46,10 +44,12 @@ LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
 }
 
 # Section 7. A run of a string that is whole: plain characters and escapes, a high surrogate only
-# together with its low one. Possessive, so that a long run keeps no way back.
+# together with its low one or once what follows shows that it stands alone, as json.loads accepts.
+# Possessive, so that a long run keeps no way back.
 STRING_RUN: Final = re.compile(
     r"(?:[^\"\\\x00-\x1f]++|\\[\"\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
-    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?=[^\\]|\\[^u]|\\u[^dD]|\\u[dD][^c-fC-F]))*+"
 )
 # One whole escape.
 ESCAPE: Final = re.compile(
@@ -61,9 +61,11 @@ CUT_ESCAPE: Final = re.compile(
     r"\\(?:u[0-9a-fA-F]{0,3})?\Z"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?\Z"
 )
-# json.loads accepts a high surrogate that stands alone, so we do.
 LONE_HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 GOOD_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
+
+# How "surrogateescape" decodes a byte that is not UTF-8.
+UNDECODABLE: Final = re.compile(r"[\udc80-\udcff]")
 
 _LONE_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 

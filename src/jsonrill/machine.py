@@ -6,7 +6,7 @@ Rule 2: a state is a number, its method consumes what it can and says where it s
         characters, which are put before the next piece. So no character is read more than twice.
 Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
 
-What comes of the events is the sink's: a list of fragments in `parser.py`, a value in `document.py`.
+What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from json import JSONDecoder
+from sys import get_int_max_str_digits
 from typing import Any, Final, Literal, NamedTuple
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
+from .fragments import Parts
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -25,16 +27,29 @@ from .grammar import (
     LONE_HIGH,
     NUMBER,
     NUMBER_DONE,
-    NUMBER_END,
     NUMBER_STEPS,
     RECORD_END,
     SEPARATOR,
     SPACE,
-    SPACES,
     STRING_RUN,
+    UNDECODABLE,
     unescape,
 )
 from .paths import Path, to_text
+from .states import (
+    AFTER,
+    COLON,
+    DIGITS,
+    END,
+    EXPECTED,
+    FIRST_ELEMENT,
+    FIRST_KEY,
+    KEY,
+    NEXT_KEY,
+    SKIPPED,
+    STRING,
+    VALUE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +61,17 @@ class Limits:
     string: int = 16 * 2**20
     number: int = 400
     keys: int = 100_000
+    repairs: int = 100_000
+
+    def __post_init__(self) -> None:
+        others = (self.depth, self.string, self.number, self.keys, self.repairs)
+        if self.text < 1 or min(others) < 0:
+            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
 _DEFAULT_LIMITS: Final = Limits()
+# No text is that long, and offsets beyond it still fit a machine word when compiled.
+FAR: Final = 2**60
 
 
 class Repair(NamedTuple):
@@ -82,38 +105,9 @@ class Sink:
         return False
 
 
-# The states: what the machine stands before, or in.
-VALUE: Final = 0  # a value
-FIRST_ELEMENT: Final = 1  # after "[": a value or "]"
-FIRST_KEY: Final = 2  # after "{": a key or "}"
-NEXT_KEY: Final = 3  # after "," in an object: a key
-COLON: Final = 4
-AFTER: Final = 5  # after a value in a container: "," or the closing bracket
-END: Final = 6  # after the root value: white space
-STRING: Final = 7  # in a string value
-KEY: Final = 8  # in a key
-DIGITS: Final = 9  # in a number
-SKIPPED: Final = 10  # after an error in one of many documents: anything up to a newline
-LENIENT: Final = 11  # this and all above: states of `repair.py`
-
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
 
-_EXPECTED: Final = {
-    VALUE: "a value",
-    FIRST_ELEMENT: "a value or ']'",
-    FIRST_KEY: "a key or '}'",
-    NEXT_KEY: "a key",
-    COLON: "':'",
-    END: "the end of the text",
-    STRING: "the end of the string",
-    KEY: "the end of the key",
-    DIGITS: "a digit",
-    SKIPPED: "a newline",
-}
-
-
-NO_CONTROL: Final = "no control character in a string"
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
@@ -124,29 +118,36 @@ class Machine:
         "_begin",
         "_bom",
         "_budget",
+        "_careful",
         "_closed",
         "_count",
         "_decoder",
         "_frames",
+        "_fresh",
         "_held",
         "_key",
         "_limits",
         "_line",
         "_line_start",
+        "_lined",
         "_many",
         "_number",
+        "_number_end",
+        "_number_limit",
         "_number_state",
         "_object",
         "_offset",
         "_parse_float",
         "_parts",
         "_plain",
+        "_room",
         "_seen",
-        "_single",
         "_sink",
         "_state",
         "_stop",
+        "_string_limit",
         "_tail",
+        "_text_limit",
         "_token",
         "_unique",
         "document",
@@ -170,10 +171,15 @@ class Machine:
         self._unique = duplicates == "error"
         self._parse_float = parse_float
         self._limits = limits if limits is not None else _DEFAULT_LIMITS
+        self._text_limit = min(self._limits.text, FAR)
+        self._string_limit = min(self._limits.string, FAR)
+        self._number_limit = min(self._limits.number, FAR)
         # The standard library's decoder, made when a piece is large enough; how much of this piece
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
         self._budget = 0
+        # Closed, with bytes left over, or with many documents: no piece is simply run.
+        self._careful = many
         self._closed = False
         # With many documents: which one this is, where it began, what went wrong in earlier ones.
         self.document = 0
@@ -181,6 +187,8 @@ class Machine:
         self.errors: list[InvalidJSON | LimitExceeded] = []
         # With leniency: what was repaired.
         self.repairs: list[Repair] = []
+        # The state in which a document begins.
+        self._fresh = VALUE
         self._state = VALUE
         # The open container: is it an object, its last key, how many keys or elements it has
         # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
@@ -189,32 +197,51 @@ class Machine:
         self._count = 0
         self._seen: set[str] | None = None
         self._frames: list[tuple[bool, str, int, set[str] | None]] = []
-        # The token being read: where it began, where its limit is, its text so far.
+        # The token being read: where it began, where its limit is (for plain text: or that of the
+        # whole text, if it is nearer), its text so far.
         self._token = 0
         self._stop = 0
-        self._parts: list[str] = []
+        self._room = 0
+        self._parts = Parts()
         self._number: list[str] = []
         self._number_state = "start"
+        self._number_end = -1
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
         self._held = ""
         self._tail = b""
         self._bom = True
-        # A string in single quotes, which only leniency opens.
-        self._single = False
         # In a string with nothing held: the next piece may be plain text through and through.
         self._plain = False
         # The position of the first character that is not yet read.
         self._offset = 0
+        # The line and where it began, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
+        self._lined = 0
+
+    def tell(self, sink: Sink) -> None:
+        """From the next event on, tell `sink`."""
+        self._sink = sink
 
     @property
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
+        text = self.pending_text
+        return None if text is None else (self.pending_path, text)
+
+    @property
+    def pending_path(self) -> Path:
+        """The path of the value that is being read, or comes next."""
+        path: Path = self._path(value=True)
+        return path
+
+    @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._path(value=True), "".join(self._number)
+            return "".join(self._number)
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
-            return self._path(value=True), self._held
+            return self._held
         return None
 
     @property
@@ -222,29 +249,35 @@ class Machine:
         """Where what is pending began: the character at the end of the text, if nothing is."""
         return self._token if self._state == DIGITS else self._offset
 
+    @property
+    def token_offset(self) -> int:
+        """Where the number or literal began that was read last, or was refused."""
+        return self._token
+
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
         if type(data) is not str:
-            self._feed_other(data)
+            return self._feed_other(data)
+        text = data
         # The common case of a long answer, so it comes first: no quote, escape or control
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
-        elif (
+        if (
             self._plain
-            and data
-            and '"' not in data
-            and "\\" not in data
-            and data.isprintable()
-            and self._offset + len(data) <= self._stop
+            and text
+            and '"' not in text
+            and "\\" not in text
+            and text.isprintable()
+            and self._offset + len(text) <= self._room
         ):
-            self._offset += len(data)
-            self._sink.text(data)
-        elif self._closed:
-            raise StreamClosed(_CLOSED)
-        elif self._tail:
-            raise self._error(InvalidJSON, "the rest of a UTF-8 character", "but a str came", "", 0)
-        else:
-            self._bom = False
-            self._read(data)
+            self._offset += len(text)
+            self._sink.text(text)
+            return None
+        if self._held:
+            text = self._held + text
+            self._held = ""
+        if self._careful or self._offset + len(text) > self._text_limit:
+            return self._run_carefully(text)
+        return self._run(text)
 
     def flush(self) -> None:
         """The text has ended: finish a root number, or say what is missing."""
@@ -252,27 +285,32 @@ class Machine:
             return
         try:
             self._finish()
-        except InvalidJSON as error:
+        except (InvalidJSON, LimitExceeded) as error:
             if not self._many:
                 raise
             self.errors.append(error)
-        self._closed = True
+        self._close_stream()
+
+    def _close_stream(self) -> None:
+        self._closed = self._careful = True
         self._plain = False
 
     def _finish(self) -> None:
         if self._tail:
-            kind = Truncated if self._state in (STRING, KEY) else InvalidJSON
-            raise self._error(kind, "the rest of a UTF-8 character", "but the text ended", "", 0)
+            kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
+            raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
         if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
-            self._end_number()
-        if self._state != END and not self._many_ended():
-            end = len(self._held)
-            raise self._error(Truncated, self._expected(), "but the text ended", self._held, end)
+            self._end_number("", 0)
+        if self._state != END and not (self._many and self._outside()):
+            raise self._error_here(Truncated, self._expected(), "but the text ended")
 
-    def _many_ended(self) -> bool:
-        """With many documents: does the text stand between two of them?"""
-        between = self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
-        return self._many and between
+    def _at_bom(self) -> bool:
+        """Has nothing come yet but perhaps the beginning of a byte order mark?"""
+        return self._bom and not self._offset and not self._held
+
+    def _outside(self) -> bool:
+        """Does the text stand before, after or between documents?"""
+        return self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
 
     def _feed_other(self, data: Any) -> None:
         """Bytes, or a subclass of str."""
@@ -283,87 +321,105 @@ class Machine:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
         data = self._tail + bytes(data)
-        if self._bom:
+        if self._at_bom():
             if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
                 self._tail = data
+                self._careful = bool(data) or self._many
                 return None
             data = data.removeprefix(BOM_UTF8)
-        bad = b""
-        try:
-            text, used = utf_8_decode(data, "strict", False)
-        except UnicodeDecodeError as error:
-            used, bad = error.start, data[error.start : error.start + 1]
-            text = data[:used].decode()
         self._tail = b""
         self._bom = False
-        self._read(text)
-        if bad:
-            self._bad_byte(bad, data[used + 1 :])
-            return None
+        try:
+            text, used = utf_8_decode(data, "strict", False)
+            self._run_carefully(text)
+        except UnicodeDecodeError:
+            text, used = utf_8_decode(data, "surrogateescape", False)
+            self._run_undecodable(text)
         self._tail = data[used:]
+        self._careful = bool(self._tail) or self._many
         self._plain = self._plain and not self._tail
         return None
 
-    def _bad_byte(self, bad: bytes, rest: bytes) -> None:
-        """What cannot be decoded; with many documents, the next ones still can."""
-        error = self._error(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}", "", 0)
-        if not self._many:
-            raise error
-        self._give_up(error, "")
-        self._run("\ufffd")
-        self._feed_other(rest)
+    def _run_undecodable(self, text: str) -> None:
+        """Run text in which a lone surrogate stands for each byte that is not UTF-8."""
+        start = 0
+        for bad in UNDECODABLE.finditer(text):
+            self._run_carefully(text[start : bad.start()])
+            start = bad.start()
+            if self._state != SKIPPED:
+                self._leave_ended()
+                byte = f"0x{ord(bad.group()) - 0xDC00:02x}"
+                error = self._error_here(InvalidJSON, "UTF-8", f"but got byte {byte}")
+                self._give_up(error, "", len(self._held))
+        self._run_carefully(text[start:])
 
-    def _read(self, text: str) -> None:
-        """Put what was held before the piece, keep to the limit, and run."""
-        if self._held:
-            text = self._held + text
-            self._held = ""
+    def _leave_ended(self) -> None:
+        """What is wrong after one of many documents is the fault of the next."""
+        if self._many and self._state == END:
+            self._next_document(self._fresh, len(self._held))
+
+    def _run_carefully(self, text: str) -> None:
+        """Run where the stream may be closed, a limit passed, one of many documents invalid."""
+        if self._closed:
+            raise StreamClosed(_CLOSED)
+        if self._tail:
+            raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
+        start = 0
         while True:
-            room = max(0, self._begin + self._limits.text - self._offset)
-            part = text if len(text) <= room else text[:room]
-            try:
-                self._run(part)
-                if len(part) == len(text):
-                    return
-                text = self._held + text[len(part) :]
-                self._held = ""
-                if self._many_ended():
-                    self._begin = self._offset
-                elif self._offset >= self._begin + self._limits.text:
-                    raise self._over("text", self._limits.text, "", 0)
-            except (InvalidJSON, LimitExceeded) as error:
-                if not self._many:
-                    raise
-                read = error.offset - self._offset
-                self._moved(text[:read])
-                text = text[read:]
-                self._give_up(error, text[:1])
+            room = self._begin + self._text_limit - self._offset - len(self._held)
+            part = text[start : start + max(0, room)]
+            start += len(part)
+            self._run_documents(self._held + part)
+            if start == len(text):
+                return
+            end = len(self._held)
+            if self._offset + end < self._begin + self._text_limit:
+                continue  # another document began
+            if self._many and self._outside():
+                self._begin = self._offset
+            else:
+                self._give_up(self._over("text", self._text_limit, self._held, end), "", end)
 
-    def _give_up(self, error: InvalidJSON | LimitExceeded, char: str) -> None:
+    def _run_documents(self, text: str) -> None:
+        """Run, and with many documents run on where one was given up."""
+        pos = 0
+        self._held = ""
+        while True:
+            try:
+                return self._run(text, pos)
+            except (InvalidJSON, LimitExceeded) as error:
+                pos = error.offset - self._offset
+                self._give_up(error, text, pos)
+
+    def _give_up(self, error: InvalidJSON | LimitExceeded, text: str, pos: int) -> None:
         """One of many documents is lost: keep its error, go on after the next newline.
 
         A bracket in the first column is after a newline already: a line was cut off before it.
         """
+        if not self._many:
+            raise error
         self.errors.append(error)
         self._closed = False
+        char = text[pos : pos + 1]
         at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
-        self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED)
+        self._next_document(self._fresh if at_once or char == SEPARATOR else SKIPPED, pos)
 
-    def _next_document(self, state: int) -> None:
+    def _next_document(self, state: int, pos: int) -> None:
+        """Begin another document with the character at `pos` of this piece."""
+        self._sink.next_document()  # first, so that it can still ask what was pending
         self._state = state
-        self._object = self._single = False
+        self._object = False
         self._seen = None
-        self._held = ""
         self._frames.clear()
-        self._parts.clear()
-        self._number.clear()
-        self._begin = self._offset
+        self._parts.take()
+        del self._number[:]
+        self._begin = self._offset + pos
         self.document += 1
-        self._sink.next_document()
 
-    def _run(self, text: str) -> None:
-        pos, end = 0, len(text)
-        self._budget = 2 * end
+    def _run(self, text: str, pos: int = 0) -> None:
+        end = len(text)
+        if end >= WORTH_DECODING:
+            self._budget = 2 * end
         while pos < end:
             state = self._state
             if state >= STRING:
@@ -385,41 +441,48 @@ class Machine:
             elif char == ":" and state == COLON:
                 self._state = VALUE
                 pos += 1
-            elif char in SPACES:
+            elif char in " \t\n\r":
                 pos += 1
-                if pos < end and text[pos] in SPACES:
+                if pos < end and text[pos] in " \t\n\r":
                     pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
             elif char == '"' and state <= NEXT_KEY:
                 pos = self._open_string(KEY, text, pos)
-            elif char == self._closer(state):
+            elif self._closes(char, state):
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
-        self._moved(text)
-        self._offset -= len(self._held)
-        self._plain = self._state == STRING and not self._held and not self._single
-
-    def _moved(self, text: str) -> None:
+        end -= len(self._held)
         if "\n" in text:
-            self._line += text.count("\n")
-            self._line_start = self._offset + text.rindex("\n") + 1
-        self._offset += len(text)
+            self._count_lines(text, end)
+        self._offset += end
+        self._plain = self._state == STRING and not self._held
+
+    def _count_lines(self, text: str, end: int) -> None:
+        """Know the line of the character at `end` of this piece; each newline is counted once."""
+        start = max(0, self._lined - self._offset)
+        if end > start:
+            self._line += text.count("\n", start, end)
+            last = text.rfind("\n", start, end)
+            if last >= 0:
+                self._line_start = self._offset + last + 1
+            self._lined = self._offset + end
 
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
         found = RECORD_END.search(text, pos)
         if found is None:
             return len(text)
-        self._state = VALUE
+        self._state = self._fresh
+        self._begin = self._offset + found.end()
         return found.end()
 
-    def _closer(self, state: int) -> str:
-        """The bracket that may end the open container now, if one may."""
+    def _closes(self, char: str, state: int) -> bool:
+        """May this bracket end the open container now?"""
         if state == AFTER:
-            return "}" if self._object else "]"
-        return "}" if state == FIRST_KEY else ""
+            return char == "}" if self._object else char == "]"
+        return char == "}" and state == FIRST_KEY
 
     def _value(self, text: str, pos: int, char: str) -> int:
         """A value begins, or an empty array ends."""
@@ -434,7 +497,7 @@ class Machine:
             return self._open(text, pos, char)
         if char in "-0123456789":
             return self._begin_number(text, pos)
-        if char in LITERALS:
+        if char in "tfn":
             return self._literal(text, pos, char)
         if char == "]" and self._state == FIRST_ELEMENT:
             return self._close(pos)
@@ -481,10 +544,10 @@ class Machine:
             return pos
         if self._decoder is None:
             self._decoder = self._whole_decoder()
+        self._budget -= left
         try:
             value, end = self._decoder.raw_decode(text, pos)
-        except (ValueError, RecursionError):
-            self._budget -= left
+        except (ValueError, ArithmeticError, RecursionError):
             return pos
         if text.count(":", pos, end) > self._limits.keys:
             return pos
@@ -494,6 +557,7 @@ class Machine:
             text.count("[", pos, end) + text.count("{", pos, end),
         ):
             return pos
+        self._budget += left
         self._sink.scalar(value, None, self._offset + pos)
         self._ended(end)
         return end
@@ -519,8 +583,9 @@ class Machine:
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
         self._token = self._offset + pos
-        self._stop = self._token + 1 + self._limits.string
-        return self._string(text, pos + 1)
+        self._stop = self._token + 1 + self._string_limit
+        self._room = min(self._stop, self._begin + self._text_limit)
+        return pos + 1
 
     def _string(self, text: str, pos: int) -> int:
         """In a string or key: take its characters up to the quote or the end of the piece."""
@@ -529,12 +594,13 @@ class Machine:
         run = text[pos:end]
         if "\\" in run or not run.isprintable() or self._offset + end > self._stop:
             return self._escaped(text, pos)
-        if run:
-            if self._state == STRING:
+        if self._state == STRING:
+            if run:
                 self._sink.text(run)
-            else:
-                self._parts.append(run)
-        return end if quote < 0 else self._close_string(text, quote)
+            return end if quote < 0 else self._end_string(text, quote)
+        if run:
+            self._parts.add(run)
+        return end if quote < 0 else self._end_key(text, quote)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
@@ -545,22 +611,25 @@ class Machine:
             run = text[pos:stop]
             self._take(unescape(run) if "\\" in run else run)
         if stop < len(text) and text[stop] == '"':
-            return self._close_string(text, stop)
+            if self._state == STRING:
+                return self._end_string(text, stop)
+            return self._end_key(text, stop)
         if stop < end and text[stop] == "\\":
-            if not CUT_ESCAPE.match(text, stop, end):
+            last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
+            if last or not CUT_ESCAPE.match(text, stop, end):
                 return self._odd_escape(text, stop)
             if end == len(text):
                 self._held = text[stop:]
                 return end
             stop = end
         if stop < end:
-            return self._unexpected(text, stop, NO_CONTROL)
+            return self._control(text, stop)
         if end < len(text):
             raise self._over("string", self._limits.string, text, end)
         return end
 
     def _odd_escape(self, text: str, pos: int) -> int:
-        """A high surrogate that stands alone, which json.loads accepts; or no escape at all."""
+        """A high surrogate alone right before the limit or a bad escape; or no escape at all."""
         if LONE_HIGH.match(text, pos):
             self._take(chr(int(text[pos + 2 : pos + 6], 16)))
             return pos + 6
@@ -569,19 +638,25 @@ class Machine:
         expected = "a hexadecimal digit" if text[pos - 1] != "\\" else "an escape"
         return self._unexpected(text, pos, expected)
 
+    def _control(self, text: str, pos: int) -> int:
+        return self._unexpected(text, pos, "no control character in a string")
+
     def _take(self, run: str) -> None:
         if self._state == STRING:
             self._sink.text(run)
         else:
-            self._parts.append(run)
+            self._parts.add(run)
 
-    def _close_string(self, text: str, quote: int) -> int:
-        if self._state == STRING:
-            self._sink.end_string()
+    def _end_string(self, text: str, quote: int) -> int:
+        self._sink.end_string()
+        if self._frames:
+            self._state = AFTER
+        else:
             self._ended(quote + 1)
-            return quote + 1
-        key = "".join(self._parts)
-        self._parts.clear()
+        return quote + 1
+
+    def _end_key(self, text: str, quote: int) -> int:
+        key = self._parts.take()
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -599,12 +674,12 @@ class Machine:
     def _begin_number(self, text: str, pos: int) -> int:
         """A number: at once when its end is in sight, else digit by digit."""
         self._token = self._offset + pos
-        self._stop = self._token + self._limits.number
-        found = NUMBER.match(text, pos)
-        if found:
+        self._stop = self._token + self._number_limit
+        found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
+        if found is not None:
             end = found.end()
-            if end < len(text) and text[end] in NUMBER_END and self._offset + end <= self._stop:
-                self._finish_number(found.group(), pos)
+            if end < len(text) and text[end] in ",]} \t\n\r" and self._offset + end <= self._stop:
+                self._finish_number(found.group(), text, end)
                 return end
         self._state = DIGITS
         self._number_state = "start"
@@ -617,6 +692,7 @@ class Machine:
             if step is None:
                 break
             if self._offset + pos >= self._stop:
+                self._number.append(text[start:pos])
                 raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
@@ -625,24 +701,30 @@ class Machine:
         if pos < len(text):
             if state not in NUMBER_DONE:
                 return self._unexpected(text, pos)
-            self._end_number()
+            self._number_end = self._offset + pos
+            self._end_number(text, pos)
         return pos
 
-    def _end_number(self) -> None:
-        text = "".join(self._number)
-        self._number.clear()
-        self._finish_number(text, self._token + len(text) - self._offset)
+    def _end_number(self, text: str, end: int) -> None:
+        number = "".join(self._number)
+        del self._number[:]
+        self._finish_number(number, text, end)
 
-    def _finish_number(self, text: str, pos: int) -> None:
-        if "." in text or "e" in text or "E" in text:
-            value = self._parse_float(text)
+    def _finish_number(self, number: str, text: str, end: int) -> None:
+        """A number that ended before the character at `end` of this piece."""
+        if "." in number or "e" in number or "E" in number:
+            try:
+                value = self._parse_float(number)
+            except (ValueError, ArithmeticError) as error:  # as Decimal, for a huge exponent
+                got = f"but got {number!r}"
+                raise self._error(InvalidJSON, "another number", got, text, end) from error
         else:
             try:
-                value = int(text)
-            except ValueError as error:  # sys.set_int_max_str_digits
-                raise self._over("number", len(text) - 1, "", 0) from error
-        self._sink.scalar(value, text, self._token)
-        self._ended(pos)
+                value = int(number)
+            except ValueError as error:
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+        self._sink.scalar(value, number, self._token)
+        self._ended(end)
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
@@ -650,6 +732,7 @@ class Machine:
             self._sink.scalar(value, None, self._offset + pos)
             self._ended(pos + len(word))
             return pos + len(word)
+        self._token = self._offset + pos
         rest = text[pos:]
         if word.startswith(rest):
             self._held = rest
@@ -660,12 +743,11 @@ class Machine:
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
         """Every character that cannot stand where it does comes here."""
         if self._many and not self._frames:
-            if self._state == END:
-                self._next_document(VALUE)
-                self._begin += pos
-                return pos
-            if self._state == VALUE and text[pos] == SEPARATOR:
+            if text[pos] == SEPARATOR and self._state in (VALUE, END) and not expected:
                 return pos + 1
+            if self._state == END:
+                self._next_document(self._fresh, pos)
+                return pos
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
@@ -676,7 +758,7 @@ class Machine:
             return f"',' or {'}' if self._object else ']'!r}"
         if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
             return repr(LITERALS[self._held[0]][0])
-        return _EXPECTED[self._state]
+        return EXPECTED[self._state]
 
     def _path(self, *, value: bool) -> Path:
         """The path of the open container, or of the value in it that is being read."""
@@ -692,6 +774,10 @@ class Machine:
         where = f"at character {place['offset']}, in {to_text(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
 
+    def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
+        """An error between two pieces: right after all that was read or held."""
+        return self._error(kind, expected, got, self._held, len(self._held))
+
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
         place = self._place(text, pos)
         where = f"at character {place['offset']}, in {to_text(place['path'])}"
@@ -699,8 +785,7 @@ class Machine:
 
     def _place(self, text: str, pos: int) -> dict[str, Any]:
         """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
-        self._closed = True
-        self._plain = False
+        self._close_stream()
         offset, line, column = self._position(text, pos)
         in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
         path = self._path(value=in_value)
@@ -708,10 +793,9 @@ class Machine:
 
     def _position(self, text: str, pos: int) -> tuple[int, int, int]:
         """Offset, line and column of the character at `pos` of this piece."""
-        before = text.rfind("\n", 0, pos)
-        line_start = self._line_start if before < 0 else self._offset + before + 1
+        self._count_lines(text, pos)
         offset = self._offset + pos
-        return offset, self._line + text.count("\n", 0, pos), offset - line_start + 1
+        return offset, self._line, offset - self._line_start + 1
 
 
 def _deeper(value: Any, depth: int, brackets: int) -> bool:

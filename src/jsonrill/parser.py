@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from .errors import InvalidJSON, LimitExceeded
-from .fragments import Fragment, Kind
+from .fragments import Fragment, Kind, Parts
 from .machine import Limits, Repair, Sink
 from .paths import Path, Place
 from .repair import machine
 
 
 class FragmentSink(Sink):
-    """Events → fragments, each linked to its place."""
+    """Events → fragments, each linked to its place: of a document, or of the value at `place`."""
 
     __slots__ = (
         "_container",
@@ -26,7 +26,7 @@ class FragmentSink(Sink):
         "fragments",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, place: Place | None = None) -> None:
         self.fragments: list[Fragment] = []
         self.document = 0
         self._container: Place | None = None
@@ -35,18 +35,22 @@ class FragmentSink(Sink):
         self._steps: list[str | int] = []
         self._string: Place | None = None
         self._offset = 0
-        self._parts: list[str] = []
+        self._parts = Parts()
+        if place is not None:
+            self._container = place.parent
+            self._step = place.key
+            self._steps.append("")
 
     def start_object(self, offset: int) -> None:
         place = self._next()
-        self._add("StartObject", place, None, None, offset)
+        self.fragments.append(Fragment("StartObject", place, None, None, offset, self.document))
         self._steps.append(self._step)
         self._container = place
         self._step = ""
 
     def start_array(self, offset: int) -> None:
         place = self._next()
-        self._add("StartArray", place, None, None, offset)
+        self.fragments.append(Fragment("StartArray", place, None, None, offset, self.document))
         self._steps.append(self._step)
         self._container = place
         self._step = 0
@@ -55,33 +59,38 @@ class FragmentSink(Sink):
         self._container = self._string = None
         self._step = ""
         self._steps.clear()
-        self._parts.clear()
+        self._parts.take()
         self.document += 1
 
     def end_container(self, offset: int) -> None:
         place = self._container
         kind: Kind = "EndArray" if type(self._step) is int else "EndObject"
-        self._add(kind, place, None, None, offset)
+        self.fragments.append(Fragment(kind, place, None, None, offset, self.document))
         self._step = self._steps.pop()
         self._container = place.parent if place is not None else None
 
     def key(self, key: str, offset: int) -> None:
         self._step = key
-        self._add("Key", self._container, None, key, offset)
+        self.fragments.append(Fragment("Key", self._container, None, key, offset, self.document))
 
     def start_string(self, offset: int) -> None:
         self._string = self._next()
         self._offset = offset
-        self._add("StartString", self._string, None, None, offset)
+        self.fragments.append(
+            Fragment("StartString", self._string, None, None, offset, self.document)
+        )
 
     def text(self, run: str) -> None:
-        self._parts.append(run)
-        self._add("PartialString", self._string, run, None, self._offset)
+        self._parts.add(run)
+        self.fragments.append(
+            Fragment("PartialString", self._string, run, None, self._offset, self.document)
+        )
 
     def end_string(self) -> None:
-        value = "".join(self._parts)
-        self._parts.clear()
-        self._add("CompleteString", self._string, None, value, self._offset)
+        value = self._parts.take()
+        self.fragments.append(
+            Fragment("CompleteString", self._string, None, value, self._offset, self.document)
+        )
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         kind: Kind = (
@@ -91,13 +100,10 @@ class FragmentSink(Sink):
             if value is None
             else "CompleteBoolean"
         )
-        self._add(kind, self._next(), text, value, offset)
+        self.fragments.append(Fragment(kind, self._next(), text, value, offset, self.document))
 
     def complete(self, offset: int) -> None:
-        self._add("JsonComplete", None, None, None, offset)
-
-    def _add(self, kind: Kind, at: Place | None, text: str | None, value: Any, offset: int) -> None:
-        self.fragments.append(Fragment(kind, at, text, value, offset, self.document))
+        self.fragments.append(Fragment("JsonComplete", None, None, None, offset, self.document))
 
     def take(self) -> list[Fragment]:
         """What has come since the last call."""

@@ -7,12 +7,17 @@ order of fragments is judged by `WireReader`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
-from .fragments import Dialect, Fragment, WireReader
+from .fragments import MANY_PARTS, Dialect, Fragment, WireReader
 from .machine import Sink
 from .paths import Path, from_text, lookup
+
+# Keys that are kept once for all their objects; more than that are hardly names.
+MANY_NAMES: Final = 1000
+# What stood where a value is shown that is not certain: nothing.
+ABSENT: Final = object()
 
 
 class Tree(Sink):
@@ -21,6 +26,7 @@ class Tree(Sink):
     __slots__ = (
         "_copy",
         "_key",
+        "_names",
         "_spine",
         "_steps",
         "_string",
@@ -48,6 +54,8 @@ class Tree(Sink):
         self._steps: list[str | int] = []
         self._top: Any = None
         self._key: str | int = ""
+        # Objects in a list have the same keys again and again: one string for each is enough.
+        self._names: dict[str, str] = {}
         # New text of the open string that is not yet in the tree.
         self._string = False
         self.parts: list[str] = []
@@ -65,7 +73,11 @@ class Tree(Sink):
             self._steps.pop()
 
     def key(self, key: str, offset: int) -> None:
-        self._key = key
+        names = self._names
+        if len(names) < MANY_NAMES:
+            self._key = names.setdefault(key, key)
+        else:
+            self._key = names.get(key, key)
 
     def start_string(self, offset: int) -> None:
         self._put("")
@@ -74,6 +86,8 @@ class Tree(Sink):
     def text(self, run: str) -> None:
         self.parts.append(run)
         self.changed = True
+        if len(self.parts) == MANY_PARTS:
+            self.fold()
 
     def end_string(self) -> None:
         if self.parts:
@@ -82,7 +96,7 @@ class Tree(Sink):
 
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
-        self.parts.clear()
+        del self.parts[:]
         self._string = False
         if self._spine:
             self._top[self._last()] = value
@@ -105,7 +119,7 @@ class Tree(Sink):
             self.finished.append(self.value)
         self.changed = self.started = self.done = self._string = False
         self.root = self._top = None
-        self.parts.clear()
+        del self.parts[:]
         self._spine.clear()
         self._steps.clear()
 
@@ -133,7 +147,36 @@ class Tree(Sink):
         """The path of the innermost value that still grows."""
         if not self._spine:
             return () if self._string else None
-        return (*self._steps, self._last()) if self._string else tuple(self._steps)
+        return self.last_path if self._string else tuple(self._steps)
+
+    @property
+    def last_path(self) -> Path:
+        """The path of the value that came last in the open container."""
+        return (*self._steps, self._last()) if self._spine else ()
+
+    @property
+    def width(self) -> int:
+        """How many values a copy of the open spine has to copy; 0 if no container is open."""
+        return sum([1 + len(container) for container in self._spine])
+
+    def show(self, value: Any) -> Any:
+        """Put a value that is not certain; gives what `hide` needs to take it back."""
+        top = self._top
+        under = top.get(self._key, ABSENT) if self._spine and type(top) is dict else ABSENT
+        self._put(value)
+        return under
+
+    def hide(self, under: Any) -> None:
+        """Take back the value that was shown last."""
+        top = self._top
+        if not self._spine:
+            self.root = None
+        elif type(top) is not dict:
+            top.pop()
+        elif under is ABSENT:
+            del top[self._key]
+        else:
+            top[self._key] = under
 
     def is_complete(self, path: Path | str) -> bool:
         """Is there a value at `path`, and is it whole?"""
@@ -172,18 +215,24 @@ class Tree(Sink):
         """
         parts = self.parts
         run = parts[0] if len(parts) == 1 else "".join(parts)
-        parts.clear()
+        del parts[:]
+        top = self._top
         if not self._spine:
-            text, self.root = self.root, None
+            text = self.root
+            self.root = None
             text += run
             self.root = text
-            return
-        top = self._top
-        key = self._key if type(top) is dict else -1
-        text = top[key]
-        top[key] = None
-        text += run
-        top[key] = text
+        elif type(top) is dict:
+            key = self._key
+            text = top[key]
+            top[key] = None
+            text += run
+            top[key] = text
+        else:
+            text = top[-1]
+            top[-1] = None
+            text += run
+            top[-1] = text
 
     def _copied(self) -> Any:
         copy = root = self._spine[0].copy()
@@ -246,6 +295,8 @@ class Rebuilder(Growing):
 
     def feed(self, fragments: Iterable[Any]) -> None:
         """Apply fragments. One that does not fit raises FragmentError; those before it stay."""
+        if isinstance(fragments, (str, bytes, Mapping)):
+            raise TypeError(f"feed() takes a list of fragments, not {type(fragments).__name__}")
         for item in fragments:
             fragment = self._reader.read(item)
             if fragment is not None:

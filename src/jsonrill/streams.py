@@ -6,15 +6,29 @@ then raise. `_drive` runs it over a source, lazily, and closes the source when t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import aclosing
 from inspect import isawaitable
+from math import isfinite
+from time import monotonic
 from typing import Any, Final, TypeVar, overload
 
+from .chunker import Chunker
 from .document import Document
 from .errors import InvalidJSON, LimitExceeded, Truncated
 from .fragments import Fragment
 from .parser import Parser
+from .partial import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
+from .toolcalls import ToolCalls, ToolCallUpdate
 
 Text = str | bytes
 T = TypeVar("T")
@@ -110,6 +124,86 @@ def texts(source: Any, field: str | Path, *, document: Document | None = None) -
     return _drive(stage, source)
 
 
+@overload
+def updates(
+    source: Text | Iterable[Text], mode: str, *, every: float | None = None, **options: Any
+) -> Iterator[Update]: ...
+@overload
+def updates(
+    source: AsyncIterable[Text], mode: str, *, every: float | None = None, **options: Any
+) -> AsyncIterator[Update]: ...
+def updates(source: Any, mode: str, *, every: float | None = None, **options: Any) -> Any:
+    """How far each entity of a text has come, in one of five modes; options are those of
+    `PartialStream`. After an ERROR of the whole stream the source is closed, not read on.
+
+    With `every`, a PARTIAL comes at most once in that many seconds; those held back become one,
+    which is always delivered: when its time has come, or before what comes next, or at the end.
+    A source that is not async cannot be left while it makes us wait, so there the time has come
+    with its next piece or its end. An async one is then read in a task of its own, by asyncio.
+    """
+    stream = PartialStream(mode, **options)
+
+    def stage(piece: Text) -> Iterator[Update]:
+        yield from stream.flush() if piece is END else stream.feed(piece)
+
+    def over() -> bool:
+        return stream.ended
+
+    if every is None:
+        return _drive(stage, source, over)
+    return _paced(stage, source, over, Pace(every))
+
+
+@overload
+def chunks(source: str | bytes | Iterable[Any], **options: Any) -> Iterator[str]: ...
+@overload
+def chunks(source: AsyncIterable[Any], **options: Any) -> AsyncIterator[str]: ...
+def chunks(source: Any, **options: Any) -> Any:
+    """The texts that snapshots of a growing value make; joined, they are the last snapshot.
+
+    Options are those of `Chunker`; empty texts are left out.
+    """
+    chunker = Chunker(**options)
+
+    def stage(snapshot: Any) -> Iterator[str]:
+        text = chunker.flush() if snapshot is END else chunker.feed(snapshot)
+        if text:
+            yield text
+
+    return _drive(stage, (source,) if isinstance(source, Mapping) else source)
+
+
+@overload
+def tool_calls(
+    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Any
+) -> AsyncIterator[ToolCallUpdate]: ...
+@overload
+def tool_calls(
+    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Any
+) -> Iterator[ToolCallUpdate]: ...
+def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -> Any:
+    """What each event of a provider's stream changes in its tool calls; `update.call` is the call.
+
+    The source is the stream that the provider's client hands out, or any iterable of events.
+    Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    """
+    if calls is not None and options:
+        raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
+    reading = ToolCalls(**options) if calls is None else calls
+    # Other streams may be read into the same calls: the end of this one is not theirs.
+    seen: set[str] = set()
+
+    def stage(event: Any) -> Iterator[ToolCallUpdate]:
+        if event is END:
+            yield from reading.flush(*sorted(seen)) if seen else ()
+            return
+        for update in reading.feed(event):
+            seen.add(update.message_id)
+            yield update
+
+    return _drive(stage, (source,) if isinstance(source, Mapping) else source)
+
+
 def partial(text: Text, **options: Any) -> Any:
     """The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON."""
     document = Document(**options)
@@ -121,22 +215,89 @@ def partial(text: Text, **options: Any) -> Any:
     return document.value
 
 
-def _drive(stage: Callable[[T], Iterator[U]], source: Any) -> Any:
-    if isinstance(source, (str, bytes, bytearray, memoryview)):
-        source = (source,)
+class Pace:
+    """Holds a PARTIAL back until its time has come, and makes one of all that are held.
+
+    One is held at most: entities come one after the other, and a COMPLETED or ERROR is not held
+    but tells what the one held before it would have.
+    """
+
+    def __init__(self, every: float) -> None:
+        if isinstance(every, bool) or not isinstance(every, (int, float)):
+            raise TypeError(f"every is a number of seconds, not {every!r}")
+        if not (isfinite(every) and every > 0):
+            raise ValueError(f"every is a number of seconds above 0, not {every!r}")
+        self.held: Update | None = None
+        self._every = every
+        self._due = monotonic()
+
+    def feed(self, fresh: Iterable[Update]) -> Iterator[Update]:
+        """What goes out now of the updates that have come and the one that was held."""
+        for update in fresh:
+            if self.held is not None and not absorb(self.held, update):
+                yield from self.flush()
+            self.held = None
+            if update.status == "PARTIAL":
+                self.held = update
+            else:
+                yield update
+        if self.held is not None and self.wait() <= 0:
+            yield from self.flush()
+
+    def flush(self) -> Iterator[Update]:
+        """The one that is held, whether or not its time has come."""
+        held, self.held = self.held, None
+        if held is not None:
+            self._due = monotonic() + self._every
+            yield held
+
+    def wait(self) -> float:
+        """Seconds until the time of the one that is held has come."""
+        return self._due - monotonic()
+
+
+def _never() -> bool:
+    return False
+
+
+def _drive(
+    stage: Callable[[T], Iterator[U]], source: Any, over: Callable[[], bool] = _never
+) -> Any:
+    """Run a stage over a source, until that ends or the stage is `over`."""
+    source = _iterable(source)
     if isinstance(source, AsyncIterable):
-        return _adrive(stage, source)
-    if not isinstance(source, Iterable):
+        return _adrive(stage, source, over)
+    return _sdrive(stage, source, over)
+
+
+def _paced(
+    stage: Callable[[T], Iterator[Update]], source: Any, over: Callable[[], bool], pace: Pace
+) -> Any:
+    """The same for updates that are held back."""
+    source = _iterable(source)
+    if isinstance(source, AsyncIterable):
+        return _apace(stage, source, over, pace)
+    return _space(stage, source, over, pace)
+
+
+def _iterable(source: Any) -> Any:
+    if isinstance(source, (str, bytes, bytearray, memoryview)):
+        return (source,)
+    if not isinstance(source, AsyncIterable | Iterable):
         raise TypeError(f"a source is text or an iterable of it, not {type(source).__name__}")
-    return _sdrive(stage, source)
+    return source
 
 
-def _sdrive(stage: Callable[[T], Iterator[U]], source: Iterable[T]) -> Iterator[U]:
+def _sdrive(
+    stage: Callable[[T], Iterator[U]], source: Iterable[T], over: Callable[[], bool]
+) -> Iterator[U]:
     pieces = iter(source)
     ended = False
     try:
         for piece in pieces:
             yield from stage(piece)
+            if over():
+                return
         ended = True
         yield from stage(END)
     finally:
@@ -145,13 +306,17 @@ def _sdrive(stage: Callable[[T], Iterator[U]], source: Iterable[T]) -> Iterator[
             close()
 
 
-async def _adrive(stage: Callable[[T], Iterator[U]], source: AsyncIterable[T]) -> AsyncIterator[U]:
+async def _adrive(
+    stage: Callable[[T], Iterator[U]], source: AsyncIterable[T], over: Callable[[], bool]
+) -> AsyncGenerator[U]:
     pieces = aiter(source)
     ended = False
     try:
         async for piece in pieces:
             for out in stage(piece):
                 yield out
+            if over():
+                return
         ended = True
         for out in stage(END):
             yield out
@@ -161,6 +326,75 @@ async def _adrive(stage: Callable[[T], Iterator[U]], source: AsyncIterable[T]) -
             closing = close()
             if isawaitable(closing):
                 await closing
+
+
+def _space(
+    stage: Callable[[T], Iterator[Update]],
+    source: Iterable[T],
+    over: Callable[[], bool],
+    pace: Pace,
+) -> Iterator[Update]:
+    try:
+        yield from _sdrive(lambda piece: pace.feed(stage(piece)), source, over)
+    except Exception:
+        yield from pace.flush()
+        raise
+
+
+async def _apace(
+    stage: Callable[[T], Iterator[Update]],
+    source: AsyncIterable[T],
+    over: Callable[[], bool],
+    pace: Pace,
+) -> AsyncIterator[Update]:
+    """As `_adrive`, but a source that stalls does not keep what is held."""
+    from asyncio import Event, create_task, timeout, wait
+
+    slot: list[T] = []
+    arrived, wanted = Event(), Event()
+
+    async def read() -> None:
+        # All in one task, from its first piece to its closing: a source may have opened
+        # something (a timeout, a cancel scope) that belongs to the task it was opened in.
+        try:
+            async with aclosing(_adrive(_as_is, source, _never)) as pieces:
+                async for piece in pieces:
+                    slot.append(piece)
+                    arrived.set()
+                    await wanted.wait()
+                    wanted.clear()
+        finally:
+            arrived.set()
+
+    reader = create_task(read())
+    try:
+        while not over():
+            try:
+                async with timeout(None if pace.held is None else max(pace.wait(), 0)):
+                    await arrived.wait()
+            except TimeoutError:
+                for update in pace.flush():
+                    yield update
+                continue
+            arrived.clear()
+            if not slot:
+                for update in pace.flush():
+                    yield update
+                await reader  # raises what the source raised
+                return
+            for update in pace.feed(stage(slot.pop())):
+                yield update
+            wanted.set()
+    finally:
+        reader.cancel()
+        await wait((reader,))
+        failure = None if reader.cancelled() else reader.exception()
+    if failure is not None:
+        raise failure
+
+
+def _as_is(piece: T) -> Iterator[T]:
+    yield piece
 
 
 def _closer(pieces: Any, source: Any, *names: str) -> Callable[[], Any] | None:

@@ -1,0 +1,13 @@
+"""Run every target for a while: `python -m fuzz --seconds 60`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+from fuzz.loop import main
+
+if __name__ == "__main__":
+    names = sorted(file.stem for file in Path(__file__).parent.glob("fuzz_*.py"))
+    sys.exit(main([importlib.import_module(f"fuzz.{name}") for name in names]))

@@ -1,0 +1,34 @@
+"""The hot modules compile as they are, with Cython and the types in the `.pxd` beside each.
+
+Without Cython or a C compiler, or with JSONRILL_PURE=1, the same modules are used as Python.
+"""
+
+import os
+
+from setuptools import Extension, setup
+
+HOT = ("paths", "fragments", "machine", "prose", "repair", "parser", "rebuilder", "document")
+
+
+def extensions() -> list[Extension]:
+    if os.environ.get("JSONRILL_PURE", "0") not in ("", "0"):
+        return []
+    try:
+        from Cython.Build import cythonize
+    except ImportError:
+        return []
+    modules = [
+        Extension(f"jsonrill.{name}", [f"src/jsonrill/{name}.py"], optional=True) for name in HOT
+    ]
+    found: list[Extension] = cythonize(
+        modules,
+        build_dir="build/cython",
+        quiet=True,
+        language_level=3,
+        # The annotations are for people and mypy; the compiler has the .pxd files.
+        compiler_directives={"annotation_typing": False},
+    )
+    return found
+
+
+setup(ext_modules=extensions())

@@ -1,0 +1,14 @@
+"""Snapshots → text chunks whose concatenation is the last snapshot.
+
+snapshot.py  a snapshot → a tree in which equal means equal
+text.py      a tree → JSON text
+compare.py   what is empty, what differs
+rules.py     what is opened at once
+frames.py    what is open, and what may be written into it
+spine.py     reads a snapshot against all that is open; writes
+stage.py     `Chunker`: options, revisions, the end
+"""
+
+from .stage import Chunker
+
+__all__ = ["Chunker"]

@@ -1,0 +1,109 @@
+"""Questions about trees: is it empty, is it a number that may be rewritten, what differs.
+
+None of them knows what was written or how; none recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from ..paths import Path, Place
+from .snapshot import Tree
+
+
+class Mark:
+    """Stands where a tree would stand, and equals no tree."""
+
+
+ABSENT: Final = Mark()  # the snapshot does not have this
+NOTHING: Final = Mark()  # nothing is open here
+ATOMS: Final = (bool, type(None))  # the types of values that come whole
+
+_ZEROS: Final = (("0",), ("0", ".", "0"))
+
+
+class Difference(NamedTuple):
+    """Something at `path` is not as it was; `gone` when it is merely missing."""
+
+    path: Path
+    was: Tree
+    now: Tree
+    gone: bool
+
+
+def waits(tree: Tree) -> bool:
+    """Is it a number that may be rewritten rather than extended? Sources show 3.0 before 30.34,
+    0 before -0.5, and change the exponent as digits come."""
+    return type(tree) is tuple and (
+        tree[-2:] == (".", "0")
+        or tree == ("0",)
+        or tree == ("-", "0")
+        or "e" in tree
+        or "E" in tree
+    )
+
+
+def is_empty(tree: Tree) -> bool:
+    """Nothing in it, at any depth: what a skeleton shows before a value is filled in."""
+    todo = [tree]
+    while todo:
+        value = todo.pop()
+        kind = type(value)
+        if kind is dict:
+            todo += value.values()
+        elif kind is list:
+            todo += value
+        elif kind is tuple:
+            if value not in _ZEROS:
+                return False
+        elif value is not None and value != "":
+            return False
+    return True
+
+
+def is_blank(tree: Tree) -> bool:
+    """Nothing but nulls: how a typed source shows a value, or a whole object, it has not begun."""
+    todo = [tree]
+    while todo:
+        value = todo.pop()
+        if type(value) is dict and value:
+            todo += value.values()
+        elif type(value) is list and value:
+            todo += value
+        elif value is not None:
+            return False
+    return True
+
+
+def differences(was: Tree, now: Tree, *, placeholder: bool, at: Path = ()) -> Iterator[Difference]:
+    """What differs between a finished value and the one at hand, in document order.
+
+    A key or element that is missing, or null when nulls are placeholders, is `gone`. A container
+    that got more members is reported itself.
+    """
+    todo: list[tuple[Place | None, Tree, Tree]] = [(None, was, now)]
+    while todo:
+        place, old, new = todo.pop()
+        if new is ABSENT or (placeholder and new is None and old is not None):
+            yield Difference(_path(at, place), old, new, True)
+        elif type(old) is dict and type(new) is dict:
+            more: Iterable[Tree] = [new[key] for key in new.keys() - old.keys()]
+            if more:
+                yield Difference(
+                    _path(at, place), old, new, placeholder and all(map(is_blank, more))
+                )
+            todo += [(Place(place, key), old[key], new.get(key, ABSENT)) for key in reversed(old)]
+        elif type(old) is list and type(new) is list:
+            if more := new[len(old) :]:
+                yield Difference(
+                    _path(at, place), old, new, placeholder and all(map(is_blank, more))
+                )
+            new = new + [ABSENT] * (len(old) - len(new))
+            todo += [(Place(place, i), old[i], new[i]) for i in reversed(range(len(old)))]
+        elif old != new:
+            yield Difference(_path(at, place), old, new, False)
+
+
+def _path(at: Path, place: Place | None) -> Path:
+    return at if place is None else at + place.path

@@ -1,0 +1,190 @@
+"""A snapshot in, a tree out: dicts, lists, strings, `True`, `False`, `None`, and numbers.
+
+A number is the tuple of its characters: `1.0` is `("1", ".", "0")`. So the source text survives,
+`==` tells `1`, `1.0` and `true` apart at any depth (as Python numbers they are equal), no number
+equals a string or an array, and the C decoder makes them at the price of an int.
+
+The tree is never part of what the caller handed over: a source may change its objects later.
+This file alone knows what a snapshot may be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from json import JSONDecodeError, JSONDecoder
+from math import isfinite
+from typing import Any, Final, NoReturn, Protocol
+
+from ..errors import InvalidJSON, LimitExceeded
+
+Tree = Any  # None | bool | str | tuple[str, ...] | list[Tree] | dict[str, Tree]
+Loads = Callable[[Any], Any]
+
+
+class Model(Protocol):
+    """As pydantic's models have it: a value that can show itself in JSON's own types."""
+
+    def model_dump(self, *, mode: str) -> Any: ...
+
+
+Snapshot = str | bytes | bytearray | Mapping[str, Any] | list[Any] | tuple[Any, ...] | Model
+
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
+
+def read(snapshot: Snapshot, loads: Loads | None = None) -> Tree:
+    """The tree of one snapshot; InvalidJSON, LimitExceeded or TypeError when it has none."""
+    try:
+        if isinstance(snapshot, (str, bytes, bytearray)):
+            return decode(snapshot) if loads is None else _copy(_loaded(snapshot, loads))
+        if isinstance(snapshot, (dict, list, tuple, Mapping)) or hasattr(snapshot, "model_dump"):
+            return _copy(snapshot)
+    except RecursionError:
+        raise too_deep() from None
+    raise TypeError(
+        f"a snapshot is JSON text, a mapping, a list or a model, not {type(snapshot).__name__}"
+    )
+
+
+def decode(text: str | bytes | bytearray) -> Tree:
+    try:
+        if not isinstance(text, str):
+            return _decoded(text.decode("utf-8-sig"))
+        tree = _decoded(text)
+    except JSONDecodeError as error:
+        raise InvalidJSON(
+            f"the snapshot is not JSON: {error}",
+            offset=error.pos,
+            line=error.lineno,
+            column=error.colno,
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InvalidJSON(f"the snapshot is not UTF-8: {error}", offset=error.start) from None
+    return tree if text.isascii() or not _has_surrogate(text) else _decoded(_escape(text))
+
+
+def plain(tree: Tree) -> Any:
+    """The tree as everybody knows it, with Python's own numbers."""
+    if type(tree) is tuple:
+        return _number("".join(tree))
+    if type(tree) is dict:
+        return {key: plain(value) for key, value in tree.items()}
+    if type(tree) is list:
+        return [plain(value) for value in tree]
+    return tree
+
+
+def too_deep() -> LimitExceeded:
+    return LimitExceeded("the snapshot is nested too deeply", limit="depth")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise InvalidJSON(f"the snapshot is not JSON: {constant} is no JSON number")
+
+
+_DECODER: Final = JSONDecoder(parse_float=tuple, parse_int=tuple, parse_constant=_refuse)
+_SCAN: Final[Any] = _DECODER.scan_once  # type: ignore[attr-defined]  # what decode() calls
+
+
+def _decoded(text: str) -> Tree:
+    try:
+        tree, end = _SCAN(text, 0)
+        if end == len(text):
+            return tree
+    except StopIteration:
+        pass
+    return _DECODER.decode(text)  # white space around it, or the error to report
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _escape(text: str) -> str:
+    """A valid text with its raw surrogates escaped, for the decoder pairs only escaped ones."""
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
+
+
+def _number(text: str) -> Any:
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:  # more digits than the interpreter converts
+        return text
+
+
+def _loaded(text: str | bytes | bytearray, loads: Loads) -> Any:
+    try:
+        return loads(text)
+    except RecursionError:
+        raise
+    except Exception as error:
+        raise InvalidJSON(f"the snapshot is not JSON: {error}") from error
+
+
+def _copy(value: Any) -> Tree:
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else _paired(value)
+    if value is None or kind is bool:
+        return value
+    if kind is int:
+        return _digits(value)
+    if kind is float:
+        return _decimal(value)
+    if kind is dict:
+        # Plain strings are most of what there is: no call for them.
+        return {
+            (key if type(key) is str and key.isascii() else _key(key)): (
+                item if type(item) is str and item.isascii() else _copy(item)
+            )
+            for key, item in value.items()
+        }
+    if kind is list:
+        return [it if type(it) is str and it.isascii() else _copy(it) for it in value]
+    return _copy_other(value)
+
+
+def _copy_other(value: Any) -> Tree:
+    """The rarer kinds: subclasses (an enum's member, a named tuple), other mappings, models."""
+    if isinstance(value, str):
+        return _paired(str.__str__(value))
+    if isinstance(value, int):
+        return _digits(value)
+    if isinstance(value, float):
+        return _decimal(value)
+    if isinstance(value, Mapping):
+        return {_key(key): _copy(value[key]) for key in value}
+    if isinstance(value, (list, tuple)):
+        return [_copy(item) for item in value]
+    if hasattr(value, "model_dump"):
+        return _copy(value.model_dump(mode="json"))
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return _paired(str.__str__(key))
+    raise TypeError(f"the keys of an object are strings, not {type(key).__name__}")
+
+
+def _paired(text: str) -> str:
+    """Two halves of a surrogate pair that stand side by side are one character in JSON."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _digits(value: int) -> Tree:
+    try:
+        return tuple(int.__repr__(value))
+    except ValueError:  # more digits than the interpreter converts
+        raise LimitExceeded("an integer has too many digits", limit="number") from None
+
+
+def _decimal(value: float) -> Tree:
+    return tuple(float.__repr__(value)) if isfinite(value) else _refuse(repr(value))

@@ -1,0 +1,253 @@
+"""The open end of the written text: the containers from the root down, and the leaf at the tip.
+
+`grow` holds a snapshot against it: what contradicts the text, what is new. `plan` finds where to
+write what. Neither changes anything but the leaf when it alone grew; `write` and `finish` carry
+out and cannot fail. So a snapshot that is refused leaves no trace.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ..paths import Path
+from .compare import ABSENT, NOTHING, Difference, differences
+from .frames import Array, Frame, Leaf, Look, Move, Number, Object, Root, String
+from .rules import Rules
+from .snapshot import Tree
+
+
+class Opening:
+    """A value written but for its end: the frames and the leaf that stay open, and the text.
+
+    `was` is the value as it was held back: what changed in it since tells what is growing.
+    """
+
+    __slots__ = ("frames", "leaf", "text")
+
+    def __init__(self, value: Tree, was: Tree, rules: Rules) -> None:
+        self.frames: list[Frame] = []
+        self.leaf: Leaf | None = None
+        self.text: list[str] = []
+        while type(value) in (dict, list):
+            frame = Object(was, rules) if type(value) is dict else Array(was, rules)
+            self.frames.append(frame)
+            self.text.append(frame.brackets[0])
+            look = frame.look(value)
+            if look is None:
+                return
+            move = frame.move(look, value, True) or Move(())
+            opened = move.opened
+            was = ABSENT if opened is None else frame.was(opened)
+            frame.make(move, look, value, self.text)
+            if opened is None:
+                return
+            value = value[opened]
+        self.leaf = String() if type(value) is str else Number()
+        self.text += ('"' if type(value) is str else "", self.leaf.grow(value) or "")
+
+
+class Survey:
+    """What a snapshot says to each level of the spine from `base` down; above it nothing is new.
+
+    `plan` adds where to write what.
+    """
+
+    deepest = -1  # the lowest level at which something changed
+    lost = -1  # the lowest level at which something written is missing
+    leaf: Tree = ABSENT
+    index = 0  # counted from `base`: the level to write at
+    look: Look
+    move: Move | None = None
+    opening: Opening | None = None
+
+    def __init__(self, base: int) -> None:
+        self.base = base
+        self.values: list[Tree] = []
+        self.looks: list[Look | None] = []
+        self.gone: list[Difference] = []
+        self.revised: list[tuple[Difference, int | None]] = []  # and the level, if it is open
+
+
+class Spine:
+    __slots__ = ("_frames", "_leaf", "_lost", "_rules")
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._frames: list[Frame] = [Root(ABSENT, rules)]
+        self._leaf: Leaf | None = None
+        self._lost = -1
+
+    def grow(self, tree: Tree) -> str | Survey:
+        """The text to add when nothing but the open leaf grew, as in most snapshots; else what
+        the snapshot says, with nothing changed."""
+        leaf, value, base = self._leaf, tree, 1
+        if tree is None or self._frames[0].open is None:
+            return self.survey(tree)
+        for frame in islice(self._frames, 1, None):
+            child = frame.follow(value)
+            if child is ABSENT or child is None:
+                return self._survey(base, value)
+            value = child
+            base += 1
+        if value is NOTHING:
+            return ""
+        text = None if leaf is None or leaf.frozen else leaf.grow(value)
+        return self.survey(tree) if text is None else text
+
+    def survey(self, tree: Tree) -> Survey:
+        return self._survey(0, [tree])
+
+    def plan(self, survey: Survey) -> None:
+        """Where the snapshot lets us write: at the highest level that must, for all below it is
+        closed by that."""
+        for index, look in enumerate(survey.looks):
+            if look is None:
+                continue
+            level = survey.base + index
+            frame, value = self._frames[level], survey.values[index]
+            move = frame.move(look, value, survey.deepest <= level)
+            if move is not None:
+                survey.index, survey.look, survey.move = index, look, move
+                opened = move.opened
+                if opened is not None:
+                    survey.opening = Opening(value[opened], frame.was(opened), self._rules)
+                return
+
+    def write(self, survey: Survey) -> str:
+        self._lost = survey.lost
+        if survey.move is None:
+            self._hold(survey, len(survey.looks))
+            if self._leaf is None or survey.leaf is ABSENT:
+                return ""
+            return self._leaf.grow(survey.leaf) or ""
+        out: list[str] = []
+        index = survey.index
+        self._lost = min(self._lost, survey.base + index)
+        self._hold(survey, index)
+        frame = self._frames[survey.base + index]
+        if frame.open is not None:
+            below = survey.values[index + 1 :]
+            frame.end(self._close(survey.base + index + 1, below, survey.leaf, out))
+        frame.make(survey.move, survey.look, survey.values[index], out)
+        if survey.opening is not None:
+            self._frames += survey.opening.frames
+            self._leaf = survey.opening.leaf
+            out += survey.opening.text
+        return "".join(out)
+
+    def finish(self, tree: Tree) -> str:
+        """Write all of `tree`, the last snapshot, that is not written yet, and close everything."""
+        out: list[str] = []
+        values: list[Tree] = []
+        value: Tree = [tree]
+        for frame in self._frames:
+            if type(value) is not frame.kind or frame.frozen:
+                value = ABSENT
+            values.append(value)
+            if value is not ABSENT and frame.open is not None:
+                value = frame.child(value)
+        if self._leaf is not None and (self._leaf.frozen or not self._leaf.fits(value)):
+            value = ABSENT
+        self._close(0, values, value, out)
+        return "".join(out)
+
+    def freeze(self, level: int) -> None:
+        """What is open there stays as it is written, whatever the snapshots say."""
+        if level < len(self._frames):
+            self._frames[level].freeze()
+        elif self._leaf is not None:
+            self._leaf.frozen = True
+
+    def _hold(self, survey: Survey, end: int) -> None:
+        for index in range(end):
+            look = survey.looks[index]
+            if look is not None:
+                level = survey.base + index
+                self._frames[level].hold(look, survey.values[index], survey.deepest <= level)
+
+    def _close(self, start: int, values: list[Tree], leaf: Tree, out: list[str]) -> Tree:
+        """Close what is open, from the tip up to level `start`; `values` are theirs. What is
+        written there now?"""
+        written: Tree = None
+        if self._leaf is not None:
+            out.append(self._leaf.finish(leaf))
+            written = self._leaf.written
+            self._leaf = None
+        while len(self._frames) > start:
+            frame = self._frames.pop()
+            frame.end(written)
+            written = frame.finish(values.pop(), out)
+        return written
+
+    def _survey(self, base: int, value: Tree) -> Survey:
+        survey = Survey(base)
+        for level in range(base, len(self._frames)):
+            value = self._survey_frame(level, value, survey)
+        if self._leaf is not None and value is not ABSENT:
+            self._survey_leaf(self._leaf, value, survey)
+        # What is missing, or comes back, did not stand still.
+        survey.deepest = max(survey.deepest, survey.lost, self._lost)
+        return survey
+
+    def _survey_frame(self, level: int, value: Tree, survey: Survey) -> Tree:
+        """Look at one open container. What is the value of what is open in it?"""
+        frame = self._frames[level]
+        if type(value) is not frame.kind or frame.frozen:
+            if value is not ABSENT and not frame.frozen:
+                self._revise(level, value, survey)
+            survey.values.append(ABSENT)
+            survey.looks.append(None)
+            return ABSENT
+        if not frame.agrees(value):
+            self._disagree(level, value, survey)
+        look = frame.look(value)
+        survey.values.append(value)
+        survey.looks.append(look)
+        if look is not None and (look.new or look.changed or look.gone):
+            survey.deepest = level
+        if frame.open is None:
+            return ABSENT
+        child = frame.child(value)
+        if child is not ABSENT and not (child is None and self._rules.placeholder):
+            return child
+        found = Difference(self._path(level + 1), self._so_far(level + 1), child, True)
+        survey.gone.append(found)
+        survey.lost = len(self._frames)
+        return ABSENT
+
+    def _survey_leaf(self, leaf: Leaf, value: Tree, survey: Survey) -> None:
+        if leaf.frozen:
+            return
+        if not leaf.fits(value):
+            self._revise(len(self._frames), value, survey)
+            return
+        survey.leaf = value
+        if value != leaf.seen:
+            survey.deepest = len(self._frames)
+
+    def _revise(self, level: int, value: Tree, survey: Survey) -> None:
+        found = Difference(self._path(level), self._so_far(level), value, False)
+        survey.revised.append((found, level))
+
+    def _disagree(self, level: int, value: Tree, survey: Survey) -> None:
+        """Which closed values are missing, which are not as they were written?"""
+        path = self._path(level)
+        for key, was, now in self._frames[level].closed(value):
+            at = (*path, key) if level else ()
+            for found in differences(was, now, placeholder=self._rules.placeholder, at=at):
+                if found.gone:
+                    survey.gone.append(found)
+                    survey.lost = level
+                else:
+                    survey.revised.append((found, None))
+
+    def _path(self, level: int) -> Path:
+        """Where the frame of that level is; the root frame stands outside of the document."""
+        return tuple(frame.open for frame in self._frames[1:level] if frame.open is not None)
+
+    def _so_far(self, level: int) -> Tree:
+        """What is written of the value that the frame of that level, or the leaf, is writing."""
+        written: Tree = None if self._leaf is None else self._leaf.written
+        for frame in reversed(self._frames[level:]):
+            written = frame.so_far(written)
+        return written

@@ -1,0 +1,168 @@
+"""Snapshots in, text out: the stage itself, its options, and what happens when they contradict."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+from ..errors import RevisionError, StreamClosed
+from ..paths import Path, to_text
+from .compare import ABSENT, Difference, differences
+from .rules import Rules
+from .snapshot import Loads, Snapshot, Tree, decode, plain, read, too_deep
+from .spine import Spine, Survey
+from .text import whole
+
+_NULLS: Final = ("value", "placeholder")
+_POLICIES: Final = ("raise", "keep")
+
+
+class Chunker:
+    """Turns complete snapshots of a growing JSON value back into a stream of text.
+
+    The texts that `feed` and `flush` return, joined, are valid JSON equal to the last snapshot
+    (the order of members may differ). What was returned cannot be taken back: a snapshot that
+    contradicts it raises `RevisionError` and changes nothing, so it may be skipped.
+
+    eager        of several values that appear at once, show one at once instead of waiting
+    null         "placeholder": a null means that the value has not come yet
+    on_revision  "keep": do not raise, keep what is written and note it in `revisions`
+    patience     how many snapshots in a row a value must stand still before another overtakes it
+    verify       keep the text and have `flush` prove that it equals the last snapshot
+    loads        decodes snapshots that are text, instead of the decoder that keeps number texts
+    """
+
+    def __init__(
+        self,
+        *,
+        eager: bool = False,
+        null: Literal["value", "placeholder"] = "value",
+        on_revision: Literal["raise", "keep"] = "raise",
+        patience: int = 1,
+        verify: bool = False,
+        loads: Loads | None = None,
+    ) -> None:
+        if null not in _NULLS:
+            raise ValueError(f'null is "value" or "placeholder", not {null!r}')
+        if on_revision not in _POLICIES:
+            raise ValueError(f'on_revision is "raise" or "keep", not {on_revision!r}')
+        if patience < 1:
+            raise ValueError(f"patience is at least 1, not {patience!r}")
+        self.revisions: list[RevisionError] = []
+        self._rules = Rules(eager, null == "placeholder", patience)
+        self._keep = on_revision == "keep"
+        self._loads = loads
+        self._verify = verify
+        self._chunks: list[str] = []
+        self._spine = Spine(self._rules)
+        self._last: Tree = ABSENT
+        self._gone: list[Difference] = []
+        self._known: set[Path] = set()
+        self._warned = False
+        self._closed = False
+
+    def feed(self, snapshot: Snapshot) -> str:
+        """The text that this snapshot adds: `""` when there is nothing to say yet."""
+        if self._closed:
+            raise StreamClosed("the chunker was flushed; a new document needs a new one")
+        try:
+            if type(snapshot) is str and self._loads is None:
+                tree = decode(snapshot)
+            else:
+                tree = read(snapshot, self._loads)
+            found = self._spine.survey(tree) if self._gone else self._spine.grow(tree)
+            text = self._settle(tree, found) if isinstance(found, Survey) else found
+        except RecursionError:
+            raise too_deep() from None
+        self._last = tree
+        self._warned = False
+        if self._verify:
+            self._chunks.append(text)
+        return text
+
+    def flush(self) -> str:
+        """The rest of the text. `RevisionError` when the last snapshot lacks something that is
+        written; a second call then closes the text as it is."""
+        if self._closed or self._last is ABSENT:
+            self._closed = True
+            return ""
+        missing = [found for found in self._gone if not self._is_known(found.path)]
+        if missing and not self._keep and not self._warned:
+            self._warned = True
+            raise _error(missing[0], self._rules)
+        for found in missing:
+            self._note(_error(found, self._rules))
+        self._closed = True
+        text = self._spine.finish(self._last)
+        if self._verify:
+            self._prove("".join(self._chunks) + text)
+        return text
+
+    def _settle(self, tree: Tree, survey: Survey) -> str:
+        """Judge what a snapshot says, then write. Nothing is changed before it is judged."""
+        new: list[tuple[RevisionError, int | None]] = []
+        if survey.revised:
+            new = self._contradictions(survey)
+        if survey.gone or self._gone:
+            differs = tree != self._last
+        else:
+            differs = survey.deepest >= 0
+        if differs:
+            self._spine.plan(survey)
+        for error, level in new:
+            if level is not None:
+                self._spine.freeze(level)
+            self._note(error)
+        self._gone = survey.gone
+        return self._spine.write(survey) if differs else ""
+
+    def _contradictions(self, survey: Survey) -> list[tuple[RevisionError, int | None]]:
+        found = [(it, level) for it, level in survey.revised if not self._is_known(it.path)]
+        if found and not self._keep:
+            raise _error(found[0][0], self._rules)
+        return [(_error(it, self._rules), level) for it, level in found]
+
+    def _is_known(self, path: Path) -> bool:
+        """Was a revision noted there, or above?"""
+        return bool(self._known) and any(path[:end] in self._known for end in range(len(path) + 1))
+
+    def _note(self, error: RevisionError) -> None:
+        if not self._is_known(error.path):
+            self.revisions.append(error)
+            self._known.add(error.path)
+
+    def _prove(self, text: str) -> None:
+        """The text read back is the last snapshot, but for the revisions that are noted."""
+        try:
+            written = decode(text)
+        except RecursionError:
+            raise too_deep() from None
+        for found in differences(written, self._last, placeholder=False):
+            if not self._is_known(found.path):
+                raise _error(found, self._rules)
+
+
+def _error(found: Difference, rules: Rules) -> RevisionError:
+    written, now = _value(found.was), None if found.now is ABSENT else _value(found.now)
+    shown = "missing" if found.now is ABSENT else reprlib.repr(now)
+    message = (
+        f"{to_text(found.path)} was written as {reprlib.repr(written)} and is now {shown}; "
+        f"written text cannot be taken back. To try: {', '.join(_ways_out(found, rules))}"
+    )
+    return RevisionError(found.path, written, now, message)
+
+
+def _value(tree: Tree) -> Any:
+    try:
+        return plain(tree)
+    except RecursionError:
+        return whole(tree)
+
+
+def _ways_out(found: Difference, rules: Rules) -> Iterator[str]:
+    if not rules.placeholder and None in (found.was, found.now):
+        yield 'null="placeholder" (a null means "not yet")'
+    if not found.gone:
+        yield f"patience={rules.patience + 1} (if values grow side by side)"
+    yield 'on_revision="keep" (what is written stays)'

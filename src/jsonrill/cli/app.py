@@ -1,0 +1,498 @@
+"""The commands: they parse arguments, open files, and call the library."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from .. import (
+    Chunker,
+    CompactEncoder,
+    Document,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    Parser,
+    PartialStream,
+    Rebuilder,
+    ToolCall,
+    ToolCallEvents,
+    ToolCalls,
+    __version__,
+    compiled,
+    to_wire,
+)
+from .. import Repair as Repaired
+from ..rules import RULES
+from .sink import Sink
+from .source import BadInput, Source
+
+app = typer.Typer(
+    name="jsonrill",
+    help="Streaming JSON in both directions, as filters: standard input (or files) to standard"
+    " output, one JSON a line. Try: jsonrill demo",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(help="Files to read; - or none is standard input.", show_default=False),
+]
+Tokens = Annotated[int, typer.Option(min=0, help="Cut the text into pieces of N characters.")]
+Delay = Annotated[float, typer.Option(min=0, help="Wait N milliseconds after each piece.")]
+SSE = Annotated[bool, typer.Option("--sse", help="Read and write text/event-stream.")]
+SSEIn = Annotated[bool, typer.Option("--sse-in", help="Read text/event-stream, write lines.")]
+SSEOut = Annotated[bool, typer.Option("--sse-out", help="Write text/event-stream.")]
+Pretty = Annotated[bool, typer.Option("--pretty", help="Indent what is written.")]
+Color = Annotated[
+    bool | None,
+    typer.Option(
+        "--color/--no-color", help="Colours; by default on a terminal.", show_default=False
+    ),
+]
+Repair = Annotated[bool, typer.Option("--repair", help="Read what models write instead of JSON.")]
+Rules = Annotated[
+    str | None,
+    typer.Option(help=f"Only these repairs, with commas between: {', '.join(RULES)}."),
+]
+Many = Annotated[bool, typer.Option("--many", help="Read one document after another.")]
+Report = Annotated[bool, typer.Option("--report", help="Tell of repairs on standard error.")]
+Duplicates = Annotated[
+    Literal["last", "error"], typer.Option(help="What a key means that comes twice.")
+]
+Mode = Annotated[
+    str, typer.Option(help="BATCH, ALL-TOGETHER, ONE-BY-ONE, PROGRESSIVE or REALTIME.")
+]
+Entity = Annotated[
+    list[str] | None,
+    typer.Option(help="What is one entity: a key, a pattern like days[*].activities, or name=it."),
+]
+Send = Annotated[
+    Literal["data", "delta", "both"], typer.Option(help="Whole data, what is new, or both.")
+]
+SchemaFile = Annotated[
+    Path | None, typer.Option(help="A file with the JSON Schema of one entity.", show_default=False)
+]
+DocumentSchemaFile = Annotated[
+    Path | None,
+    typer.Option(help="A file with the JSON Schema of the document.", show_default=False),
+]
+ToolSchemas = Annotated[
+    list[str] | None,
+    typer.Option("--schema", help="TOOL=FILE: the JSON Schema of a tool's arguments."),
+]
+
+
+@app.command()
+def values(
+    files: Files = None,
+    tokens: Tokens = 0,
+    delay: Delay = 0,
+    sse: SSE = False,
+    sse_in: SSEIn = False,
+    sse_out: SSEOut = False,
+    pretty: Pretty = False,
+    color: Color = None,
+    repair: Repair = False,
+    rules: Rules = None,
+    many: Many = False,
+    report: Report = False,
+    duplicates: Duplicates = "last",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show one value growing, instead of one a line.")
+    ] = False,
+) -> None:
+    """What is known of a JSON text, after each piece that changed it.
+
+    Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
+    """
+    source = Source(files or [], tokens, delay, sse or sse_in)
+    document = _made(
+        lambda: Document(repair=_rules(repair, rules), many=many, duplicates=duplicates)
+    )
+    if watch:
+        from .watch import watched
+
+        return _filter(None, lambda _: watched(source.pieces(), document), document, report)
+
+    def show(sink: Sink) -> None:
+        for changed in _changes(document, source):
+            for value in document.finished:
+                sink.write(value)
+            if changed:
+                sink.write(document.live)
+
+    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show, document, report)
+
+
+@app.command()
+def updates(
+    files: Files = None,
+    mode: Mode = "REALTIME",
+    entity: Entity = None,
+    send: Send = "data",
+    schema: SchemaFile = None,
+    document_schema: DocumentSchemaFile = None,
+    tokens: Tokens = 0,
+    delay: Delay = 0,
+    sse: SSE = False,
+    sse_in: SSEIn = False,
+    sse_out: SSEOut = False,
+    pretty: Pretty = False,
+    color: Color = None,
+    repair: Repair = False,
+    rules: Rules = None,
+    many: Many = False,
+    report: Report = False,
+) -> None:
+    """How far each entity of a JSON text has come: the Partial Stream Spec in five modes.
+
+    Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
+    """
+    source = Source(files or [], tokens, delay, sse or sse_in)
+    stream = _made(
+        lambda: PartialStream(
+            mode,
+            entity=_entities(entity),
+            send=send,
+            schema=_json_file(schema),
+            document_schema=_json_file(document_schema),
+            repair=_rules(repair, rules),
+            many=many,
+        )
+    )
+
+    def show(sink: Sink) -> None:
+        failed = None
+        for piece in _ended(source.pieces()):
+            for update in stream.flush() if piece is None else stream.feed(piece):
+                sink.line(update.to_json())
+                failed = failed or update.error
+        if failed:
+            raise BadInput(f"{failed['code']}: {failed['message']}")
+
+    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show, stream, report)
+
+
+@app.command()
+def fragments(
+    files: Files = None,
+    compact: Annotated[bool, typer.Option("--compact", help="The compact wire form.")] = False,
+    tokens: Tokens = 0,
+    delay: Delay = 0,
+    sse: SSE = False,
+    sse_in: SSEIn = False,
+    sse_out: SSEOut = False,
+    pretty: Pretty = False,
+    color: Color = None,
+    repair: Repair = False,
+    rules: Rules = None,
+    many: Many = False,
+    report: Report = False,
+    duplicates: Duplicates = "last",
+) -> None:
+    """A JSON text as small addressed changes, one a line (compact: one list for each piece).
+
+    Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
+    """
+    source = Source(files or [], tokens, delay, sse or sse_in)
+    parser = _made(lambda: Parser(repair=_rules(repair, rules), many=many, duplicates=duplicates))
+    if compact and many:
+        raise typer.BadParameter("--compact is for one document, --many for several")
+    encoder = CompactEncoder()
+
+    def show(sink: Sink) -> None:
+        for piece in _ended(source.pieces()):
+            try:
+                found = parser.flush() if piece is None else parser.feed(piece)
+                error = None
+            except (InvalidJSON, LimitExceeded) as raised:
+                found, error = raised.fragments, raised
+            if compact and found:
+                sink.write(encoder.feed(found))
+            elif not compact:
+                for fragment in found:
+                    sink.write(to_wire(fragment))
+            if error:
+                raise error
+
+    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show, parser, report)
+
+
+@app.command()
+def rebuild(
+    files: Files = None,
+    dialect: Annotated[
+        Literal["jsonrill", "juf"], typer.Option(help="Who wrote the fragments.")
+    ] = "jsonrill",
+    sse: SSE = False,
+    sse_in: SSEIn = False,
+    sse_out: SSEOut = False,
+    pretty: Pretty = False,
+    color: Color = None,
+) -> None:
+    """The value that fragments tell of, after each line of them: the inverse of `fragments`.
+
+    Example: echo '{"a": [1, "x"]}' | jsonrill fragments | jsonrill rebuild
+    """
+    source = Source(files or [], sse=sse or sse_in)
+    rebuilder = Rebuilder(dialect=dialect)
+
+    def show(sink: Sink) -> None:
+        for item in source.events():
+            rebuilder.feed(item if isinstance(item, list) and _is_batch(item) else [item])
+            if rebuilder.started:
+                sink.write(rebuilder.live)
+
+    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show)
+
+
+@app.command()
+def chunks(
+    files: Files = None,
+    eager: Annotated[
+        bool, typer.Option("--eager", help="Show one of several new values at once.")
+    ] = False,
+    null: Annotated[
+        Literal["value", "placeholder"],
+        typer.Option(help="Is a null a value, or one that has not come yet?"),
+    ] = "value",
+    on_revision: Annotated[
+        Literal["raise", "keep"],
+        typer.Option(help="When a snapshot contradicts what is written: stop, or keep that."),
+    ] = "raise",
+    patience: Annotated[
+        int, typer.Option(min=1, help="Snapshots a value must stand still before another grows.")
+    ] = 1,
+    text: Annotated[
+        bool, typer.Option("--text", help="Write the text itself, not a JSON string a line.")
+    ] = False,
+    delay: Delay = 0,
+    sse: SSE = False,
+    sse_in: SSEIn = False,
+    sse_out: SSEOut = False,
+    color: Color = None,
+) -> None:
+    """Complete JSON snapshots, one a line, as chunks of text that join to the last of them.
+
+    Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
+    """
+    source = Source(files or [], delay=delay, sse=sse or sse_in)
+    chunker = Chunker(eager=eager, null=null, on_revision=on_revision, patience=patience)
+
+    def show(sink: Sink) -> None:
+        for line in _ended(source.lines()):
+            chunk = chunker.flush() if line is None else chunker.feed(line)
+            if chunk and text:
+                sink.raw(chunk)
+            elif chunk:
+                sink.write(chunk)
+        if text:
+            sink.raw("\n")
+        for revision in chunker.revisions:
+            typer.echo(f"jsonrill: kept: {revision}", err=True)
+
+    return _filter(Sink(color=color, sse=sse or sse_out), show)
+
+
+@app.command()
+def calls(
+    files: Files = None,
+    provider: Annotated[str, typer.Option(help="Whose events these are.")] = "auto",
+    schema: ToolSchemas = None,
+    wire: Annotated[
+        bool, typer.Option("--wire", help="Wire events with fragments, not the calls themselves.")
+    ] = False,
+    delay: Delay = 0,
+    sse: SSE = False,
+    sse_in: SSEIn = False,
+    sse_out: SSEOut = False,
+    pretty: Pretty = False,
+    color: Color = None,
+) -> None:
+    """The tool calls in a provider's stream, after each event that changed one.
+
+    The input is one event a line, or the event stream as it came over HTTP (a log saved with
+    curl), which is recognised.
+
+    Example: curl -sN ... | jsonrill calls --sse-in
+    """
+    source = Source(files or [], delay=delay, sse=sse or sse_in)
+    live = _made(lambda: ToolCalls(provider, schemas=_tool_schemas(schema)))
+    events = ToolCallEvents(live)
+
+    def show(sink: Sink) -> None:
+        for event in _ended(source.events()):
+            if wire:
+                for message in events.flush() if event is None else events.feed(event):
+                    sink.write(message)
+                continue
+            changed = live.flush() if event is None else live.feed(event)
+            for call in {id(update.call): update.call for update in changed}.values():
+                sink.write(_call(call))
+        wrong = [call for call in live.calls if call.status in ("error", "truncated")]
+        if wrong:
+            raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
+
+    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show)
+
+
+@app.command()
+def demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Without the pauses.")] = False,
+) -> None:
+    """See the three jobs in about ten seconds, on recorded streams, without a network.
+
+    Example: jsonrill demo
+    """
+    from .demo import show
+
+    return _filter(None, lambda _: show(pace=0.0 if fast else 1.0))
+
+
+@app.command()
+def version() -> None:
+    """The version, and whether the core is compiled.
+
+    Example: jsonrill version
+    """
+    typer.echo(f"jsonrill {__version__} ({'compiled' if compiled else 'pure Python'})")
+
+
+def run() -> None:
+    """The entry point."""
+    app()
+
+
+def _filter(
+    sink: Sink | None,
+    show: Callable[[Any], None],
+    stage: Any = None,
+    report: bool = False,
+) -> None:
+    """Run a command: bad input is one line and exit 1, a reader that left is no error."""
+    try:
+        with _telling(stage if report else None):
+            show(sink)
+            if sink is not None:
+                sink.close()
+    except (JsonrillError, BadInput) as error:
+        typer.echo(f"jsonrill: {_line(error)}", err=True)
+        raise typer.Exit(1) from None
+    except BrokenPipeError:
+        # The interpreter would complain once more when it closes standard output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def _telling(stage: Any) -> Iterator[None]:
+    """Tell of repairs, also when an error ends it all."""
+    try:
+        yield
+    finally:
+        for repair in stage.repairs if stage is not None else ():
+            typer.echo(f"jsonrill: {_repair(repair)}", err=True)
+
+
+def _repair(repair: Repaired) -> str:
+    return (
+        f"repaired {repair.rule} at character {repair.offset}"
+        f" (line {repair.line}, column {repair.column})"
+    )
+
+
+def _line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, InvalidJSON | LimitExceeded):
+        text += f" (line {error.line}, column {error.column})"
+    return text
+
+
+def _changes(document: Document, source: Source) -> Iterator[bool]:
+    """Feed all of the source; what was good before an error is shown before it is raised."""
+    for piece in _ended(source.pieces()):
+        try:
+            changed = document.flush() if piece is None else document.feed(piece)
+        except (InvalidJSON, LimitExceeded):
+            if document.changed:
+                yield True
+            raise
+        yield changed
+    if document.errors:
+        raise document.errors[0]
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    fields = ("id", "index", "name", "status", "args", "error")
+    shown = {name: getattr(call, name) for name in fields}
+    if call.args is None or call.status == "error":
+        shown["raw"] = call.raw
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def _ended(items: Iterator[Any]) -> Iterator[Any]:
+    """The items, and then None."""
+    yield from items
+    yield None
+
+
+def _made(make: Callable[[], Any]) -> Any:
+    """An object made from options; one that it refuses is bad usage."""
+    try:
+        return make()
+    except (TypeError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from error
+    except ImportError as error:
+        typer.echo(f"jsonrill: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _rules(repair: bool, rules: str | None) -> bool | set[str]:
+    return repair if rules is None else {name.strip() for name in rules.split(",")}
+
+
+def _entities(names: list[str] | None) -> Any:
+    if not names:
+        return None
+    if any("=" in name for name in names):
+        pairs = [name.partition("=") for name in names]
+        return {name: pattern or name for name, _, pattern in pairs}
+    return names[0] if len(names) == 1 else names
+
+
+def _tool_schemas(schemas: list[str] | None) -> dict[str, Any] | None:
+    if not schemas:
+        return None
+    pairs = [schema.partition("=") for schema in schemas]
+    if not all(name and path for name, _, path in pairs):
+        raise ValueError("--schema is TOOL=FILE")
+    return {name: _json_file(Path(path)) for name, _, path in pairs}
+
+
+def _json_file(path: Path | None) -> Any:
+    if path is None:
+        return None
+    try:
+        return json.loads(path.read_text("utf8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _is_batch(item: list[Any]) -> bool:
+    """Is this list many fragments, and not one in compact form?"""
+    return not item or not isinstance(item[0], int)

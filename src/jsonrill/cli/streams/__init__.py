@@ -1,0 +1,1 @@
+"""Recorded streams for the demo, written for this project."""

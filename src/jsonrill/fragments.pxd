@@ -1,0 +1,14 @@
+# Types for the compiler; the code is in fragments.py.
+cdef class Fragment:
+    cdef public object _at
+    cdef public object kind
+    cdef public object text
+    cdef public object value
+    cdef public Py_ssize_t offset
+    cdef public Py_ssize_t document
+
+cdef class Parts:
+    cdef list _joined, _new
+    cpdef add(self, str run)
+    cpdef str text(self)
+    cpdef str take(self)

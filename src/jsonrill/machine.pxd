@@ -1,0 +1,85 @@
+# Types for the compiler; the code is in machine.py.
+cimport cython
+from .fragments cimport Parts
+
+cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
+cdef int SKIPPED, LENIENT
+cdef Py_ssize_t WORTH_DECODING
+
+cdef class Sink:
+    cpdef start_object(self, Py_ssize_t offset)
+    cpdef start_array(self, Py_ssize_t offset)
+    cpdef end_container(self, Py_ssize_t offset)
+    cpdef key(self, str key, Py_ssize_t offset)
+    cpdef start_string(self, Py_ssize_t offset)
+    cpdef text(self, str run)
+    cpdef end_string(self)
+    cpdef scalar(self, object value, object text, Py_ssize_t offset)
+    cpdef complete(self, Py_ssize_t offset)
+    cpdef next_document(self)
+    cpdef bint takes_values(self)
+
+cdef class Machine:
+    cdef bint _bom, _careful, _closed, _many, _object, _plain, _unique
+    cdef int _fresh, _state
+    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _room
+    cdef Py_ssize_t _number_limit, _stop, _string_limit, _text_limit, _token
+    cdef public Py_ssize_t document
+    cdef public list errors, repairs
+    cdef list _frames, _number
+    cdef Parts _parts
+    cdef str _held, _key
+    cdef object _decoder, _limits, _number_state, _parse_float, _seen
+    cdef bytes _tail
+    cdef Sink _sink
+    @cython.locals(text=str)
+    cpdef feed(self, data)
+    cpdef flush(self)
+    cdef _close_stream(self)
+    cdef _finish(self)
+    cdef bint _at_bom(self)
+    cdef bint _outside(self)
+    cdef _feed_other(self, data)
+    cdef _run_undecodable(self, str text)
+    cdef _leave_ended(self)
+    cdef _run_carefully(self, str text)
+    cdef _run_documents(self, str text)
+    cdef _give_up(self, error, str text, Py_ssize_t pos)
+    cdef _next_document(self, int state, Py_ssize_t pos)
+    @cython.locals(end=Py_ssize_t, state=int, char=Py_UCS4)
+    cdef _run(self, str text, Py_ssize_t pos=*)
+    cdef _count_lines(self, str text, Py_ssize_t end)
+    cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
+    cdef bint _closes(self, Py_UCS4 char, int state)
+    cdef Py_ssize_t _value(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    cdef Py_ssize_t _close(self, Py_ssize_t pos) except -2
+    cdef _ended(self, Py_ssize_t pos)
+    @cython.locals(left=Py_ssize_t, end=Py_ssize_t)
+    cdef Py_ssize_t _decode_whole(self, str text, Py_ssize_t pos) except -2
+    cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
+    @cython.locals(quote=Py_ssize_t, end=Py_ssize_t, run=str)
+    cdef Py_ssize_t _string(self, str text, Py_ssize_t pos) except -2
+    @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str)
+    cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
+    cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
+    cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
+    cdef _take(self, str run)
+    cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
+    @cython.locals(key=str)
+    cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
+    @cython.locals(end=Py_ssize_t)
+    cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
+    @cython.locals(start=Py_ssize_t)
+    cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
+    cdef _end_number(self, str text, Py_ssize_t end)
+    cdef _finish_number(self, str number, str text, Py_ssize_t end)
+    cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
+    cdef Py_ssize_t _unexpected(self, str text, Py_ssize_t pos, str expected=*) except -2
+    cdef str _expected(self)
+    cdef _path(self, bint value)
+    cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
+    cdef _error_here(self, kind, str expected, str got)
+    cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
+    cdef dict _place(self, str text, Py_ssize_t pos)
+    cdef tuple _position(self, str text, Py_ssize_t pos)

@@ -1,0 +1,128 @@
+"""Gemini: whole calls, values at JSONPaths (`partialArgs`), and the Interactions API.
+
+generateContent sends no indices and often no ids: a name opens a call, an empty `functionCall` or
+one that does not continue ends it. Field names come in camelCase from the API and in snake_case
+from some clients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .deltas import (
+    ABSENT,
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Part,
+    Result,
+    Statement,
+    a_text,
+    an_id,
+    an_index,
+    an_object,
+    items,
+)
+
+CALLS = ("function_call", "mcp_server_tool_call")
+RESULTS = ("function_result", "mcp_server_tool_result")
+CUT = ("incomplete", "failed", "cancelled")
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    kind = event.get("event_type")
+    return isinstance(event.get("candidates"), list) or (
+        isinstance(kind, str) and kind.startswith(("step.", "interaction."))
+    )
+
+
+def translate(event: dict[str, Any]) -> list[Statement]:
+    if "event_type" in event:
+        return _interaction(event)
+    message = an_id(_get(event, "responseId", "response_id"))
+    said: list[Statement] = []
+    for candidate in items(event.get("candidates")):
+        choice = an_index(candidate.get("index")) or 0
+        for part in items(an_object(candidate.get("content")).get("parts")):
+            call = _get(part, "functionCall", "function_call")
+            if isinstance(call, dict):
+                said.append(_call(call, message, choice))
+        if reason := a_text(_get(candidate, "finishReason", "finish_reason")):
+            malformed = str(reason) if reason.startswith("MALFORMED") else None
+            said.append(Finish(message, choice, cut=reason != "STOP", error=malformed))
+    return said
+
+
+def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
+    name, args = a_text(call.get("name")), call.get("args")
+    delta = CallDelta(an_id(call.get("id")), None, name, None, message, choice)
+    delta.parts = [_part(part) for part in items(_get(call, "partialArgs", "partial_args"))]
+    if args is not None:
+        delta.value = args
+    if _get(call, "willContinue", "will_continue") is not True:
+        delta.end = End()
+    # An empty call is nothing but the end of the open one.
+    delta.opens = bool(name or delta.id or delta.parts or args is not None)
+    return delta
+
+
+def _part(part: dict[str, Any]) -> Part:
+    more = _get(part, "willContinue", "will_continue") is True
+    path = a_text(_get(part, "jsonPath", "json_path")) or "$"
+    for names in (
+        ("stringValue", "string_value"),
+        ("numberValue", "number_value"),
+        ("boolValue", "bool_value"),
+    ):
+        if (value := _get(part, *names)) is not None:
+            return Part(path, value, more)
+    if _get(part, "nullValue", "null_value") is not None or _says_null(part):
+        return Part(path, None, more)
+    return Part(path, ABSENT, more)
+
+
+def _says_null(part: dict[str, Any]) -> bool:
+    """Protocol buffers may write a null value as null; clients fill all empty fields with it."""
+    return "nullValue" in part and "stringValue" not in part
+
+
+def _interaction(event: dict[str, Any]) -> list[Statement]:
+    match event:
+        case {
+            "event_type": "step.delta",
+            "index": index,
+            "delta": {"arguments": arguments},
+        }:
+            call = CallDelta(None, an_index(index), None, a_text(arguments))
+            if isinstance(arguments, dict):
+                call.value = arguments
+            return [call]
+        case {
+            "event_type": "step.start",
+            "index": index,
+            "step": {"type": kind, **step},
+        }:
+            if kind in CALLS:
+                call = CallDelta(an_id(step.get("id")), an_index(index), a_text(step.get("name")))
+                call.preset = step.get("arguments") or ABSENT
+                return [call]
+            if kind in RESULTS:
+                failed = step.get("is_error") is True
+                return [Result(an_id(step.get("call_id")), step.get("result"), failed)]
+            return []
+        case {"event_type": "step.stop", "index": index}:
+            return [CallDelta(None, an_index(index), opens=False, end=End(sure=False))]
+        case {"event_type": "interaction.created", "interaction": {"id": message}}:
+            return [Begin(an_id(message))]
+        case {"event_type": "interaction.completed"}:
+            return [Finish(cut=an_object(event.get("interaction")).get("status") in CUT)]
+        case {"event_type": "error"}:
+            return [Finish(cut=True)]
+        case _:
+            return []
+
+
+def _get(holder: dict[str, Any], camel: str, snake: str) -> Any:
+    value = holder.get(camel)
+    return holder.get(snake) if value is None else value

@@ -1,0 +1,56 @@
+"""Mistral: chat completions, mostly with whole calls in one chunk, and conversations.
+
+Its client fills in the id "null" and the index 0 where the server sent none, so that an index 0
+without an id says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import openai_chat
+from .deltas import Begin, CallDelta, Finish, Statement, a_text, an_id, an_index
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    """Its chat completions look like OpenAI's, and are recognised as such."""
+    kind = event.get("type")
+    return isinstance(kind, str) and kind.startswith(
+        (
+            "function.call.",
+            "conversation.response.",
+            "message.output.",
+            "tool.execution.",
+        )
+    )
+
+
+def translate(event: dict[str, Any]) -> list[Statement]:
+    match event:
+        case {"choices": _}:
+            return [_distrust(said) for said in openai_chat.translate(event)]
+        case {"type": "function.call.delta"}:
+            arguments = event.get("arguments")
+            call = CallDelta(
+                id=an_id(event.get("tool_call_id")),
+                index=an_index(event.get("output_index")),
+                name=a_text(event.get("name")),
+                text=a_text(arguments),
+            )
+            if isinstance(arguments, dict):
+                call.value = arguments
+            return [call]
+        case {"type": "conversation.response.started"}:
+            return [Begin()]
+        case {"type": "conversation.response.done"}:
+            return [Finish()]
+        case {"type": "conversation.response.error"}:
+            return [Finish(cut=True)]
+        case _:
+            return []
+
+
+def _distrust(said: Statement) -> Statement:
+    if isinstance(said, CallDelta) and said.id is None and said.index == 0:
+        said.index = None
+    return said

@@ -1,0 +1,160 @@
+"""OpenAI Responses: items with an id of their own, deltas that name the item, numbered events.
+
+Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools
+(free text). The full arguments come twice more at the end, and are only held against the streamed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .deltas import (
+    ABSENT,
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Result,
+    Statement,
+    a_text,
+    an_id,
+    an_index,
+    an_object,
+    items,
+)
+
+# The items that are calls → the field that holds their arguments.
+CALLS = {
+    "function_call": "arguments",
+    "mcp_call": "arguments",
+    "custom_tool_call": "input",
+}
+# The events about their arguments, without what they do: delta or done.
+ARGUMENTS = {
+    "response.function_call_arguments": "arguments",
+    "response.mcp_call_arguments": "arguments",
+    "response.custom_tool_call_input": "input",
+}
+BEGINS = ("response.created", "response.queued", "response.in_progress")
+FINISHES = {
+    "response.completed": False,
+    "response.incomplete": True,
+    "response.failed": True,
+}
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    kind = event.get("type")
+    return isinstance(kind, str) and kind.startswith("response.")
+
+
+class Responses:
+    """The translation, which remembers the last number to tell an event from its repetition."""
+
+    def __init__(self) -> None:
+        self._number = -1
+        self._last: dict[str, Any] | None = None
+        # Some servers write the same number on every event.
+        self._trusted = True
+        self._response: str | None = None
+        self._items: set[str] = set()
+
+    def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        kind = event.get("type")
+        if not isinstance(kind, str) or self._is_repeated(kind, event):
+            return []
+        if kind.startswith("response.output_item."):
+            index, item = an_index(event.get("output_index")), an_object(event.get("item"))
+            return _item(item, index, done=kind.endswith(".done"))
+        if kind.startswith("response."):
+            return _arguments(kind, event) or _lifecycle(kind, event)
+        return [Finish(cut=True)] if kind == "error" else []
+
+    def _is_repeated(self, kind: str, event: dict[str, Any]) -> bool:
+        number = an_index(event.get("sequence_number"))
+        if number is None:
+            return False
+        if number == self._number and self._last != event:
+            self._trusted = False
+        response = an_id(an_object(event.get("response")).get("id"))
+        item = _key(an_object(event.get("item")))
+        if number <= self._number and not self._is_another(kind, response, item):
+            return self._trusted
+        if response is not None and response != self._response:
+            self._response = response
+            self._items.clear()
+        if item is not None:
+            self._items.add(item)
+        self._number, self._last = number, event
+        return False
+
+    def _is_another(self, kind: str, response: str | None, item: str | None) -> bool:
+        """Does another response begin, whose events are numbered from 0 again?"""
+        if kind in BEGINS:
+            return response is not None and response != self._response
+        added = kind == "response.output_item.added"
+        return added and item is not None and item not in self._items
+
+
+def _key(item: dict[str, Any]) -> str | None:
+    return an_id(item.get("id")) or an_id(item.get("call_id"))
+
+
+def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
+    """The deltas and the first repetition of one call's arguments."""
+    stem, _, what = kind.rpartition(".")
+    field = ARGUMENTS.get(stem)
+    if field is None or what not in ("delta", "done"):
+        return []
+    delta = CallDelta(
+        alias=an_id(event.get("item_id")),
+        index=an_index(event.get("output_index")),
+        free=field == "input",
+    )
+    if what == "delta":
+        delta.text = a_text(event.get("delta"))
+    else:
+        text = event.get(field)
+        delta.end = End(text=text if isinstance(text, str) else None)
+    return [delta]
+
+
+def _item(item: dict[str, Any], index: int | None, *, done: bool) -> list[Statement]:
+    kind = item.get("type")
+    field = CALLS.get(kind) if isinstance(kind, str) else None
+    if field is None:
+        return []
+    alias, text = an_id(item.get("id")), item.get(field)
+    call = CallDelta(
+        # An MCP call has no id but its item's.
+        id=an_id(item.get("call_id")) or (alias if kind == "mcp_call" else None),
+        index=index,
+        name=a_text(item.get("name")),
+        alias=alias,
+        free=field == "input",
+    )
+    if not done:
+        call.preset = a_text(text) or ABSENT
+        return [call]
+    cut = item.get("status") == "incomplete"
+    call.end = End(text=text if isinstance(text, str) else None, cut=cut)
+    return [call, *_mcp_result(call.id, item)]
+
+
+def _mcp_result(call: str | None, item: dict[str, Any]) -> list[Statement]:
+    output, error = item.get("output"), item.get("error")
+    if item.get("type") != "mcp_call" or (output is None and error is None):
+        return []
+    return [Result(call, output if error is None else error, error is not None)]
+
+
+def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
+    response = an_object(event.get("response"))
+    if kind in BEGINS:
+        return [Begin(message)] if (message := an_id(response.get("id"))) else []
+    if kind not in FINISHES:
+        return []
+    said: list[Statement] = []
+    for index, item in enumerate(items(response.get("output"))):
+        said += _item(item, index, done=True)
+    return [*said, Finish(cut=FINISHES[kind])]

@@ -1,0 +1,197 @@
+"""Server-sent events: text ↔ events, as the WHATWG standard says. No I/O.
+
+Written: `id`, `event`, `retry` and `data` lines, LF only, no BOM, and nothing that readers which
+are less strict than a browser take for an event: a heartbeat is a comment of one line, and a
+`retry` stands in a block that has data. Read: everything a browser reads, under any cutting.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import getincrementaldecoder
+from typing import Any, Final, NamedTuple, Protocol
+
+from .errors import LimitExceeded, StreamClosed
+
+# One newline and not two: a blank line makes several clients see an empty event.
+HEARTBEAT: Final = b": hb\n"
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_FORBIDDEN: Final = re.compile(r"[\r\n\x00]")
+
+
+class SSEEvent(NamedTuple):
+    """One event: its type, its data, and the last id that was sent with or before it."""
+
+    type: str
+    data: str
+    id: str
+
+
+class HasJSON(Protocol):
+    def to_json(self) -> str: ...
+
+
+def encode_event(
+    data: str, *, event: str | None = None, id: str | int | None = None, retry: int | None = None
+) -> bytes:
+    """One event as it goes over the wire. Line ends in `data` all arrive as a newline.
+
+    Data that is empty, and CR, LF or NUL in an id or a name, are refused with a ValueError.
+    """
+    if not data:
+        raise ValueError("an event without data is none, and some clients choke on it")
+    lines = []
+    if id is not None:
+        lines.append(f"id: {_field('id', str(id))}\n")
+    if event is not None:
+        lines.append(f"event: {_field('event', event)}\n")
+    if retry is not None:
+        if type(retry) is not int or retry < 0:
+            raise ValueError(f"retry is a number of milliseconds, not {retry!r}")
+        lines.append(f"retry: {retry}\n")
+    if "\n" in data or "\r" in data:
+        lines += [f"data: {line}\n" for line in _LINE_END.split(data)]
+    else:
+        lines.append(f"data: {data}\n")
+    lines.append("\n")
+    return "".join(lines).encode()
+
+
+def _field(name: str, value: str) -> str:
+    if _FORBIDDEN.search(value):
+        raise ValueError(f"an {name} cannot have CR, LF or NUL in it: {value!r}")
+    return value
+
+
+class SSEEncoder:
+    """Updates (anything with `to_json`) or texts → the bytes of their events; CLOSE at the end.
+
+    `retry`, if given, goes out with the first event. After `flush` nothing more can be sent.
+    """
+
+    __slots__ = ("_closed", "_retry")
+
+    def __init__(self, *, retry: int | None = None) -> None:
+        if retry is not None:
+            encode_event("-", retry=retry)
+        self._retry = retry
+        self._closed = False
+
+    def feed(self, item: HasJSON | str, *, id: str | int | None = None) -> bytes:
+        """One event of the default type."""
+        return self._block(item if isinstance(item, str) else item.to_json(), None, id)
+
+    def flush(self, *, id: str | int | None = None) -> bytes:
+        """The end of the stream: `event: CLOSE`, `data: [DONE]`. The second time: nothing."""
+        if self._closed:
+            return b""
+        block = self._block("[DONE]", "CLOSE", id)
+        self._closed = True
+        return block
+
+    def _block(self, data: str, event: str | None, id: str | int | None) -> bytes:
+        if self._closed:
+            raise StreamClosed("CLOSE was the last event of this stream")
+        block = encode_event(data, event=event, id=id, retry=self._retry)
+        self._retry = None
+        return block
+
+
+class SSEDecoder:
+    """Bytes or text of an event stream → events, each as soon as its blank line is there.
+
+    `last_event_id` is what a client that lost the connection asks to go on from, `retry` the time
+    to wait before it does, in milliseconds, if the server said one. `limit` bounds the characters
+    of one line and of one event's data; over it: `LimitExceeded`.
+    """
+
+    __slots__ = ("_closed", "_data", "_decoder", "_event", "_failure", "_id", "_limit", "_line",
+                 "_size", "_skip_lf", "_started", "last_event_id", "retry")  # fmt: skip
+
+    def __init__(self, *, limit: int = 16 * 2**20) -> None:
+        self.last_event_id = ""
+        self.retry: int | None = None
+        self._limit = limit
+        self._decoder: Any = getincrementaldecoder("utf-8")("replace")
+        self._closed = False
+        self._failure: LimitExceeded | None = None
+        self._started = False
+        # A CR ends a line at once; an LF right after it, perhaps in the next piece, is part of it.
+        self._skip_lf = False
+        # The line that is being read, and its length or that of the data before it.
+        self._line: list[str] = []
+        self._size = 0
+        # The block that is being read.
+        self._data: list[str] = []
+        self._event = ""
+        self._id = ""
+
+    def feed(self, data: bytes | str) -> list[SSEEvent]:
+        """The events that this piece ends."""
+        if self._closed:
+            raise self._failure or StreamClosed("this event stream has ended")
+        text = data if isinstance(data, str) else self._decoder.decode(data)
+        if text and not self._started:
+            self._started = True
+            text = text.removeprefix("\ufeff")
+        if text and self._skip_lf:
+            self._skip_lf = False
+            text = text.removeprefix("\n")
+        events: list[SSEEvent] = []
+        if text:
+            self._skip_lf = text.endswith("\r")
+            self._lines(text, events)
+        return events
+
+    def flush(self) -> list[SSEEvent]:
+        """The stream has ended. A block without its blank line is no event."""
+        self._closed = True
+        return []
+
+    def _lines(self, text: str, events: list[SSEEvent]) -> None:
+        *whole, rest = _LINE_END.split(text)
+        try:
+            for line in whole:
+                self._add(line)
+                self._end_line(events)
+            self._add(rest)
+        except LimitExceeded as error:
+            # Events that came before are not lost: the error waits for the next call.
+            self._closed, self._failure = True, error
+            if not events:
+                raise
+
+    def _add(self, text: str) -> None:
+        self._line.append(text)
+        self._size += len(text)
+        if self._size > self._limit:
+            raise LimitExceeded(f"more than {self._limit} characters (event)", limit="event")
+
+    def _end_line(self, events: list[SSEEvent]) -> None:
+        line = self._line[0] if len(self._line) == 1 else "".join(self._line)
+        self._line.clear()
+        if not line:
+            self._end_block(events)
+            return
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "data":
+            self._data.append(value)
+            return
+        self._size -= len(line)
+        if name == "event":
+            self._event = value
+        elif name == "id" and "\x00" not in value:
+            self._id = value
+        elif name == "retry" and re.fullmatch("[0-9]{1,15}", value):
+            self.retry = int(value)
+
+    def _end_block(self, events: list[SSEEvent]) -> None:
+        self.last_event_id = self._id
+        if self._data:
+            data = "\n".join(self._data)
+            events.append(SSEEvent(self._event or "message", data, self._id))
+        self._data.clear()
+        self._event = ""
+        self._size = 0

@@ -1,0 +1,42 @@
+"""The states of the machine: what it stands before, or in. Numbers, and compiled to such."""
+
+from __future__ import annotations
+
+from typing import Final
+
+VALUE: Final = 0  # a value
+FIRST_ELEMENT: Final = 1  # after "[": a value or "]"
+FIRST_KEY: Final = 2  # after "{": a key or "}"
+NEXT_KEY: Final = 3  # after "," in an object: a key
+COLON: Final = 4
+AFTER: Final = 5  # after a value in a container: "," or the closing bracket
+END: Final = 6  # after the root value: white space
+STRING: Final = 7  # in a string value
+KEY: Final = 8  # in a key
+DIGITS: Final = 9  # in a number
+SKIPPED: Final = 10  # after an error in one of many documents: anything up to a newline
+LENIENT: Final = 11  # this and all above: states of `repair.py`
+BEFORE: Final = LENIENT  # where the value may begin
+PROSE: Final = LENIENT + 1  # in text before it
+THOUGHTS: Final = LENIENT + 2  # in <think>, where nothing is looked for
+FENCE: Final = LENIENT + 3  # in what follows the ticks that open a fence
+IGNORED: Final = LENIENT + 4  # in text after the value
+LINE_COMMENT: Final = LENIENT + 5
+BLOCK_COMMENT: Final = LENIENT + 6
+BARE_KEY: Final = LENIENT + 7
+ODD_STRING: Final = LENIENT + 8  # in a string value with quotes that are not JSON's
+ODD_KEY: Final = LENIENT + 9
+
+# What could stand where the text is refused or ends.
+EXPECTED: Final = {
+    VALUE: "a value",
+    FIRST_ELEMENT: "a value or ']'",
+    FIRST_KEY: "a key or '}'",
+    NEXT_KEY: "a key",
+    COLON: "':'",
+    END: "the end of the text",
+    STRING: "the end of the string",
+    KEY: "the end of the key",
+    DIGITS: "a digit",
+    SKIPPED: "a newline",
+}

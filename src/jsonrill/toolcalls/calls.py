@@ -1,0 +1,352 @@
+"""Tool calls as they stream: provider events in, calls with growing arguments out.
+
+Here statements (`providers/`) meet calls (`identity.py` tells which, `call.py` how one lives), and
+what is kept of them is bounded. No provider is known here, and nothing is raised on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from ..fragments import CompactEncoder, Fragment, to_wire
+from ..machine import Limits
+from ..providers import plain, translator
+from ..providers.deltas import (
+    ABSENT,
+    Aggregate,
+    Begin,
+    CallDelta,
+    Finish,
+    Result,
+    Statement,
+    Translate,
+)
+from .call import Status, ToolCall
+from .identity import Identity, Scope, id_of
+from .life import LiveCall, News
+
+if TYPE_CHECKING:
+    from ..schema import Schema
+
+# A response that never ends must not pile up calls for ever.
+_MOST: Final = 10_000
+
+
+class ToolCallUpdate:
+    """What one event changed in one call; None where it changed nothing. `call` is the call.
+
+    `json_update_fragments` is None when no argument text came, `[]` when some came but nothing is
+    new. `status` and `error` are there when the status changed, `is_result` when a result came.
+    """
+
+    __slots__ = (
+        "_sends_id",
+        "call",
+        "encoding",
+        "error",
+        "function_args",
+        "function_name",
+        "index",
+        "is_result",
+        "json_update_fragments",
+        "message_id",
+        "status",
+        "tool_call_id",
+    )
+
+    def __init__(
+        self,
+        call: LiveCall,
+        function_name: str | None = None,
+        function_args: str | None = None,
+        json_update_fragments: list[Fragment] | None = None,
+        status: Status | None = None,
+        *,
+        is_result: bool = False,
+    ) -> None:
+        self.call = call
+        self.message_id = call.message_id
+        self.tool_call_id = call.id
+        self.index = call.index
+        self.function_name = function_name
+        self.function_args = function_args
+        self.json_update_fragments = json_update_fragments
+        self.status = status
+        self.error = call.error if status == "error" else None
+        self.encoding: str | None = None
+        self.is_result = is_result
+        # An id of our own making is not sent where the provider's may still come: the receiver
+        # knows the call by its index until then, and makes the same one.
+        self._sends_id = call.given or call.index is None
+
+    def to_wire(self, encoder: CompactEncoder | None = None) -> dict[str, Any]:
+        """As a dict for JSON, absent fields left out; with an encoder, fragments are compact."""
+        fragments: list[Any] | None = self.json_update_fragments
+        if fragments is not None:
+            encode = encoder.feed if encoder is not None else _full
+            fragments = encode(fragments)
+        fields = {
+            "tool_call_id": self.tool_call_id if self._sends_id else None,
+            "index": self.index,
+            "function_name": self.function_name,
+            "encoding": self.encoding,
+            "function_args": self.function_args,
+            "json_update_fragments": fragments,
+            "status": self.status,
+            "error": self.error,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def __repr__(self) -> str:
+        shown = (self.function_name, self.function_args, self.status)
+        said = " ".join(repr(part) for part in shown if part is not None)
+        return f"<ToolCallUpdate {self.tool_call_id} {said}>"
+
+
+def _full(fragments: Iterable[Fragment]) -> list[Any]:
+    return [to_wire(fragment) for fragment in fragments]
+
+
+class ToolCalls:
+    """Provider events → tool calls whose arguments grow, however the calls are interleaved.
+
+    `provider` is `"auto"`, the name of a page in `providers/`, or a function of one's own.
+    `schemas` maps tool names to what `Schema` takes. Of the calls of ended responses the last
+    `keep` are kept (None: all). One object can read any number of responses, one after another or
+    at once.
+    """
+
+    def __init__(
+        self,
+        provider: str | Translate = "auto",
+        *,
+        schemas: Mapping[str, Any] | None = None,
+        keep: int | None = 256,
+        limits: Limits | None = None,
+    ) -> None:
+        self._translate = translator(provider)
+        self._schemas = _compiled(schemas) if schemas else {}
+        self._keep = keep
+        self._limits = limits or Limits()
+        self._identity: Identity[LiveCall] = Identity(self._make)
+        self._calls: dict[int, LiveCall] = {}
+        # Of these the responses have ended.
+        self._done: dict[int, LiveCall] = {}
+        self._updates: list[ToolCallUpdate] = []
+        # The messages whose response ended with the last `feed` or `flush`.
+        self.ended: list[str] = []
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls that are kept, in order of appearance."""
+        return [*self._calls.values()]
+
+    def get(self, id: str) -> ToolCall | None:
+        """The latest call of this id."""
+        return self._identity.known(id)
+
+    def of(self, message_id: str) -> list[LiveCall]:
+        """The calls of one message."""
+        scope = self._identity.scope_of(message_id)
+        return [] if scope is None else list(scope.calls.values())
+
+    def feed(self, event: Any) -> list[ToolCallUpdate]:
+        """Read one event: a decoded dict, JSON text, or an object of the provider's client."""
+        if self.ended:
+            self.ended = []
+            self._evict()
+        plain_event = plain(event)
+        if plain_event is not None:
+            for statement in self._translate(plain_event):
+                self._act(statement)
+        return self._take()
+
+    def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
+        """The stream is over: what has not ended is truncated. Another stream may follow.
+
+        Where several streams are read at once, say which messages came in this one.
+        """
+        self.ended = []
+        self._evict()
+        for message_id in message_ids or (None,):
+            for scope in self._identity.ended(message_id, None):
+                self._end(scope, None)
+        return self._take()
+
+    def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[ToolCallUpdate]:
+        """What a tool answered, where the provider's stream does not say it."""
+        self.ended = []
+        self._result(Result(id, result, is_error))
+        return self._take()
+
+    def forget(self, message_id: str) -> None:
+        """Drop the calls of this message, as if it had never come."""
+        for call in self._identity.forget(message_id):
+            self._calls.pop(id_of(call), None)
+            self._done.pop(id_of(call), None)
+
+    def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
+        return LiveCall(id, index, message_id, self._limits)
+
+    def _take(self) -> list[ToolCallUpdate]:
+        updates, self._updates = self._updates, []
+        return updates
+
+    def _act(self, statement: Statement) -> None:
+        if type(statement) is CallDelta:
+            self._call(statement)
+            return
+        match statement:
+            case Begin(message):
+                for scope in self._identity.ended(None, None, but=message):
+                    self._end(scope, None)
+                self._identity.begin(message)
+            case Finish(message, choice):
+                for scope in self._identity.ended(message, choice):
+                    self._end(scope, statement)
+            case Result():
+                self._result(statement)
+            case Aggregate(message, calls):
+                self._aggregate(message, calls)
+
+    def _call(self, delta: CallDelta) -> None:
+        if _says_nothing(delta):
+            return
+        identity = self._identity
+        call = identity.find(
+            delta.id,
+            delta.index,
+            delta.name,
+            alias=delta.alias,
+            message=delta.message,
+            choice=delta.choice,
+            opens=delta.opens,
+        )
+        if call is None or not (call.open or identity.linked):
+            return
+        new = identity.linked
+        if id_of(call) not in self._calls:
+            new = True
+            self._add(call)
+        status = call.status
+        name = self._name(call, delta.name)
+        text, fragments = _fed(call, delta) if call.open else (None, None)
+        changed = call.status != status
+        if new or name or text or fragments is not None or changed:
+            update = ToolCallUpdate(call, name, text, fragments, call.status if changed else None)
+            if new and call.encoding == "text":
+                update.encoding = "text"
+            self._updates.append(update)
+
+    def _add(self, call: LiveCall) -> None:
+        self._calls[id_of(call)] = call
+        if self._schemas:
+            call.wait_for_name()
+        if len(self._calls) > (self._keep or 0) + _MOST and self._keep is not None:
+            oldest = next(iter(self._calls.values()))
+            if oldest.open:
+                oldest.abandon()
+                self._updates.append(ToolCallUpdate(oldest, status=oldest.status))
+            self._drop(oldest)
+
+    def _name(self, call: LiveCall, name: str | None) -> str | None:
+        """The name, if the call learns it now."""
+        if name is None or call.name is not None:
+            return None
+        call.name = name
+        if self._schemas:
+            schema = self._schemas.get(name)
+            call.judged_by(None if schema is None else schema.check())
+        return name
+
+    def _end(self, scope: Scope[LiveCall], finish: Finish | None) -> None:
+        """A response has ended; without a word of the provider if `finish` is None."""
+        for call in scope.calls.values():
+            if call.open:
+                self._close(call, finish)
+            self._done[id_of(call)] = call
+        self.ended.append(scope.message_id)
+
+    def _close(self, call: LiveCall, finish: Finish | None) -> None:
+        status = call.status
+        text, fragments = None, None
+        if finish is None:
+            call.abandon()
+        else:
+            text, fragments = call.finish(cut=finish.cut, error=finish.error)
+        changed = call.status != status
+        if changed or text is not None:
+            shown = call.status if changed else None
+            self._updates.append(ToolCallUpdate(call, None, text, fragments, shown))
+
+    def _result(self, result: Result) -> None:
+        call = self._identity.known(result.id)
+        if call is None:
+            return
+        if call.open and call.status == "streaming":
+            # A tool that has answered was called: nothing more of its arguments will come.
+            self._close(call, Finish())
+        call.answered = True
+        call.result, call.result_is_error = result.result, result.is_error
+        self._updates.append(ToolCallUpdate(call, is_result=True))
+
+    def _aggregate(self, message: str | None, deltas: list[CallDelta]) -> None:
+        """The final state of a message takes the place of what was streamed."""
+        told: dict[int, LiveCall] = {}
+        for delta in deltas:
+            call = self._identity.find(delta.id, delta.index, delta.name, message=message)
+            if call is None:
+                continue
+            if id_of(call) not in self._calls:
+                self._add(call)
+            told[id_of(call)] = call
+            status = call.status
+            name = self._name(call, delta.name)
+            call.replace(delta)
+            if name or call.status != status:
+                self._updates.append(ToolCallUpdate(call, function_name=name, status=call.status))
+        for scope in self._identity.ended(message, 0):
+            for call in [call for call in scope.calls.values() if id_of(call) not in told]:
+                self._drop(call)
+            self._end(scope, None)
+
+    def _evict(self) -> None:
+        while self._keep is not None and len(self._done) > self._keep:
+            self._drop(next(iter(self._done.values())))
+
+    def _drop(self, call: LiveCall) -> None:
+        self._identity.drop(call)
+        self._calls.pop(id_of(call), None)
+        self._done.pop(id_of(call), None)
+
+
+def _fed(call: LiveCall, delta: CallDelta) -> News:
+    """What a delta brings to a call; what its end states only if it brought nothing else."""
+    news = call.take(delta)
+    if delta.end is None:
+        return news
+    stated = call.end(delta.end)
+    return stated if news[0] is None else news
+
+
+def _says_nothing(delta: CallDelta) -> bool:
+    """A call without a name of any kind and without content: noise."""
+    return (
+        delta.index is None
+        and delta.id is None
+        and delta.name is None
+        and delta.alias is None
+        and not (delta.text or delta.parts or delta.end)
+        and delta.value is ABSENT
+        and not delta.fragments
+    )
+
+
+def _compiled(schemas: Mapping[str, Any]) -> dict[str, Schema]:
+    from ..schema import Schema
+
+    return {
+        name: schema if isinstance(schema, Schema) else Schema(schema)
+        for name, schema in schemas.items()
+    }

@@ -1,0 +1,318 @@
+"""Paths: a tuple, a text, a JSON Pointer and a pattern say the same thing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import Parser, Path, from_pointer, from_text, to_pointer, to_text
+from jsonrill.paths import ANY_INDEX, ANY_KEY, lookup, matches, parse_pattern
+
+TEXTS: list[tuple[Path, str]] = [
+    ((), "root"),
+    (("a",), "root.a"),
+    (("users", 1, "name"), "root.users[1].name"),
+    ((0,), "root[0]"),
+    ((0, 10, 200), "root[0][10][200]"),
+    (("_", "A9", "_b_"), "root._.A9._b_"),
+    (("root",), "root.root"),
+    (("root", 0), "root.root[0]"),
+    (("a.b",), 'root["a.b"]'),
+    (("a", "b"), "root.a.b"),
+    (("x[0]",), 'root["x[0]"]'),
+    (("x", 0), "root.x[0]"),
+    (("",), 'root[""]'),
+    (("", ""), 'root[""][""]'),
+    (("0",), 'root["0"]'),
+    (("1a",), 'root["1a"]'),
+    (("a-b", "c"), 'root["a-b"].c'),
+    (("*",), 'root["*"]'),
+    (("[*]",), 'root["[*]"]'),
+    (("a\n",), 'root["a\\n"]'),
+    (('say "hi"',), 'root["say \\"hi\\""]'),
+    (("back\\slash",), 'root["back\\\\slash"]'),
+    (("]", '"]'), 'root["]"]["\\"]"]'),
+    (("é", "日本"), 'root["é"]["日本"]'),
+    (("١",), 'root["١"]'),
+    (("\U0001f600",), 'root["\U0001f600"]'),
+    (("\x00\x1f",), 'root["\\u0000\\u001f"]'),
+    (("\ud800",), 'root["\\ud800"]'),
+    (("a\udfffb",), 'root["a\\udfffb"]'),
+    (("__proto__", "constructor"), "root.__proto__.constructor"),
+]
+
+keys = st.one_of(
+    st.text(max_size=5),
+    st.text(alphabet='a_0.*[]"\\/~- \n', max_size=5),
+    st.sampled_from(["", "root", "0", "-", "~1", "__proto__", "\ud800", "\udc00x"]),
+)
+paths = st.lists(st.one_of(keys, st.integers(0, 10**20)), max_size=6).map(tuple)
+
+
+@pytest.mark.parametrize("path, text", TEXTS, ids=[text for _, text in TEXTS])
+def test_a_path_is_a_text_and_back(path: Path, text: str) -> None:
+    assert to_text(path) == text
+    assert from_text(text) == path
+    assert [type(step) for step in from_text(text)] == [type(step) for step in path]
+
+
+def test_no_two_paths_of_the_table_share_a_text() -> None:
+    assert len({text for _, text in TEXTS}) == len(TEXTS)
+
+
+@given(paths)
+def test_text_and_path_are_one_to_one(path: Path) -> None:
+    text = to_text(path)
+    assert from_text(text) == path
+    assert to_text(from_text(text)) == text
+    text.encode()  # no lone surrogate: it can be sent
+
+
+@given(paths, paths)
+def test_different_paths_have_different_texts(one: Path, other: Path) -> None:
+    assert (to_text(one) == to_text(other)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    "short, path",
+    [
+        ("a.b", ("a", "b")),
+        ("rooted", ("rooted",)),
+        ("[0].a", (0, "a")),
+        ('["a.b"][1]', ("a.b", 1)),
+        ("root", ()),
+        ('root["a"]', ("a",)),
+        ('root["\\u0061\\ud83d\\ude00"]', ("a\U0001f600",)),
+    ],
+)
+def test_people_may_write_a_path_more_freely(short: str, path: Path) -> None:
+    assert from_text(short) == path
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ".", "root.", "root..a", ".a", "a.", "a..b", "root[", "root[]", "root[a]", "root[-1]"]
+    + [
+        "root[01]",
+        "root[1",
+        "root[1.0]",
+        "root[ 1]",
+        "root[١]",
+        'root["a]',
+        'root["a"',
+        "root['a']",
+    ]
+    + [
+        'root["a"b]',
+        'root["\n"]',
+        'root["\\x"]',
+        'root["\\u12"]',
+        "a b",
+        "é",
+        "a-b",
+        "1a",
+        "root a",
+    ]
+    + ["a[*]", "a.*", "[*]", "root.*", "a\n", "root\n", "[" + "9" * 5000 + "]"],
+)
+def test_what_is_no_path_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError):
+        from_text(text)
+
+
+@given(st.text(alphabet='root.ab[]0"\\*é \n', max_size=12))
+def test_reading_a_path_never_fails_otherwise(text: str) -> None:
+    try:
+        path = from_text(text)
+    except ValueError:
+        return
+    assert from_text(to_text(path)) == path
+
+
+def test_a_very_deep_path_is_read_and_written() -> None:
+    path = ("a", 0) * 50_000
+    assert from_text(to_text(path)) == path
+
+
+RFC_6901: dict[str, Any] = {
+    "foo": ["bar", "baz"],
+    "": 0,
+    "a/b": 1,
+    "c%d": 2,
+    "e^f": 3,
+    "g|h": 4,
+    "i\\j": 5,
+    'k"l': 6,
+    " ": 7,
+    "m~n": 8,
+}
+
+
+@pytest.mark.parametrize(
+    "pointer, path",
+    [
+        ("", ()),
+        ("/foo", ("foo",)),
+        ("/foo/0", ("foo", 0)),
+        ("/", ("",)),
+        ("/a~1b", ("a/b",)),
+        ("/c%d", ("c%d",)),
+        ("/e^f", ("e^f",)),
+        ("/g|h", ("g|h",)),
+        ("/i\\j", ("i\\j",)),
+        ('/k"l', ('k"l',)),
+        ("/ ", (" ",)),
+        ("/m~0n", ("m~n",)),
+    ],
+)
+def test_the_pointers_of_rfc_6901_section_5(pointer: str, path: Path) -> None:
+    assert to_pointer(path) == pointer
+    assert from_pointer(pointer, RFC_6901) == path
+    assert lookup(RFC_6901, path)[0]
+
+
+@pytest.mark.parametrize(
+    "pointer, value, path",
+    [
+        ("/0", [5], (0,)),
+        ("/0", {"0": 5}, ("0",)),
+        ("/0/0", {"0": [5]}, ("0", 0)),
+        ("/~01", {"~1": 5}, ("~1",)),
+        ("/~10", {"/0": 5}, ("/0",)),
+        ("/-", {"-": 5}, ("-",)),
+        ("/-", [5], (1,)),
+        ("/a/-", {"a": []}, ("a", 0)),
+        ("/new", {}, ("new",)),
+        ("/1", [5], (1,)),
+        ("/01", {"01": 5}, ("01",)),
+        ("//", {"": {"": 1}}, ("", "")),
+    ],
+)
+def test_a_token_is_an_index_only_in_an_array(pointer: str, value: Any, path: Path) -> None:
+    found = from_pointer(pointer, value)
+    assert found == path
+    assert [type(step) for step in found] == [type(step) for step in path]
+
+
+@pytest.mark.parametrize(
+    "pointer, value",
+    [
+        ("a", {"a": 1}),
+        ("/~", {"~": 1}),
+        ("/~2", {"~2": 1}),
+        ("/a~", {"a~": 1}),
+        ("/x", [1]),
+        ("/01", [1, 2]),
+        ("/-1", [1]),
+        ("/+0", [1]),
+        ("/ 0", [1]),
+        ("/١", [1, 2]),
+        ("/1.0", [1, 2]),
+        ("/", [1]),
+        ("/0", "text"),
+        ("/a", 5),
+        ("/a", None),
+        ("/a/b", {"a": 1}),
+        ("/a/b", {}),
+        ("/5/b", [{}]),
+        ("/-/b", [{}]),
+        ("/" + "9" * 5000, [1]),
+    ],
+)
+def test_a_pointer_that_leads_nowhere_is_a_value_error(pointer: str, value: Any) -> None:
+    with pytest.raises(ValueError):
+        from_pointer(pointer, value)
+
+
+json_values = st.recursive(
+    st.none() | st.integers(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def all_paths(value: Any, path: Path = ()) -> list[Path]:
+    items: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    return [path, *(found for key, item in items for found in all_paths(item, (*path, key)))]
+
+
+@given(json_values)
+def test_every_path_of_a_value_survives_its_pointer(value: Any) -> None:
+    for path in all_paths(value):
+        assert from_pointer(to_pointer(path), value) == path
+
+
+@given(json_values)
+def test_every_path_of_a_value_leads_to_what_is_there(value: Any) -> None:
+    for path in all_paths(value):
+        there = value
+        for step in path:
+            there = there[step]
+        assert lookup(value, path) == (True, there)
+
+
+@pytest.mark.parametrize("path", [("x",), (0,), ("a", "0"), ("a", 2), ("a", -1), ("a", 0, 0)])
+def test_what_is_not_there_is_not_found(path: Path) -> None:
+    assert lookup({"a": [1, 2]}, path) == (False, None)
+
+
+@pytest.mark.parametrize(
+    "pattern, fits, fits_not",
+    [
+        ("root", [()], [("a",), (0,)]),
+        ("a", [("a",)], [(), ("b",), ("a", "b"), (0,)]),
+        (
+            "days[*].title",
+            [("days", 0, "title"), ("days", 12, "title")],
+            [("days", "0", "title"), ("days", "title"), ("days", 0), ("days", 0, "title", 0)],
+        ),
+        ("a.*", [("a", "b"), ("a", ""), ("a", "0")], [("a",), ("a", 0), ("b", "b")]),
+        ("[*]", [(0,), (7,)], [("0",), (), (0, 0)]),
+        ("*", [("a",), ("",)], [(0,), ()]),
+        ("root.*[*].*", [("a", 0, "b")], [("a", "b", "c"), (0, 0, "b")]),
+        ("[*][*]", [(0, 1)], [(0,), (0, "1")]),
+        ("a[0]", [("a", 0)], [("a", 1), ("a", "0")]),
+        ('["*"]', [("*",)], [("a",)]),
+    ],
+)
+def test_a_pattern_fits_step_by_step(pattern: str, fits: list[Path], fits_not: list[Path]) -> None:
+    parsed = parse_pattern(pattern)
+    assert [path for path in fits if not matches(parsed, path)] == []
+    assert [path for path in fits_not if matches(parsed, path)] == []
+
+
+def test_the_steps_of_a_pattern() -> None:
+    assert parse_pattern("days[*].title") == ("days", ANY_INDEX, "title")
+    assert parse_pattern("root.*[3]") == (ANY_KEY, 3)
+    assert parse_pattern("root.days[*]") == parse_pattern("days[*]")
+
+
+@given(paths)
+def test_a_path_without_wildcards_is_a_pattern_that_fits_itself(path: Path) -> None:
+    assert matches(parse_pattern(to_text(path)), path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a[", "a[**]", "a.**", "a[*", "a*", "**", "a.[*]", "root[", ".*"]
+)
+def test_what_is_no_pattern_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse_pattern(text)
+
+
+@given(json_values)
+def test_the_paths_of_fragments_are_those_of_the_value(value: Any) -> None:
+    found = {
+        fragment.path
+        for fragment in Parser().feed(json.dumps(value) + " ")
+        if fragment.kind not in ("Key", "EndObject", "EndArray", "JsonComplete")
+    }
+    assert found == set(all_paths(value))

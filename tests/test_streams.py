@@ -1,0 +1,543 @@
+"""The short ways in, over any source, sync and async: lazy, polite, and never hiding an error."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from documents import is_prefix, merged, same, shown, texts, tokens, values
+from jsonrill import (
+    Document,
+    Fragment,
+    InvalidJSON,
+    LimitExceeded,
+    Limits,
+    Parser,
+    StreamClosed,
+    Truncated,
+    fragments,
+    partial,
+)
+from jsonrill import texts as text_of
+from jsonrill import values as values_of
+from support import by_character, cuttings, pieces
+
+Source = Callable[[Iterable[Any]], Any]
+
+
+def as_list(items: Iterable[Any]) -> list[Any]:
+    return list(items)
+
+
+def as_generator(items: Iterable[Any]) -> Iterator[Any]:
+    yield from items
+
+
+async def as_async(items: Iterable[Any]) -> AsyncIterator[Any]:
+    for item in items:
+        await asyncio.sleep(0)
+        yield item
+
+
+sources = pytest.mark.parametrize("source", [as_list, as_generator, as_async])
+
+
+def collect(stream: Any) -> tuple[list[Any], Exception | None]:
+    """All that a stream yields, deep as it was then, and the error that ended it."""
+    found: list[Any] = []
+
+    async def drain(stream: AsyncIterable[Any]) -> None:
+        async for item in stream:
+            found.append(copy.deepcopy(item))
+
+    try:
+        if isinstance(stream, AsyncIterable):
+            asyncio.run(drain(stream))
+        else:
+            for item in stream:
+                found.append(copy.deepcopy(item))
+    except Exception as error:
+        return found, error
+    return found, None
+
+
+# ---- what comes ----
+
+
+@sources
+def test_values_yields_after_each_piece_that_changed_the_value(source: Source) -> None:
+    text = ['{"a', '": ', '"x', "", 'y"', ', "b": 1', "2", "}", " "]
+    found = [{}, {"a": "x"}, {"a": "xy"}, {"a": "xy", "b": 12}]
+    assert collect(values_of(source(text))) == (found, None)
+
+
+@sources
+def test_fragments_yields_each_one(source: Source) -> None:
+    text = ['{"a', '": [1', "2]", "}"]
+    parser = Parser()
+    want = [fragment for piece in text for fragment in parser.feed(piece)] + parser.flush()
+    assert collect(fragments(source(text))) == (want, None)
+
+
+@sources
+def test_texts_yields_what_is_new_of_one_string(source: Source) -> None:
+    text = ['{"q": "no", "answer": "He', "llo \\ud83d", "\\ude00", '!", "answer2": "no"}']
+    assert collect(text_of(source(text), "answer")) == (["He", "llo ", "\U0001f600", "!"], None)
+
+
+@sources
+def test_a_number_at_the_root_comes_with_the_end(source: Source) -> None:
+    assert collect(values_of(source(["1", "2"]))) == ([12], None)
+    found, error = collect(fragments(source(["1", "2"])))
+    assert [fragment.kind for fragment in found] == ["CompleteNumber", "JsonComplete"]
+    assert error is None
+
+
+@sources
+def test_an_empty_source_is_truncated(source: Source) -> None:
+    for stream in (values_of(source([])), fragments(source([])), text_of(source([]), "a")):
+        found, error = collect(stream)
+        assert found == [] and type(error) is Truncated
+
+
+@pytest.mark.parametrize("one", ['{"a": [1]}', b'{"a": [1]}', bytearray(b'{"a": [1]}')])
+def test_a_single_text_is_one_piece(one: Any) -> None:
+    assert collect(values_of(one)) == ([{"a": [1]}], None)
+    assert len(collect(fragments(one))[0]) == 7
+    assert collect(text_of('{"a": "x"}', "a")) == (["x"], None)
+
+
+def test_live_values_are_one_object() -> None:
+    text = ['{"a": ["x', 'y", {', '"b": 1', "}]}"]
+    kept = list(values_of(text))
+    assert kept == [{"a": ["x"]}, {"a": ["xy", {}]}, {"a": ["xy", {"b": 1}]}]
+    assert len({id(value) for value in kept}) == 3
+    live = list(values_of(text, live=True))
+    assert len({id(value) for value in live}) == 1
+    assert live[0] == {"a": ["xy", {"b": 1}]}
+    assert collect(values_of(text, live=True))[0] == kept
+
+
+def test_options_are_passed_on() -> None:
+    assert list(values_of(["[1.1", "]"], parse_float=Decimal))[-1] == [Decimal("1.1")]
+    assert type(collect(values_of('{"a":1,"a":2}', duplicates="error"))[1]) is InvalidJSON
+    assert type(collect(fragments("[[", limits=Limits(depth=1)))[1]) is LimitExceeded
+    with pytest.raises(TypeError):
+        values_of("", no_such_option=1)
+
+
+@given(st.data())
+def test_the_kept_values_end_in_the_value_of_the_text(data: st.DataObject) -> None:
+    value = data.draw(values)
+    text = "".join(data.draw(tokens(value)))
+    found = list(values_of(data.draw(pieces(text))))
+    assert same(found[-1], value)
+    assert all(is_prefix(part, value) for part in found)
+    assert all(not same(one, other) for one, other in zip(found, found[1:], strict=False))
+
+
+@given(texts(), st.data())
+def test_fragments_are_the_parsers(text: str, data: st.DataObject) -> None:
+    parser = Parser()
+    want = merged(parser.feed(text) + parser.flush())
+    assert merged(fragments(data.draw(pieces(text)))) == want
+
+
+# ---- texts of one field ----
+
+
+@pytest.mark.parametrize("field", ["steps[0].title", "root.steps[0].title", ("steps", 0, "title")])
+def test_a_field_is_a_path(field: Any) -> None:
+    text = '{"title": "no", "steps": [{"title": "yes", "x": {"title": "no"}}, {"title": "no"}]}'
+    for cut in cuttings(text):
+        assert "".join(text_of(cut, field)) == "yes"
+
+
+@given(st.data())
+def test_the_texts_joined_are_the_field(data: st.DataObject) -> None:
+    field = data.draw(st.text())
+    value = {"n": data.draw(values), "a": {"b": [0, field]}, "z": "tail"}
+    text = "".join(data.draw(tokens(value)))
+    found = list(text_of(data.draw(pieces(text)), "a.b[1]"))
+    assert "".join(found) == field
+    assert "" not in found
+
+
+def test_the_text_at_the_root() -> None:
+    assert list(text_of(['"ab', 'c"'], ())) == ["ab", "c"]
+    assert list(text_of(['"ab', 'c"'], "root")) == ["ab", "c"]
+
+
+def test_a_field_that_is_no_string_or_not_there_yields_nothing() -> None:
+    for text in (
+        '{"a": 1}',
+        '{"a": {"b": "x"}}',
+        '{"a": null}',
+        '{"b": "x"}',
+        "[]",
+        '"x"',
+        '{"a": ""}',
+    ):
+        assert list(text_of(text, "a")) == []
+
+
+def test_the_rest_can_be_kept() -> None:
+    document = Document()
+    text = ['{"id": 7, "answer": "He', 'llo", "sources": [1, 2', "]}"]
+    assert list(text_of(text, "answer", document=document)) == ["He", "llo"]
+    assert document.complete
+    assert document.value == {"id": 7, "answer": "Hello", "sources": [1, 2]}
+
+
+@pytest.mark.parametrize("field", ["a[", "", "a[*]", "a.*"])
+def test_a_field_that_is_no_path_is_a_value_error_at_once(field: str) -> None:
+    with pytest.raises(ValueError):
+        text_of([], field)
+
+
+def test_half_an_escape_is_not_in_the_texts() -> None:
+    source = '\\n\\u00e9\\ud83d\\ude00\\ud83dx\\\\"'
+    came = ""
+    text = by_character('{"a": "' + source.replace('\\\\"', "\\\\") + '"}')
+    for new in text_of(text, "a"):
+        came += new
+        assert any(shown(source[:end]) == came for end in range(len(source)))
+    assert came == "\né\U0001f600\ud83dx\\"
+
+
+# ---- lazy ----
+
+
+def test_nothing_is_read_before_it_is_asked_for() -> None:
+    read = []
+
+    def source() -> Iterator[str]:
+        for piece in ['{"a"', ': "x', 'y"', "}"]:
+            read.append(piece)
+            yield piece
+
+    stream = values_of(source())
+    assert read == []
+    assert next(stream) == {}
+    assert read == ['{"a"']
+    assert next(stream) == {"a": "x"}
+    assert read == ['{"a"', ': "x']
+    assert list(stream) == [{"a": "xy"}]
+
+
+def test_nothing_is_read_before_it_is_asked_for_in_async_code() -> None:
+    read = []
+
+    async def source() -> AsyncIterator[str]:
+        for piece in ["[", "1,", "2]"]:
+            read.append(piece)
+            yield piece
+
+    async def main() -> None:
+        stream = values_of(source())
+        assert read == []
+        assert await anext(stream) == []
+        assert read == ["["]
+        assert [value async for value in stream] == [[1], [1, 2]]
+
+    asyncio.run(main())
+
+
+# ---- leaving early ----
+
+
+class Closable:
+    """An iterable that is no generator, like the response of an HTTP client."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.items = list(items)
+        self.closed = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class AsyncClosable(Closable):
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for item in self.items:
+            yield item
+
+    async def aclose(self) -> None:
+        await asyncio.sleep(0)
+        self.closed += 1
+
+    close = None  # type: ignore[assignment]
+
+
+class AsyncWithClose(AsyncClosable):
+    """As the streams of some SDKs: `close()` is a coroutine."""
+
+    aclose = None  # type: ignore[assignment]
+
+    async def close(self) -> None:  # type: ignore[override]
+        await asyncio.sleep(0)
+        self.closed += 1
+
+
+class AsyncWithPlainClose(AsyncClosable):
+    aclose = None  # type: ignore[assignment]
+
+    def close(self) -> None:  # type: ignore[override]
+        self.closed += 1
+
+
+STREAMS: list[Callable[[Any], Any]] = [
+    values_of,
+    fragments,
+    lambda source: text_of(source, "[0]"),
+]
+TEXT = ['["a', "b", 'c"', "]"]
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_break_closes_a_generator(stream: Any) -> None:
+    ended = []
+
+    def source() -> Iterator[str]:
+        try:
+            yield from TEXT
+            ended.append("read to the end")
+        finally:
+            ended.append("closed")
+
+    for _ in stream(source()):
+        break
+    assert ended == ["closed"]
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_break_closes_what_has_a_close(stream: Any) -> None:
+    source = Closable(TEXT)
+    for _ in stream(source):
+        break
+    assert source.closed == 1
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("make", [AsyncClosable, AsyncWithClose, AsyncWithPlainClose])
+def test_a_break_closes_async_sources(stream: Any, make: Any) -> None:
+    async def main() -> None:
+        source = make(TEXT)
+        async for _ in stream(source):
+            break
+        await asyncio.sleep(0.01)
+        assert source.closed == 1
+        other = make(TEXT)
+        async with aclosing(stream(other)) as opened:
+            await anext(opened)
+        assert other.closed == 1
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_break_closes_an_async_generator(stream: Any) -> None:
+    ended = []
+
+    async def source() -> AsyncIterator[str]:
+        try:
+            for piece in TEXT:
+                yield piece
+            ended.append("read to the end")
+        finally:
+            ended.append("closed")
+
+    async def main() -> None:
+        async with aclosing(stream(source())) as opened:
+            async for _ in opened:
+                break
+        assert ended == ["closed"]
+
+    asyncio.run(main())
+
+
+def test_bad_text_closes_the_source_too() -> None:
+    source = Closable(["[1, ", "x", "never read"])
+    assert type(collect(values_of(source))[1]) is InvalidJSON
+    assert source.closed == 1
+    other = AsyncClosable(["[1, ", "x", "never read"])
+    assert type(collect(values_of(other))[1]) is InvalidJSON
+    assert other.closed == 1
+
+
+def test_a_source_read_to_its_end_is_left_alone() -> None:
+    source = Closable(TEXT)
+    assert len(list(values_of(source))) == 3
+    assert source.closed == 0
+
+
+def test_a_source_is_not_read_on_after_its_end() -> None:
+    class Polite:
+        ended = False
+
+        def __iter__(self) -> Iterator[str]:
+            return self
+
+        def __next__(self) -> str:
+            assert not self.ended, "read after its end"
+            self.ended = True
+            raise StopIteration
+
+    assert type(collect(values_of(Polite()))[1]) is Truncated
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_the_error_of_a_source_passes_and_nothing_is_flushed(stream: Any, kind: str) -> None:
+    def failing() -> Iterator[str]:
+        yield '["ab'
+        raise ConnectionError("gone")
+
+    async def failing_async() -> AsyncIterator[str]:
+        for piece in failing():
+            yield piece
+
+    found, error = collect(stream(failing() if kind == "sync" else failing_async()))
+    assert type(error) is ConnectionError and error.args == ("gone",)
+    assert error.__cause__ is None and error.__context__ is None
+    assert len(found) > 0
+
+
+@sources
+def test_a_root_number_is_not_shown_when_its_source_fails(source: Source) -> None:
+    def failing() -> Iterator[str]:
+        yield "12"
+        raise ConnectionError
+
+    found, error = collect(values_of(source(failing()) if source is not as_list else failing()))
+    assert (found, type(error)) == ([], ConnectionError)
+
+
+@sources
+def test_what_is_good_comes_before_the_error(source: Source) -> None:
+    text = ["[1, ", "2, 3, x", "]"]
+    found, error = collect(values_of(source(text)))
+    assert (found, type(error)) == ([[1], [1, 2, 3]], InvalidJSON)
+    found, error = collect(fragments(source(text)))
+    assert [fragment.value for fragment in found] == [None, 1, 2, 3]
+    assert type(error) is InvalidJSON
+    found, error = collect(text_of(source(['["a', "bc\x00", "d"]), "[0]"))
+    assert (found, type(error)) == (["a", "bc"], InvalidJSON)
+
+
+@sources
+def test_an_error_without_news_yields_nothing_more(source: Source) -> None:
+    found, error = collect(values_of(source(["[1, ", "x"])))
+    assert (found, type(error)) == ([[1]], InvalidJSON)
+
+
+@sources
+def test_the_value_of_a_truncated_text_comes_before_the_error(source: Source) -> None:
+    found, error = collect(values_of(source(['{"a": [1, 2', '5, "x'])))
+    assert (found[-1], type(error)) == ({"a": [1, 25, "x"]}, Truncated)
+
+
+@sources
+def test_limits_are_errors_like_others(source: Source) -> None:
+    found, error = collect(values_of(source(["[1, ", "[2, [3"]), limits=Limits(depth=2)))
+    assert (found, type(error)) == ([[1], [1, [2]]], LimitExceeded)
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_what_is_no_source_is_a_type_error_at_once(stream: Any) -> None:
+    for wrong in (None, 5, object()):
+        with pytest.raises(TypeError):
+            stream(wrong)
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_piece_that_is_no_text_is_a_type_error(stream: Any) -> None:
+    source = Closable(["[", None, "]"])
+    assert type(collect(stream(source))[1]) is TypeError
+    assert source.closed == 1
+
+
+def test_a_document_that_has_ended_takes_no_more() -> None:
+    document = Document()
+    document.feed("1 ")
+    document.flush()
+    assert type(collect(text_of("[]", "a", document=document))[1]) is StreamClosed
+
+
+# ---- one cut-off text ----
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("", None),
+        (" ", None),
+        ("nul", None),
+        ("12", 12),
+        ("-", None),
+        ("1.", None),
+        ('"ab', "ab"),
+        ('"ab\\', "ab"),
+        ('"ab\\u00', "ab"),
+        ('"ab\\ud83d', "ab"),
+        ("[", []),
+        ("[1, 2", [1]),
+        ("[1, 2,", [1, 2]),
+        ('{"a', {}),
+        ('{"a"', {}),
+        ('{"a":', {}),
+        ('{"a": "', {"a": ""}),
+        ('{"a": {"b": [tr', {"a": {"b": []}}),
+        ('{"a": 1}', {"a": 1}),
+        (b'["\xc3\xa9\xe2\x82', ["é"]),
+        (b"\xef\xbb", None),
+        (b"\xef\xbb\xbf[1]", [1]),
+    ],
+)
+def test_partial_is_what_is_known_of_a_cut_off_text(text: str | bytes, value: Any) -> None:
+    assert same(partial(text), value)
+
+
+@pytest.mark.parametrize("text", ["x", "[1 2", '{"a" 1', "{}{", '"\x00', "tru ", b"\xff", b"[\xc3"])
+def test_partial_refuses_what_cannot_become_json(text: str | bytes) -> None:
+    with pytest.raises(InvalidJSON) as caught:
+        partial(text)
+    assert type(caught.value) is InvalidJSON
+
+
+@given(texts(), st.data())
+def test_partial_of_any_beginning_is_what_a_document_shows(text: str, data: st.DataObject) -> None:
+    document = Document()
+    beginning = text[: data.draw(st.integers(0, len(text) - 1))]
+    document.feed(beginning)
+    numeric = bool(beginning.strip()) and beginning.strip()[0] in "-0123456789"
+    if not numeric:  # a number at the root counts as ended
+        assert same(partial(beginning), document.value)
+    assert same(partial(text), json.loads(text))
+
+
+def test_partial_takes_options_and_keeps_to_limits() -> None:
+    assert partial("[1.1, ", parse_float=Decimal) == [Decimal("1.1")]
+    with pytest.raises(LimitExceeded):
+        partial("[[[", limits=Limits(depth=2))
+    with pytest.raises(TypeError):
+        partial(["[1"])  # type: ignore[arg-type]
+
+
+def test_a_stream_of_fragments_is_of_fragments() -> None:
+    assert all(isinstance(fragment, Fragment) for fragment in fragments('{"a": 1}'))
