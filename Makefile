@@ -12,11 +12,11 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 # The command line is the demo once it is there; until then a script stands in for it.
 CLI := $(wildcard src/jsonrill/cli/__init__.py)
 
-.PHONY: help demo serve test compiled check format cover bench fuzz clean
+.PHONY: help demo serve test compiled check format cover bench bench-guard fuzz clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
-	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: .venv/.stamp-cli  ## see the three jobs in a terminal
 	@$(if $(CLI),$(BIN)/jsonrill demo,$(BIN)/python examples/demo.py)
@@ -36,7 +36,7 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict src
-	$(BIN)/mypy tests tools
+	$(BIN)/mypy tests tools bench
 	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_public_names.py tests/test_docs.py
 
 format: .venv/.stamp-dev  ## let ruff format and fix what it can
@@ -47,9 +47,11 @@ cover: .venv/.stamp-dev  ## branch coverage of the package and of the tests
 	@$(BIN)/coverage run -m pytest -q $(ARGS)
 	@$(BIN)/coverage report
 
-bench: .venv/.stamp-dev  ## measure against the rivals (python -m bench)
-	@test -e bench/__main__.py || { echo "make bench: there are no benchmarks yet" >&2; exit 1; }
-	@$(BIN)/python -m bench $(ARGS)
+bench: .venv/.stamp-bench .venv/.stamp-compiled  ## measure beside the rivals and write docs/benchmarks.md
+	@.venv/rivals/bin/python -m bench $(ARGS)
+
+bench-guard: .venv/.stamp-compiled  ## is anything slower than bench/baseline.json says? (under a minute)
+	@$(BIN)/python -m bench.guard $(ARGS)
 
 fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -m fuzz)
 	@test -e fuzz/__main__.py || { echo "make fuzz: there are no fuzz targets yet" >&2; exit 1; }
@@ -57,6 +59,7 @@ fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -
 
 clean:  ## remove .venv and everything made by the other words
 	rm -rf .venv build dist src/*.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf bench/node/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- setting up: a stamp is older than its reasons only when something has to be installed ----
@@ -85,4 +88,18 @@ HOT := $(wildcard src/jsonrill/*.py src/jsonrill/*.pxd)
 	@echo "compiling the core ..."
 	@rm -rf .venv/compiled
 	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled .
+	@touch $@
+
+# The rivals, apart from all else: two of them need different versions of a third. Those in
+# JavaScript only where there is npm.
+.venv/.stamp-bench: bench/rivals.txt bench/instructor.txt bench/node/package.json | .venv/.stamp-venv
+	@echo "installing the rivals ..."
+	@for place in rivals instructor; do \
+	  $(BIN)/python -m venv --clear .venv/$$place && \
+	  .venv/$$place/bin/python -m pip -qq --disable-pip-version-check install -r bench/$$place.txt \
+	  || exit 1; \
+	done
+	@if command -v npm >/dev/null; then \
+	  npm install --prefix bench/node --no-package-lock --silent --no-fund --no-audit; \
+	else echo "no npm: without the rivals in JavaScript"; fi
 	@touch $@

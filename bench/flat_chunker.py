@@ -144,6 +144,8 @@ class FlatChunker:
             closed, opened = found
         if child is not None:
             self.close(flat, level + 1, out)
+        if flat[path][0] == "[":  # elements are not held
+            self.held = {p: was for p, was in self.held.items() if p[:-1] != path}
         self.put(flat, path, closed, opened, out)
         return True
 

@@ -1,7 +1,7 @@
 """What the tests of schemas share: a stream with a judge, and random schemas with documents.
 
 `judged` is how a caller uses a `Check`: fragment by fragment, what is pending after each piece, and
-the whole value at the end. The generators take a `random.Random`, which hypothesis drives.
+the whole value at the end. The generators take a `random.Random`, seeded by hypothesis.
 """
 
 from __future__ import annotations

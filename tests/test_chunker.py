@@ -51,6 +51,10 @@ CASES: dict[str, tuple[Any, ...]] = {
         ['{"a":"","b":""}', '{"a":"x","b":""}', '{"a":"x","b":"y"}'],
         ["{", '"a":"x', '","b":"y', '"}'],
     ),
+    "what comes back did not stand still": (
+        ['{"a":"","b":""}', '{"a":"x","b":""}', "{}", '{"a":"x","b":"y"}', '{"a":"x","b":"yy"}'],
+        ["{", '"a":"x', "", "", '","b":"yy', '"}'],
+    ),
     "two that grow at once": (
         ['{"a":"","b":""}', '{"a":"x","b":"y"}', '{"a":"xx","b":"yy"}', '{"a":"xx","b":"yyy"}'],
         ["{", '"a":"x', "x", '","b":"yyy', '"}'],
@@ -231,6 +235,11 @@ CASES: dict[str, tuple[Any, ...]] = {
         ["[", '"a', '",null,"b', "", '",null]'],
         {"null": "placeholder"},
     ),
+    "placeholder: the root may be null for a while": (
+        ['{"a":"x"}', "null", '{"a":"xy"}'],
+        ['{"a":"x', "", "y", '"}'],
+        {"null": "placeholder"},
+    ),
     "placeholder: an open value may be null for a while": (
         ['{"a":"x"}', '{"a":null}', '{"a":"xy"}'],
         ['{"a":"x', "", "y", '"}'],
@@ -274,6 +283,26 @@ CASES: dict[str, tuple[Any, ...]] = {
             '{"a":"xx","b":"yyy"}',
         ],
         ["{", '"a":"x', "", "x", "", '","b":"yyy"}'],
+        {"patience": 2},
+    ),
+    "patience: a change of what is held starts its count again": (
+        [
+            '{"a":"x","b":"y"}',
+            '{"a":"x","b":"yy"}',
+            '{"a":"xx","b":"yyy"}',
+            '{"a":"xx","b":"yyy","c":"z"}',
+        ],
+        ["{", '"b":"yy', "y", '","c":"z', '","a":"xx"}'],
+        {"patience": 2},
+    ),
+    "patience: what stood still long enough is complete": (
+        [
+            '{"a":"x","b":"y"}',
+            '{"a":"x","b":"yy"}',
+            '{"a":"x","b":"yyy"}',
+            '{"a":"x","b":"yyy","c":"z"}',
+        ],
+        ["{", '"b":"yy', "y", '","a":"x","c":"z', '"}'],
         {"patience": 2},
     ),
     # Text (rule 11).
@@ -423,6 +452,14 @@ def test_what_is_kept_stays_and_all_else_goes_on() -> None:
     text = "".join([*map(chunker.feed, snapshots), chunker.flush()])
     assert json.loads(text) == {"a": "Hello", "b": {"c": "xy", "d": [1]}, "e": True, "f": "z"}
     assert [it.path for it in chunker.revisions] == [("a",), ("b", "c")]
+
+
+@pytest.mark.parametrize("before, after", [('"Hello"', '"Hello!"'), ("1", "12"), ("[]", "[1]")])
+def test_what_is_kept_does_not_grow_again(before: str, after: str) -> None:
+    chunker = Chunker(on_revision="keep", verify=True)
+    texts = [f'{{"a":{value}}}' for value in (before, '"other"', after)]
+    assert "".join(map(chunker.feed, texts)) + chunker.flush() == texts[0]
+    assert [it.path for it in chunker.revisions] == [("a",)]
 
 
 def test_a_kept_container_ignores_everything_below_it() -> None:

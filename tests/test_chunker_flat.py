@@ -55,7 +55,8 @@ def changed_at_will(rng: random.Random) -> list[str]:
     changes = Changes(rng)
     values = [changes.value()]
     for _ in range(rng.randint(0, 13)):
-        values.append(changes.growth(values[-1]))
+        again = rng.random() < 0.25
+        values.append(rng.choice(values) if again else changes.growth(values[-1]))
     return [dump(value, rng) for value in values]
 
 

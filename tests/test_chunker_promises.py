@@ -300,6 +300,7 @@ def test_never_wrong_text(options: Any, seed: int) -> None:
     placeholder = options["null"] == "placeholder"
     chunker = Chunker(**options)
     value = changes.value()
+    shown = [value]
     text, last = "", MISSING
     accepted: list[tuple[str, str]] = []
     for _ in range(rng.randint(1, 14)):
@@ -314,7 +315,8 @@ def test_never_wrong_text(options: Any, seed: int) -> None:
             text += chunk
             last = value
             accepted.append((snapshot, chunk))
-        value = changes.growth(value) if rng.random() < 0.93 else value
+        value = changes.growth(value) if rng.random() < 0.75 else rng.choice(shown)
+        shown.append(value)
     try:
         rest = chunker.flush()
     except RevisionError:
@@ -351,11 +353,13 @@ def test_what_is_kept_is_noted(options: Any, seed: int) -> None:
     changes = Changes(rng)
     chunker = Chunker(on_revision="keep", verify=True, **options)
     value = changes.value()
+    shown = [value]
     text = ""
     for _ in range(rng.randint(1, 14)):
         last = value
         text += chunker.feed(dump(value, rng))
-        value = changes.growth(value)
+        value = changes.growth(value) if rng.random() < 0.75 else rng.choice(shown)
+        shown.append(value)
     text += chunker.flush()
     noted = [error.path for error in chunker.revisions]
     assert len(set(noted)) == len(noted)

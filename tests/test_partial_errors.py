@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Limits, PartialStream, Update
-from support import by, by_character, cuttings
+from beginnings import is_prefix
+from jsonrill import Limits, PartialStream, Update, partial
+from support import by, by_character, cuttings, seconds
 from test_partial import MODES, run
+from test_partial_properties import check_law
 
 PARTIAL_MODES = ["ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 
@@ -207,6 +209,34 @@ def test_repairs_are_told_and_nothing_is_taken_back() -> None:
     assert [repair.rule for repair in batch.repairs] == rules
 
 
+def test_a_number_that_repair_may_drop_is_not_shown() -> None:
+    for text in ('{"a": "x", "b": 12', "[1, 23", '{"a": [1, -', "[[12", "[1, tr", '{"a": {"b": [3'):
+        for pieces in cuttings(text):
+            updates = run(pieces, "REALTIME", repair=True, send="both")
+            check_law(updates)
+            assert updates[-1].status == "COMPLETED"
+            value = partial(text, repair=True)
+            done = [u.data for u in updates if is_end(u)]
+            assert done == (value if isinstance(value, list) else [value])
+            for update in updates:
+                assert is_prefix(update.data, done[update.index or 0])
+    some = run(list('{"b": 12'), "REALTIME", repair={"fences"})
+    assert [update.data for update in some] == [{"b": 1}, {"b": 12}, {}]
+
+
+def test_a_zero_value_whose_value_never_comes() -> None:
+    schema = {"properties": {"n": {"type": "integer"}, "a": {"items": {"type": "string"}}}}
+    options: dict[str, Any] = {"schema": schema, "zero_values": True, "send": "both"}
+    updates = run(['{"a": ["x"], ', '"n": ', " "], "REALTIME", repair=True, **options)
+    assert [update.data for update in updates] == [{"a": ["x"]}, {"a": ["x"], "n": 0}, {"a": ["x"]}]
+    check_law(updates)
+
+
+def test_numbers_that_python_does_not_convert() -> None:
+    [update] = run(by(1000, "9" * 5000), "REALTIME", limits=Limits(number=10**6))[-1:]
+    assert update.error is not None and update.error["code"] == "LIMIT_EXCEEDED"
+
+
 def test_prose_that_begins_with_a_number_is_not_shown() -> None:
     for pieces in cuttings('1. First: {"a": 1}'):
         updates = run(pieces, "REALTIME", repair=True)
@@ -251,6 +281,13 @@ def test_many_documents_at_the_end() -> None:
             ("ERROR", []),
             ("COMPLETED", [{"a": 1}, {"a": 5}]),
         ]
+
+
+def test_many_bad_documents_are_linear() -> None:
+    def work(size: int) -> None:
+        run(["{}\n" * size + "x\n" * size], "BATCH", many=True)
+
+    assert seconds(lambda: work(4000), 2) < 9 * seconds(lambda: work(1000))
 
 
 def test_many_documents_with_declared_entities() -> None:

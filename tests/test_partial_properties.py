@@ -36,7 +36,7 @@ def cut_texts(draw: st.DrawFn) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", MODES[1:])
-@examples(60)
+@examples(40)
 @given(parts=cut_texts())
 def test_each_entity_is_completed_once_and_grows_into_its_end(mode: str, parts: list[str]) -> None:
     whole = entities(json.loads("".join(parts)))
@@ -59,14 +59,14 @@ def test_each_entity_is_completed_once_and_grows_into_its_end(mode: str, parts: 
         assert all(is_prefix(data, final) for data in shown)
 
 
-@examples(60)
+@examples(40)
 @given(parts=cut_texts())
 def test_batch_has_all(parts: list[str]) -> None:
     assert short(run(parts, "BATCH")) == [(0, "COMPLETED", entities(json.loads("".join(parts))))]
 
 
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
-@examples(100)
+@examples(50)
 @given(parts=cut_texts())
 def test_what_is_shown_is_all_that_the_text_allows(mode: str, parts: list[str]) -> None:
     stream = PartialStream(mode)
@@ -82,7 +82,7 @@ def test_what_is_shown_is_all_that_the_text_allows(mode: str, parts: list[str]) 
         assert len(state) <= len(expected)
 
 
-@examples(60)
+@examples(40)
 @given(parts=cut_texts())
 def test_progressive_never_shows_an_unfinished_scalar(parts: list[str]) -> None:
     whole = entities(json.loads("".join(parts)))
@@ -117,7 +117,7 @@ def bad_texts(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@examples(100)
+@examples(50)
 @given(text=bad_texts(), data=st.data())
 def test_ends_and_errors_do_not_depend_on_the_cutting(
     mode: str, text: str, data: st.DataObject
@@ -130,7 +130,7 @@ def test_ends_and_errors_do_not_depend_on_the_cutting(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@examples(60)
+@examples(40)
 @given(text=bad_texts())
 def test_no_finished_entity_is_lost(mode: str, text: str) -> None:
     one_by_one = [u.data for u in run([text], "ONE-BY-ONE") if u.status == "COMPLETED"]
@@ -159,7 +159,7 @@ odd_values = st.recursive(
 )
 
 
-@examples(150)
+@examples(100)
 @given(text=odd_texts(), mode=st.sampled_from(["PROGRESSIVE", "REALTIME"]), data=st.data())
 def test_keys_that_come_twice_send_nothing_twice(text: str, mode: str, data: st.DataObject) -> None:
     updates = run(data.draw(pieces(text)), mode, send="both")
@@ -185,7 +185,7 @@ OPTIONS = st.fixed_dictionaries({"partial_numbers": st.booleans(), "early_litera
 
 
 @pytest.mark.parametrize("mode", MODES)
-@examples(100)
+@examples(50)
 @given(text=st.one_of(texts(), bad_texts()), options=OPTIONS, data=st.data())
 def test_the_law_of_deltas(mode: str, text: str, options: Any, data: st.DataObject) -> None:
     parts = data.draw(pieces(text))
@@ -202,7 +202,7 @@ def test_the_law_of_deltas(mode: str, text: str, options: Any, data: st.DataObje
         assert repr(unread[at].to_dict()) == repr(updates[at].to_dict())
 
 
-@examples(100)
+@examples(50)
 @given(text=st.one_of(texts(), bad_texts()), data=st.data())
 def test_an_update_knows_what_is_whole(text: str, data: st.DataObject) -> None:
     parts = data.draw(pieces(text))
@@ -215,7 +215,7 @@ def test_an_update_knows_what_is_whole(text: str, data: st.DataObject) -> None:
             assert growing is None
 
 
-@examples(60)
+@examples(40)
 @given(members=st.dictionaries(KEYS, st.lists(SCALARS, max_size=3), max_size=3), data=st.data())
 def test_entities_under_a_pattern(members: dict[str, list[Any]], data: st.DataObject) -> None:
     text = json.dumps({"x": members, "y": [1, {"x": 2}]})
@@ -228,7 +228,7 @@ def test_entities_under_a_pattern(members: dict[str, list[Any]], data: st.DataOb
 
 
 @pytest.mark.parametrize("mode", MODES)
-@examples(100)
+@examples(50)
 @given(text=st.one_of(st.text(max_size=30), st.binary(max_size=30)), data=st.data())
 def test_nothing_is_ever_raised(mode: str, text: str | bytes, data: st.DataObject) -> None:
     parts: list[Any] = data.draw(pieces(text))

@@ -214,6 +214,11 @@ def test_the_schema_of_the_whole_document() -> None:
     assert [e["status"] for e in found] == ["COMPLETED"] * 2
     found = same_ends('[{"hex": "a"}, 1]', "ONE-BY-ONE", document_schema=list[Color])
     assert [e["status"] for e in found] == ["COMPLETED", "ERROR"]
+    for tuples in (tuple[int, str], {"prefixItems": [{"type": "integer"}, {"type": "string"}]}):
+        found = same_ends('["x", 1]', "ONE-BY-ONE", document_schema=tuples)
+        assert [e["status"] for e in found] == ["ERROR", "ERROR"]
+        found = same_ends('[1, "x"]', "ONE-BY-ONE", document_schema=tuples)
+        assert [e["status"] for e in found] == ["COMPLETED", "COMPLETED"]
     schema = {"additionalProperties": {"type": "array", "items": {"type": "integer"}}}
     found = same_ends('{"a": [1], "b": ["x"]}', "ONE-BY-ONE", document_schema=schema, entity="*[*]")
     assert [e["status"] for e in found] == ["COMPLETED", "ERROR"]

@@ -161,6 +161,23 @@ def test_numbers_from_0_again_are_another_response() -> None:
     assert shown(read(first[1:-1] + second[1:-1])) == meant([WEATHER, other])
 
 
+@pytest.mark.parametrize("number", [0, -1, 7])
+def test_numbers_that_are_all_the_same_say_nothing(number: int) -> None:
+    events = BUILDERS["openai_responses"](THREE, shuffled(THREE, 4))
+    assert same(read([event | {"sequence_number": number} for event in events]), THREE)
+
+
+def test_item_ids_that_change_from_event_to_event() -> None:
+    """Seen behind proxies that hide them: the index still tells."""
+    events = BUILDERS["openai_responses"](TWO, shuffled(TWO, 4))
+    for number, event in enumerate(events):
+        if "item_id" in event:
+            event["item_id"] = f"hidden_{number}"
+        if "item" in event:
+            event["item"]["id"] = f"hidden_{number}"
+    assert same(read(events), TWO)
+
+
 # ---- the streams of the shared data ----
 
 

@@ -14,6 +14,10 @@ from hypothesis import strategies as st
 from jsonrill import Fragment, Parser, to_text
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema, Violation
+from jsonrill.schema.judges import JsonSchemaJudge
+from jsonrill.schema.nodes import Refusal
+from jsonrill.schema.parts import Joined
+from jsonrill.schema.references import SchemaDocument
 from schemas import DRAFTS, begun, judged
 from support import cuttings, examples, pieces, seconds
 
@@ -73,6 +77,8 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (of(a={"const": [1]}), '{"a":[]', "}", "minItems", "root.a"),
     (of(a={"enum": [{"x": 1}, {"y": 1}]}), '{"a":{"z"', ":1}}", "enum", "root.a.z"),
     (of(a={"enum": [[n] for n in range(20)]}), '{"a":[20]', "}", "enum", "root.a"),
+    (of(a={"enum": ["abc"], "maxLength": 1}), '{"a":"x', 'yz"}', "enum", "root.a"),
+    (of(a={"enum": ["abc"], "maxLength": 1}), '{"a":"ab', 'd"}', "maxLength", "root.a"),
     # lengths and counts
     (of(a={"maxLength": 2}), '{"a":"abc', '"}', "maxLength", "root.a"),
     (of(a={"maxLength": 1}), '{"a":"😀b', '"}', "maxLength", "root.a"),
@@ -265,6 +271,12 @@ def test_what_is_valid_is_let_pass(source: Any, text: str) -> None:
           "definitions": {"n": {"$id": "#n", "type": "null"}}}, "[null]", ["[1]"]),
         ({"$schema": DRAFTS[4], "id": "http://e.com/s#", "items": {"$ref": "s#/definitions/n"},
           "definitions": {"n": {"type": "null"}}}, "[null]", ["[1]"]),
+        ({"$id": "?q", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "null"}}},
+         "[null]", ["[1]"]),
+        ({"items": {"$ref": "#n"}, "$defs": {"n": {"$anchor": "n", "not": {"type": "null"}}}},
+         "[1]", ["[null]"]),
+        ({"items": {"$ref": DRAFTS[20]}}, '[{"type":"null"}]', ['[{"type":"nothing"}]']),
+        ({"dependentSchemas": {"a": {"required": ["b"]}}}, '{"a":1,"b":1}', ['{"a":1}']),
         # circles that the validator alone understands
         ({"properties": {"a": {"not": {"$ref": "#/properties/a"}}}}, '{"b":1}', ['{"a":1}']),
         ({"properties": {"a": {"enum": [1], "const": 2}}}, "{}", ['{"a":1}', '{"a":2}']),
@@ -395,7 +407,7 @@ def test_a_key_that_comes_twice() -> None:
 
 @pytest.mark.parametrize("text", ['"\\ud800"', '{"\\ud800":1}', '["a\\udc00"]'])
 def test_lone_surrogates_are_judged(text: str) -> None:
-    anything = {"properties": {"a": {}}, "patternProperties": {"^x": {}}, "maxLength": 3}
+    anything = {"patternProperties": {"^x": {}}, "items": {"pattern": "."}, "maxLength": 1}
     assert judged(anything, text).violation is None
     for source in ({"maxLength": 0, "propertyNames": {"maxLength": 0}, "maxItems": 0},
                    {"type": "number"}):  # fmt: skip
@@ -422,6 +434,15 @@ def test_deep_values_are_judged_or_refused_but_never_crash() -> None:
             value = value.pop()  # a deep list is not freed without recursion either
 
 
+def test_deep_values_that_are_wrong_are_refused() -> None:
+    wrong: Any = []
+    for _ in range(299):
+        wrong = [wrong]
+    for source in ({"type": "null"}, {"items": {"$ref": "#"}, "type": "array", "minItems": 1}):
+        check = Schema(source).check()
+        assert check.close(wrong) is not None
+
+
 def test_choices_that_multiply_are_left_to_the_end() -> None:
     definitions: dict[str, Any] = {"d40": {"type": "null"}}
     for level in range(40):
@@ -432,6 +453,25 @@ def test_choices_that_multiply_are_left_to_the_end() -> None:
     text = "[" * 200 + "]" * 200
     # The validator itself would take ages to say so; this is about the way there.
     assert begun(schema, text) is None
+
+
+def test_too_many_alternatives_are_left_to_the_end() -> None:
+    one_of_many = {"anyOf": [of(kind={"const": f"{n:03}"}) for n in range(600)]}
+    for source in (one_of_many, {"anyOf": [one_of_many, one_of_many, one_of_many]}):
+        for text in ('{"kind":"x"}', '{"kind":"599"}'):
+            wanted = jsonschema_rs.is_valid(source, json.loads(text))
+            assert (judged(source, text).violation is None) == wanted
+
+
+def test_branches_inside_of_branches_end_together() -> None:
+    twice = {"allOf": [{"maxLength": 1}, {"maxLength": 1}]}
+    assert begun({"anyOf": [twice, {"maxLength": 2}]}, '"ab') is None
+    inner = {"anyOf": [{"const": "ab"}, {"const": "ac"}]}
+    source = of(a={"anyOf": [of(x=inner, y={"type": "null"}), of(x={"const": "ad"})]})
+    assert judged(source, '{"a":{"x":"ac","y":null}}').violation is None
+    assert begun(source, '{"a":{"x":"ac","y":1') is not None
+    assert begun(source, '{"a":{"y":1,"x":"ac') is not None
+    assert begun(source, '{"a":{"y":1,"x":"ad"') is None
 
 
 def test_many_alternatives_are_told_apart() -> None:
@@ -513,6 +553,7 @@ DOCUMENT = {
         ("n_x", "1", '"'),
         ("other", "true", "n"),
         ("*", "true", None),
+        ("days[*].*", None, None),
         ("pair[*]", None, None),
         ("pair[2]", None, None),
         ("either.x", None, None),
@@ -527,6 +568,11 @@ def test_the_part_at_a_path(pattern: str, right: str | None, wrong: str | None) 
         assert judged(part, right).violation is None
         if wrong is not None:
             assert begun(part, wrong) is not None
+
+
+def test_there_is_no_way_into_a_circle() -> None:
+    assert Schema({"anyOf": [{"$ref": "#"}, of(a={"type": "null"})]}).at(("a",)) is None
+    assert Schema({"$dynamicAnchor": "x", **of(a={"$dynamicRef": "#x"})}).at(("a",)) is None
 
 
 def test_what_two_parts_say_counts_both() -> None:
@@ -643,3 +689,41 @@ def test_validating_nested_containers_does_not_add_up() -> None:
     schema = Schema(NESTED)
     once, twice = (seconds(lambda n=n: work(schema, nested(n))) for n in (120, 240))
     assert twice < 3.5 * once + 0.02
+
+
+def test_a_reference_that_leads_nowhere_says_nothing() -> None:
+    assert SchemaDocument({}).resolve("#/nowhere") is None
+
+
+def test_joined_validators() -> None:
+    yes, no, broken = (
+        JsonSchemaJudge(lambda source=source: jsonschema_rs.validator_for(source))
+        for source in (True, False, 3)
+    )
+    for judges, every, accepted in (
+        ([yes, no], True, False),
+        ([no, yes], True, False),
+        ([yes, yes], True, True),
+        ([], True, True),
+        ([no, yes], False, True),
+        ([no, no], False, False),
+    ):
+        joined = Joined(judges, all_of_them=every)
+        assert (joined.refusal(1) is None) == accepted
+        assert joined.sample(1) is yes.sample(1) is None and joined.is_usable()
+    assert not Joined([yes, broken], all_of_them=True).is_usable()
+
+
+def test_a_long_message_is_cut() -> None:
+    violation = Schema({"pattern": "x" * 1000}).check().close("y")
+    assert violation is not None and len(violation.message) < 400
+
+
+def test_the_validator_names_the_rule_as_the_watch_does() -> None:
+    judge = SchemaDocument({"additionalProperties": False}).whole
+    assert judge.refusal({"a": 1}) == Refusal(
+        "additionalProperties", "False schema does not allow 1"
+    )
+    assert SchemaDocument(False).whole.refusal(1) == Refusal(
+        "false", "False schema does not allow 1"
+    )

@@ -37,16 +37,18 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import core_schema
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from jsonrill import Limits, Parser, to_text
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema
+from jsonrill.schema.judges import PydanticJudge
 from pydantic_types import Guess, Number, Word, takes
 from schemas import begun, judged
 from support import cuttings
 
 T = TypeVar("T")
+Nothing = TypeAliasType("Nothing", "Nothing | None")
 
 
 class Item(BaseModel):
@@ -463,26 +465,109 @@ def test_an_error_in_a_validator_function_is_its_verdict_at_the_end() -> None:
 def test_on_error_another_value_is_no_violation() -> None:
     inner = core_schema.with_default_schema(core_schema.int_schema(), default=1, on_error="default")
 
-    class Lenient:
+    assert judged(of(given_core(inner)), '{"x":{"a":1}}').violation is None
+
+
+def given_core(core: Any) -> Any:
+    """A type with this core schema."""
+
+    class Given:
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-            return inner
+            return core
 
-    assert judged(of(Lenient), '{"x":{"a":1}}').violation is None
+    return Given
+
+
+@pytest.mark.parametrize(
+    "core, right, wrong",
+    [
+        (core_schema.chain_schema([core_schema.str_schema(), core_schema.int_schema()]),
+         ['"1"'], ["1", '"x"', "[]"]),
+        (core_schema.list_schema(), ["[1]"], ["1"]),
+        (core_schema.dict_schema(), ['{"a":[]}'], ["[]"]),
+        (core_schema.tuple_schema([core_schema.int_schema(), core_schema.with_default_schema(
+            core_schema.int_schema(), default=1)]), ["[1,2]"], ["[]", "[1,2,3]", '[1,"x"]']),
+        (core_schema.tuple_schema([core_schema.int_schema(), core_schema.str_schema(),
+            core_schema.bool_schema()], variadic_item_index=1),
+         ["[1,true]", '[1,"a","b",false]'], ["[[]]", '[1,"a"]', "[1]"]),
+        (core_schema.dict_schema(core_schema.with_info_before_validator_function(
+            lambda given, info: given, core_schema.int_schema())), ['{"1":1}'], ['{"x":1}']),
+        (core_schema.json_schema(core_schema.with_info_before_validator_function(
+            lambda given, info: given, core_schema.int_schema())), ['"1"'], ['"x"', "1", "[1]"]),
+        (core_schema.str_schema(strip_whitespace=True, max_length=1), ['" a "'], ['" ab"']),
+        (core_schema.lax_or_strict_schema(core_schema.int_schema(), core_schema.none_schema()),
+         ['"1"'], ["null"]),
+        (core_schema.custom_error_schema(core_schema.int_schema(), "a", custom_error_message="b"),
+         ["1"], ['"x"', "[]"]),
+    ],
+)  # fmt: skip
+def test_core_schemas_of_all_sorts(core: Any, right: list[str], wrong: list[str]) -> None:
+    model = of(given_core(core))
+    for text in right + wrong:
+        whole = f'{{"x":{text}}}'
+        assert takes(model, whole) == (text in right)
+        assert (judged(model, whole).violation is None) == (text in right)
+
+
+def test_extra_keys_may_have_a_type() -> None:
+    class Extra(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        __pydantic_extra__: dict[str, int] = Field(init=False)
+        a: str = ""
+
+    assert judged(Extra, '{"a":"x","b":"1"}').violation is None
+    assert begun(Extra, '{"b":[') is not None
+    assert judged(Extra, '{"b":"x"}').violation is not None
+
+
+def test_numbers_for_texts() -> None:
+    for type_ in (Word, Literal["1"], Annotated[str, Field(max_length=1)], str):
+        for text in ("1", "1.5", '"1"', '"red"', "true"):
+            model, whole = of(type_, coerce_numbers_to_str=True), f'{{"x":{text}}}'
+            assert (judged(model, whole).violation is None) == takes(model, whole)
+
+
+def test_a_recursive_type_that_may_be_missing() -> None:
+    class Loop(BaseModel):
+        inner: Annotated[Optional[Loop], AfterValidator(lambda given: given)]  # noqa: UP045
+        root: RootModel[int] = RootModel[int](1)
+
+    assert judged(Loop, '{"inner":{"inner":null}}').violation is None
+    assert judged(Loop, '{"inner":{}}').violation is not None
+    assert begun(Loop, '{"inner":{"inner":1') is not None
+
+
+def test_an_alias_of_itself() -> None:
+    class Endless(BaseModel):
+        x: Nothing
+
+    assert judged(Endless, '{"x":null}').violation is None
+    assert judged(Endless, "{}").violation is not None
+
+
+def test_a_part_that_cannot_be_asked_alone() -> None:
+    def fails() -> Any:
+        raise TypeError("no validator")
+
+    judge = PydanticJudge(fails)
+    assert not judge.is_usable()
+    assert judge.sample(1) is None and judge.refusal(1) is None
+    refusal, model = judge.final(1)
+    assert refusal is not None and refusal.rule == "TypeError" and model is None
+
+
+def test_a_value_that_pydantic_alone_can_show() -> None:
+    violation = Schema(of(Annotated[Decimal, Field(lt=1)])).check().close({"x": Decimal("1.5")})
+    assert violation is not None and ", not 1.5 (less_than)" in violation.message
 
 
 def test_a_type_without_a_configuration_is_taken_leniently() -> None:
     field = core_schema.typed_dict_field(core_schema.str_schema(max_length=1))
-    bare = core_schema.typed_dict_schema({"a": field})
-
-    class Bare:
-        @classmethod
-        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-            return bare
-
+    bare = given_core(core_schema.typed_dict_schema({"a": field}))
     for settings in ({}, {"coerce_numbers_to_str": True}, {"str_strip_whitespace": True}):
         for text in ('{"x":{"a":5}}', '{"x":{"a":" b"}}', '{"x":{"a":"b","c":1}}'):
-            model = of(Bare, **settings)
+            model = of(bare, **settings)
             assert (judged(model, text).violation is None) == takes(model, text)
 
 
@@ -505,6 +590,14 @@ def test_deep_values_are_refused_and_never_crash() -> None:
             value = [value]
         violation = check.close(value)
         assert (violation is None) == (depth == 400 and takes(list[Any], text))
+
+
+def test_a_deep_value_that_was_not_fed_is_refused() -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    violation = Schema(list[Any]).check().close(deep)
+    assert violation is not None and violation.rule == "depth"
 
 
 def test_numbers_of_another_kind_can_be_validated() -> None:

@@ -17,7 +17,6 @@ from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, too
 from jsonrill.providers.deltas import CallDelta, End, Finish, Result, Statement
 from provider_streams import (
     BUILDERS,
-    INTERLEAVING,
     SEARCH,
     THREE,
     TWO,
@@ -306,6 +305,16 @@ def test_a_result_is_attached_by_id_however_late() -> None:
     assert reader.say(Result(None, 1)) == []
 
 
+def test_a_result_that_the_stream_does_not_say() -> None:
+    reader = Reader()
+    call = reader.text("{}")
+    reader.finish()
+    [update] = reader.calls.answer("a", {"n": 1}, is_error=True)
+    assert update.is_result
+    assert (call.answered, call.result, call.result_is_error) == (True, {"n": 1}, True)
+    assert reader.calls.answer("nobody", 1) == []
+
+
 def test_a_result_proves_that_the_call_has_ended() -> None:
     reader = Reader()
     call = reader.text('{"a":1}')
@@ -527,6 +536,19 @@ def test_calls_and_options_do_not_go_together() -> None:
         tool_calls(7)  # type: ignore[call-overload]
 
 
+def test_the_end_of_one_stream_is_not_that_of_another() -> None:
+    calls = ToolCalls()
+    long, short = (
+        tool_calls(openai_chat([WEATHER], in_a_row([WEATHER], size), f"m{size}")[:-1], calls=calls)
+        for size in (1, 30)
+    )
+    next(long)
+    assert [update.status for update in short][-1] == "complete"
+    assert [call.status for call in calls.calls] == ["streaming", "complete"]
+    assert [update.status for update in long][-1] == "complete"
+    assert list(tool_calls([], calls=calls)) == []
+
+
 def test_one_object_for_many_streams() -> None:
     calls = ToolCalls()
     for turn in range(3):
@@ -548,7 +570,7 @@ def long_calls(size: int) -> tuple[list[Made], list[tuple[int, str]]]:
     return calls, script
 
 
-@pytest.mark.parametrize("name", INTERLEAVING)
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic", "vercel"])
 def test_eight_interleaved_calls_cost_the_same_at_any_size(name: str) -> None:
     def per_event(size: int) -> float:
         events = BUILDERS[name](*long_calls(size))

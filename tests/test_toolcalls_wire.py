@@ -167,6 +167,18 @@ def test_one_event_may_do_all_to_a_call() -> None:
     assert line.receiver.calls[0].args == {"a": "xy"}
 
 
+def test_a_result_of_ones_own_tool_is_sent() -> None:
+    sender = ToolCallEvents(ToolCalls("openai_chat"))
+    for event in openai_chat(TWO, in_a_row(TWO)):
+        sender.feed(event)
+    assert sender.answer("call_a", None) == [
+        {"kind": "tool_result", "messageId": "chatcmpl-1", "tool_call_id": "call_a", "result": None}
+    ]
+    [failed] = sender.answer("call_b", "no", is_error=True)
+    assert failed["is_error"] is True
+    assert sender.answer("nobody", 1) == []
+
+
 def test_updates_of_one_message_travel_together() -> None:
     whole = [
         {"index": number, "id": made.id, "function": {"name": made.name, "arguments": made.text}}

@@ -100,7 +100,10 @@ def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
 
 
 class LenientMachine(Machine):
-    """The machine with an answer where the strict one refuses."""
+    """The machine with an answer where the strict one refuses.
+
+    It calls the strict one by name: compiled methods have no `super()`.
+    """
 
     __slots__ = ("_resume", "_rules")
 
@@ -122,7 +125,7 @@ class LenientMachine(Machine):
             end = -1
         else:
             end = self._mend_inside(text, pos)
-        return end if end >= 0 else super()._unexpected(text, pos, expected)
+        return end if end >= 0 else Machine._unexpected(self, text, pos, expected)
 
     def _note(self, rule: str, text: str, pos: int) -> bool:
         """Report a repair, if its rule is on."""
@@ -162,7 +165,7 @@ class LenientMachine(Machine):
             return self._bare_key(text, pos)
         if state == LINE_COMMENT or state == BLOCK_COMMENT:
             return self._comment(text, pos)
-        return len(text) if state == IGNORED else super()._skip(text, pos)
+        return len(text) if state == IGNORED else Machine._skip(self, text, pos)
 
     def _prose(self, text: str, pos: int) -> int:
         """Look for a fence, or for a bracket that has something of JSON in it."""
@@ -368,14 +371,14 @@ class LenientMachine(Machine):
             self._state, self._held = self._resume, ""
         if self._frames or self._state == STRING:
             if not self._note("cut-off", self._held, len(self._held)):
-                return super()._finish()
+                return Machine._finish(self)
             return self._cut_off()
         if self._state == END and self._held:
             self._note("trailing-text", self._held, 0)
         elif self._state == PROSE:
             self._state, self._held = VALUE, ""
         if self._state != IGNORED:
-            super()._finish()
+            Machine._finish(self)
         return None
 
     def _cut_off(self) -> None:

@@ -190,9 +190,16 @@ def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -
     if calls is not None and options:
         raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
     reading = ToolCalls(**options) if calls is None else calls
+    # Other streams may be read into the same calls: the end of this one is not theirs.
+    seen: set[str] = set()
 
     def stage(event: Any) -> Iterator[ToolCallUpdate]:
-        yield from reading.flush() if event is END else reading.feed(event)
+        if event is END:
+            yield from reading.flush(*sorted(seen)) if seen else ()
+            return
+        for update in reading.feed(event):
+            seen.add(update.message_id)
+            yield update
 
     return _drive(stage, (source,) if isinstance(source, Mapping) else source)
 

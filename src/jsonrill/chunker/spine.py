@@ -53,6 +53,7 @@ class Survey:
     """
 
     deepest = -1  # the lowest level at which something changed
+    lost = -1  # the lowest level at which something written is missing
     leaf: Tree = ABSENT
     index = 0  # counted from `base`: the level to write at
     look: Look
@@ -68,12 +69,13 @@ class Survey:
 
 
 class Spine:
-    __slots__ = ("_frames", "_leaf", "_rules")
+    __slots__ = ("_frames", "_leaf", "_lost", "_rules")
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._frames: list[Frame] = [Root(ABSENT, rules)]
         self._leaf: Leaf | None = None
+        self._lost = -1
 
     def grow(self, tree: Tree) -> str | Survey:
         """The text to add when nothing but the open leaf grew, as in most snapshots; else what
@@ -112,6 +114,7 @@ class Spine:
                 return
 
     def write(self, survey: Survey) -> str:
+        self._lost = survey.lost
         if survey.move is None:
             self._hold(survey, len(survey.looks))
             if self._leaf is None or survey.leaf is ABSENT:
@@ -119,6 +122,7 @@ class Spine:
             return self._leaf.grow(survey.leaf) or ""
         out: list[str] = []
         index = survey.index
+        self._lost = min(self._lost, survey.base + index)
         self._hold(survey, index)
         frame = self._frames[survey.base + index]
         if frame.open is not None:
@@ -181,6 +185,8 @@ class Spine:
             value = self._survey_frame(level, value, survey)
         if self._leaf is not None and value is not ABSENT:
             self._survey_leaf(self._leaf, value, survey)
+        # What is missing, or comes back, did not stand still.
+        survey.deepest = max(survey.deepest, survey.lost, self._lost)
         return survey
 
     def _survey_frame(self, level: int, value: Tree, survey: Survey) -> Tree:
@@ -206,7 +212,7 @@ class Spine:
             return child
         found = Difference(self._path(level + 1), self._so_far(level + 1), child, True)
         survey.gone.append(found)
-        survey.deepest = len(self._frames)  # it did not stand still
+        survey.lost = len(self._frames)
         return ABSENT
 
     def _survey_leaf(self, leaf: Leaf, value: Tree, survey: Survey) -> None:
@@ -231,7 +237,7 @@ class Spine:
             for found in differences(was, now, placeholder=self._rules.placeholder, at=at):
                 if found.gone:
                     survey.gone.append(found)
-                    survey.deepest = level
+                    survey.lost = level
                 else:
                     survey.revised.append((found, None))
 

@@ -26,9 +26,9 @@ from .watch import CARET, rendered
 MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
 
 
-def show(pace: float = 1.0, console: Console | None = None) -> None:
+def show(pace: float = 1.0, console: Console | None = None, still: bool = False) -> None:
     """All four parts, one after the other."""
-    stage = Stage(console or Console(highlight=False), pace)
+    stage = Stage(console or Console(highlight=False), pace, still)
     stage.title("jsonrill", "streaming JSON in both directions")
     for part in (text_to_values, snapshots_to_text, tool_calls, stopped_early):
         part(stage)
@@ -36,11 +36,12 @@ def show(pace: float = 1.0, console: Console | None = None) -> None:
 
 
 class Stage:
-    """Where a part plays: live in a terminal, line by line elsewhere."""
+    """Where a part plays: live in a terminal, line by line elsewhere, or as its last frame."""
 
-    def __init__(self, console: Console, pace: float) -> None:
+    def __init__(self, console: Console, pace: float, still: bool = False) -> None:
         self.console = console
         self._live = console.is_terminal
+        self._still = still
         self._pace = pace if self._live else 0.0
 
     def title(self, title: str, about: str) -> None:
@@ -60,6 +61,11 @@ class Stage:
             yield (
                 lambda frame, line: self.console.print(Text(line), soft_wrap=True) if line else None
             )
+            return
+        if self._still:
+            frames: list[RenderableType] = []
+            yield lambda frame, line: frames.append(frame)
+            self.console.print(frames[-1])
             return
         with Live(console=self.console, auto_refresh=False) as live:
             yield lambda frame, line: live.update(frame, refresh=True)

@@ -45,13 +45,11 @@ class Sink:
         self, *, pretty: bool = False, color: bool | None = None, sse: bool = False
     ) -> None:
         self._out: TextIO = sys.stdout
+        self._sse = sse
         self._pretty = pretty and not sse
         self._terminal = self._out.isatty()
-        self._color = self._wants_color() if color is None else color
-        self._sse = sse
-
-    def _wants_color(self) -> bool:
-        return self._terminal and not self._sse and "NO_COLOR" not in os.environ
+        wanted = self._terminal and not sse and "NO_COLOR" not in os.environ
+        self._color = wanted if color is None else color
 
     def write(self, value: Any) -> None:
         """One value, as compact JSON on its own line (or indented, or as an event)."""

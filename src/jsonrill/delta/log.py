@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..fragments import Parts
 from ..machine import Sink
 from ..paths import Path, Place
 from ..rebuilder import Tree
+from .apply import difference
 from .reading import (
     ARRAY,
     END,
@@ -83,9 +85,9 @@ class Whole(Tree):
 class Log(Sink):
     """One entity's changes in REALTIME: strings from their quote, in pieces as they come."""
 
-    __slots__ = ("_container", "_ended", "_frames", "_given_up", "_keys", "_read",
-                 "_shown", "_spent", "_step", "_tree", "_twice", "changed", "doubtful", "entries",
-                 "sent", "sent_string", "string", "waits")  # fmt: skip
+    __slots__ = ("_container", "_ended", "_frames", "_given_up", "_keys", "_read", "_shown",
+                 "_spent", "_step", "_taken_back", "_tree", "_twice", "changed", "doubtful",
+                 "entries", "sent", "sent_string", "string", "waits")  # fmt: skip
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         self.entries: list[Any] = []
@@ -110,6 +112,8 @@ class Log(Sink):
         self.doubtful = False
         self._twice = False
         self._spent = 0
+        # Where the container ended in which a value was shown that never came: repair cut it off.
+        self._taken_back = -1
 
     def start_object(self, offset: int) -> None:
         self._open(OBJECT, {}, "", set())
@@ -118,6 +122,10 @@ class Log(Sink):
         self._open(ARRAY, [], 0, None)
 
     def end_container(self, offset: int) -> None:
+        if self._shown is not None:
+            self._shown = None
+            self._taken_back = len(self.entries)
+            self.changed = True
         self.entries.append(_END)
         self._container, self._step, self._keys = self._frames.pop()
         if not self._frames:
@@ -219,6 +227,8 @@ class Log(Sink):
         """What was new at `at`, seen from `since`, when `string` was the open string."""
         if since == 0:
             return [change("add", ROOT, self.value(at))]
+        if since <= self._taken_back < at:
+            return difference(self.value(since), self.value(at))
         last = self.entries[since - 1]
         shown = last if type(last) is tuple and last[0] == SHOWN else None
         return changes_of(self.entries[since:at], string, shown)
@@ -270,25 +280,23 @@ class FinishedLog(Log):
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         super().__init__(ended, given_up)
-        self._text: list[str] = []
+        self._text = Parts()
 
     def start_string(self, offset: int) -> None:
         self.string = self._next()
 
     def text(self, run: str) -> None:
-        self._text.append(run)
+        self._text.add(run)
 
     def end_string(self) -> None:
         place = self.string or ROOT
         self.string = None
-        text = "".join(self._text)
-        self._text.clear()
-        self._put(SCALAR, place, text)
+        self._put(SCALAR, place, self._text.take())
         if not self._frames:
             self._ended()
 
     def known(self) -> tuple[Any, Path | None]:
         if self.string is not None:
             self._put(STRING, self.string, "")
-            self.entries.extend(self._text)
+            self.entries.append(self._text.text())
         return super().known()

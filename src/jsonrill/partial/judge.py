@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..entities import Declared, Entities, Entity, path_of
 from ..machine import Sink
 from ..parser import FragmentSink
-from ..paths import ANY_INDEX, Path, Pattern, Place
+from ..paths import Path, Place
 
 if TYPE_CHECKING:
     from ..schema import Check, Schema, Violation
@@ -26,24 +25,14 @@ def schemas(schema: Any, document_schema: Any, entities: Entities) -> SchemaOf |
     from ..schema import Schema
 
     if document_schema is not None:
-        return _parts_of(Schema(document_schema))
+        document = Schema(document_schema)
+        return lambda declared, place: document.at(path_of(place))
     if _is_by_name(schema, entities):
         by_name = {name: Schema(one) for name, one in schema.items()}
         return lambda declared, place: by_name.get(declared.name)
     whole = Schema(schema)
     element = whole.items() if entities.is_default else None
     return lambda declared, place: whole if element is None or place is None else element
-
-
-def _parts_of(document: Schema) -> SchemaOf:
-    @lru_cache(256)
-    def part(pattern: Pattern) -> Schema | None:
-        return document.at(pattern)
-
-    def schema_of(declared: Declared, place: Place | None) -> Schema | None:
-        return part(tuple(ANY_INDEX if type(step) is int else step for step in path_of(place)))
-
-    return schema_of
 
 
 def _is_by_name(schema: Any, entities: Entities) -> bool:

@@ -8,6 +8,7 @@ schema. Bad data never raises here: an error is an update like any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from ..delta import FinishedLog, Log, Whole
@@ -16,7 +17,7 @@ from ..errors import InvalidJSON, LimitExceeded
 from ..grammar import LITERALS, NUMBER
 from ..machine import Limits, Sink
 from ..paths import Path, Place, lookup
-from ..repair import machine
+from ..repair import machine, rule_names
 from .judge import Judge, schemas
 from .update import ABSENT, UNREAD, Status, Update
 
@@ -69,11 +70,12 @@ class PartialStream:
         self._delta = UNREAD if send != "data" else ABSENT
         self._model = UNREAD if _one_of("models", models, Models) == "partial" else None
         self._realtime = self.mode == "REALTIME"
-        self._numbers = partial_numbers
+        # A number that is cut off is dropped by that repair, so it is not shown before it is whole.
+        self._numbers = partial_numbers and "cut-off" not in rule_names(repair)
         self._literals = early_literals
         self._zeros = self._realtime and zero_values
         self._looks = self._realtime or self._schema_of is not None
-        self._parse_float = parse_float
+        self._float = parse_float
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
         whole = self._schema_of is None
         self._finder = Finder(entities, self._begin, self._next_document, whole)
@@ -86,16 +88,18 @@ class PartialStream:
             limits=limits,
         )
         self._lenient = bool(repair)
-        # Which document this is, and how many errors and repairs there were before it.
+        # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
         self._errors = 0
         self._repairs = 0
+        self._kept_before = 0
         # The entity being read, what writes it down (a log, if somebody looks before its end),
         # and what judges it. The judge stays until the text of the entity has passed.
         self._entity: Entity | None = None
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
         self._judge: Judge | None = None
+        self._told = self._end, self._next_document
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
@@ -140,11 +144,11 @@ class PartialStream:
         schema = None if self._schema_of is None else self._schema_of(declared, place)
         entity = self._entity = Entity(index, declared.name, place, self._document, schema)
         if self._realtime:
-            recorder: Whole | Log = Log(self._end, self._next_document)
+            recorder: Whole | Log = Log(*self._told)
         elif self.mode == "PROGRESSIVE":
-            recorder = FinishedLog(self._end, self._next_document)
+            recorder = FinishedLog(*self._told)
         else:
-            recorder = Whole(self._end, self._next_document)
+            recorder = Whole(*self._told)
         self._recorder = recorder
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
@@ -189,6 +193,7 @@ class PartialStream:
         self._finder.reset()
         self._document += 1
         self._repairs = len(self._machine.repairs)
+        self._kept_before = len(self._kept)
 
     # What is no event: a value that is only beginning, and the end by an error.
 
@@ -200,34 +205,23 @@ class PartialStream:
             if self._zeros and log is not None and log.waits:
                 self._show_zero(log)
             return
-        if not self._is_begun(text):
-            return
+        if self._judge is None and self._entity is None and not self._lenient:
+            self._finder.begin()
         if self._judge is not None:
             self._judge.pending(self._machine.pending_path, text, self._machine.token_offset)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
-
-    def _is_begun(self, text: str) -> bool:
-        """Has an entity begun with what is pending, or before it? If so, it is open now.
-
-        With repair, what looks like a root number may be prose, and a strange word is no value.
-        """
-        if self._judge is None and self._entity is None:
-            if not self._lenient or (text[:1] in _BEGINS and not self._finder.at_root):
-                self._finder.begin()
-        return self._entity is not None
 
     def _show(self, log: Log, text: str) -> None:
         if text[0] in LITERALS:
             if self._literals:
                 log.show(LITERALS[text[0]][1])
             return
-        number = NUMBER.match(text)
-        if self._numbers and number is not None:
-            log.show(self._number(number.group()))
-
-    def _number(self, text: str) -> Any:
-        return int(text) if text.lstrip("-").isdecimal() else self._parse_float(text)
+        found = NUMBER.match(text) if self._numbers else None
+        if found is not None:
+            number = found.group()
+            with suppress(ValueError):  # sys.set_int_max_str_digits
+                log.show(int(number) if number.lstrip("-").isdecimal() else self._float(number))
 
     def _show_zero(self, log: Log) -> None:
         schema = self._entity.schema if self._entity is not None else None
@@ -254,8 +248,8 @@ class PartialStream:
         self._judge_begun(error)
         code = "LIMIT_EXCEEDED" if isinstance(error, LimitExceeded) else "INVALID_JSON"
         update = self._error(code, str(error))
-        finished = [kept for kept in self._kept if kept.document == self._document]
-        self._kept = [kept for kept in self._kept if kept.document != self._document]
+        finished = self._kept[self._kept_before :]
+        del self._kept[self._kept_before :]
         if self.mode == "BATCH":
             update._data = self._by_name(finished)
         else:
@@ -270,7 +264,11 @@ class PartialStream:
                 text = _WORDS.get(error.expected)
             elif error.limit == "number":
                 text = ""
-        if text is not None and self._is_begun(text) and self._judge is not None and text:
+        if text is None or text[:1] not in _BEGINS:
+            return
+        if self._judge is None and self._entity is None:
+            self._finder.begin()
+        if self._judge is not None and text:
             self._judge.pending(error.path, text, self._machine.token_offset)
 
     # Updates.

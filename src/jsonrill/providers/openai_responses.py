@@ -53,6 +53,9 @@ class Responses:
 
     def __init__(self) -> None:
         self._number = -1
+        self._last: dict[str, Any] | None = None
+        # Some servers write the same number on every event.
+        self._trusted = True
         self._response: str | None = None
         self._items: set[str] = set()
 
@@ -61,10 +64,7 @@ class Responses:
         if not isinstance(kind, str) or self._is_repeated(kind, event):
             return []
         if kind.startswith("response.output_item."):
-            index, item = (
-                an_index(event.get("output_index")),
-                an_object(event.get("item")),
-            )
+            index, item = an_index(event.get("output_index")), an_object(event.get("item"))
             return _item(item, index, done=kind.endswith(".done"))
         if kind.startswith("response."):
             return _arguments(kind, event) or _lifecycle(kind, event)
@@ -74,16 +74,18 @@ class Responses:
         number = an_index(event.get("sequence_number"))
         if number is None:
             return False
+        if number == self._number and self._last != event:
+            self._trusted = False
         response = an_id(an_object(event.get("response")).get("id"))
         item = _key(an_object(event.get("item")))
         if number <= self._number and not self._is_another(kind, response, item):
-            return True
+            return self._trusted
         if response is not None and response != self._response:
             self._response = response
             self._items.clear()
         if item is not None:
             self._items.add(item)
-        self._number = number
+        self._number, self._last = number, event
         return False
 
     def _is_another(self, kind: str, response: str | None, item: str | None) -> bool:

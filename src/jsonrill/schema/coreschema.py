@@ -142,9 +142,8 @@ class Compiler:
         node.all.append(self._node(core["json_schema"], config))
 
     def _reference(self, node: Node, core: Core, config: Config) -> None:
-        target = self._definitions.get(core["schema_ref"])
-        if target is not None:
-            node.all.append(self._node(target, self._config))
+        target = self._definitions.get(core["schema_ref"], {"type": "any"})
+        node.all.append(self._node(target, self._config))
 
     # Alternatives
 

@@ -269,9 +269,7 @@ def count(number: int, noun: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A scalar as JSON, cut to what a message can hold; a container only by name."""
-    if isinstance(value, (dict, list)):
-        return named(kind_of(value))
+    """A scalar as JSON, cut to what a message can hold."""
     if isinstance(value, str) and len(value) > _SHOWN:
         return dumps(value[:_SHOWN])[:-1] + '…"'
     if isinstance(value, (str, int, float, bool)) or value is None:

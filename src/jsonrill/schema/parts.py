@@ -76,8 +76,7 @@ def _below_choice(
 def _both(nodes: list[Node]) -> Node:
     if len(nodes) == 1:
         return nodes[0]
-    judges = [node.whole for node in nodes if node.whole is not None]
-    joined = Node(whole=Both(judges) if len(judges) == len(nodes) else None)
+    joined = Node(whole=_joined(nodes, all_of_them=True))
     joined.all = nodes
     return joined
 
@@ -85,15 +84,19 @@ def _both(nodes: list[Node]) -> Node:
 def _either(nodes: list[Node]) -> Node:
     if len(nodes) == 1:
         return nodes[0]
-    judges = [node.whole for node in nodes if node.whole is not None]
-    joined = Node(whole=Either(judges) if len(judges) == len(nodes) else None)
+    joined = Node(whole=_joined(nodes, all_of_them=False))
     joined.choices = [Choice("anyOf", tuple(nodes))]
     return joined
 
 
+def _joined(nodes: list[Node], *, all_of_them: bool) -> Joined | None:
+    judges = [node.whole for node in nodes if node.whole is not None]
+    return Joined(judges, all_of_them=all_of_them) if len(judges) == len(nodes) else None
+
+
 def anything() -> Node:
     """A node that asks nothing."""
-    return Node(whole=Both(()))
+    return Node(whole=Joined((), all_of_them=True))
 
 
 def natural(node: Node) -> int:
@@ -128,13 +131,19 @@ def zero(kinds: int) -> tuple[bool, Any]:
 
 
 class Joined:
-    """What several validators say together."""
+    """Several validators as one: all of them must accept, or else any."""
 
-    def __init__(self, judges: Iterable[Judge]) -> None:
+    def __init__(self, judges: Iterable[Judge], *, all_of_them: bool) -> None:
         self._judges = list(judges)
+        self._all = all_of_them
 
     def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        raise NotImplementedError
+        refusal, model = None, None
+        for judge in self._judges:
+            refusal, model = judge.final(value)
+            if (refusal is None) is not self._all:
+                break
+        return refusal, model
 
     def refusal(self, value: Any) -> Refusal | None:
         return self.final(value)[0]
@@ -144,27 +153,3 @@ class Joined:
 
     def is_usable(self) -> bool:
         return all(judge.is_usable() for judge in self._judges)
-
-
-class Both(Joined):
-    """Several validators that must all accept."""
-
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        model = None
-        for judge in self._judges:
-            refusal, model = judge.final(value)
-            if refusal:
-                return refusal, None
-        return None, model
-
-
-class Either(Joined):
-    """Several validators of which one must accept."""
-
-    def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        refusal: Refusal | None = None
-        for judge in self._judges:
-            refusal, model = judge.final(value)
-            if refusal is None:
-                return None, model
-        return refusal, None

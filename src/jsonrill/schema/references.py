@@ -42,7 +42,9 @@ class SchemaDocument:
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
         # Inside of a dynamic scope no part means the same when it is asked alone.
         self._is_dynamic = _mentions(source, _DYNAMIC)
-        self._registry = self._rs.Registry([(_HOME + "root", source)], retriever=_nothing)
+        # Whoever refers to another document has been refused above; in no case is one fetched.
+        resources = [(_HOME + "root", source)]
+        self._registry = self._rs.Registry(resources, retriever=lambda uri: {})
         self._base, self._resolver = self._start()
 
     def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaJudge | None:
@@ -72,19 +74,14 @@ class SchemaDocument:
 
     def _checked(self, source: Any) -> Any:
         try:
-            return self._rs.validator_for(source, offline=True, mask=MASK)
-        except (ValueError, RecursionError):
-            raise ValueError(f"not a JSON Schema: {self._wrong(source)}") from None
-
-    def _wrong(self, source: Any) -> str:
-        """What is wrong with a schema, once more and without the mask."""
-        try:
+            # Without the mask, what is wrong with the schema is named.
             self._rs.validator_for(source, offline=True)
+            return self._rs.validator_for(source, offline=True, mask=MASK)
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "message", None) or str(error)
             path = "/".join(map(str, getattr(error, "instance_path", ())))
-            return f"{reason}, at {path}" if path else reason
-        return "it cannot be read"
+            where = f", at {path}" if path else ""
+            raise ValueError(f"not a JSON Schema: {reason}{where}") from None
 
     def _start(self) -> tuple[str, Any]:
         """The base that references are resolved against, and what resolves them."""
@@ -150,11 +147,6 @@ def _mentions(schema: Any, keywords: tuple[str, ...]) -> bool:
         elif isinstance(part, list):
             todo += part
     return False
-
-
-def _nothing(uri: str) -> Any:
-    """Instead of fetching: the document is checked without this, so it is not asked for."""
-    return {}
 
 
 def _library() -> Any:

@@ -162,12 +162,22 @@ class ToolCalls:
                 self._act(statement)
         return self._take()
 
-    def flush(self) -> list[ToolCallUpdate]:
-        """The stream is over: what has not ended is truncated. Another stream may follow."""
+    def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
+        """The stream is over: what has not ended is truncated. Another stream may follow.
+
+        Where several streams are read at once, say which messages came in this one.
+        """
         self.ended = []
         self._evict()
-        for scope in self._identity.ended(None, None):
-            self._end(scope, None)
+        for message_id in message_ids or (None,):
+            for scope in self._identity.ended(message_id, None):
+                self._end(scope, None)
+        return self._take()
+
+    def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[ToolCallUpdate]:
+        """What a tool answered, where the provider's stream does not say it."""
+        self.ended = []
+        self._result(Result(id, result, is_error))
         return self._take()
 
     def forget(self, message_id: str) -> None:

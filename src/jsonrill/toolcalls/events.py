@@ -26,9 +26,13 @@ class ToolCallEvents:
         """The wire events that one event of the provider makes."""
         return self._events(self.calls.feed(event))
 
-    def flush(self) -> list[dict[str, Any]]:
+    def flush(self, *message_ids: str) -> list[dict[str, Any]]:
         """The stream is over: how the calls that were open have ended."""
-        return self._events(self.calls.flush())
+        return self._events(self.calls.flush(*message_ids))
+
+    def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[dict[str, Any]]:
+        """What a tool answered, where the provider's stream does not say it."""
+        return self._events(self.calls.answer(id, result, is_error=is_error))
 
     def _events(self, updates: list[ToolCallUpdate]) -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []

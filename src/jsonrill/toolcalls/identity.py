@@ -118,15 +118,16 @@ class Identity(Generic[C]):
     ) -> Iterator[Scope[C]]:
         """The scopes that end when this response ends; all open ones if none is named."""
         if message is None and choice is None:
-            scopes = list(self._scopes.values())
-        else:
-            message = self._response if message is None else message
-            key = None if message is None else _key(message, choice or 0)
-            scopes = [self._scopes[key]] if key in self._scopes else []
-        for scope in scopes:
-            if not scope.ended and scope.message_id != but:
-                scope.ended = True
-                yield scope
+            for scope in list(self._scopes.values()):
+                if scope.message_id != but:
+                    yield from self._end(scope)
+        elif (message := message or self._response) is not None:
+            yield from self._end(self._scopes.get(_key(message, choice or 0)))
+
+    def _end(self, scope: Scope[C] | None) -> Iterator[Scope[C]]:
+        if scope is not None and not scope.ended:
+            scope.ended = True
+            yield scope
 
     def drop(self, call: C) -> None:
         """Know nothing of this call any more."""

@@ -1,0 +1,67 @@
+"""`python -m bench`: measure, then write docs/benchmarks.md and what belongs to it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any, Final
+
+from . import report
+from .contestants import ROOT
+from .environments import machine, measured, measured_in_node
+from .sections import SECTIONS, Effort, say
+
+RESULTS: Final = ROOT / "docs" / "benchmarks" / "results.json"
+FULL: Final = Effort(budget=3.0, cap=20.0)
+QUICK: Final = Effort(budget=0.3, cap=3.0)
+NODE: Final = "node"
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("sections", nargs="*", help=f"some of: {', '.join((*SECTIONS, NODE))}")
+    parser.add_argument("--quick", action="store_true", help="less exact, a tenth of the time")
+    parser.add_argument("--dry", action="store_true", help="print the page, write nothing")
+    parser.add_argument(
+        "--render", action="store_true", help="measure nothing, write the page anew"
+    )
+    found = parser.parse_args()
+    if unknown := set(found.sections) - {*SECTIONS, NODE}:
+        parser.error(f"no such section: {', '.join(sorted(unknown))}")
+    return found
+
+
+def measure(names: list[str], effort: Effort, results: dict[str, Any]) -> None:
+    """Measure these sections into the results; one whose environment is missing is left out."""
+    for name in names:
+        say(name)
+        if name == NODE:
+            found = measured_in_node(effort)
+        else:
+            found = measured(name, SECTIONS[name][0], effort)
+        if found is None:
+            say("  its environment is missing")
+            continue
+        results["results"][name] = found["results"]
+        results["versions"][name] = found["versions"]
+
+
+def main() -> None:
+    chosen = options()
+    effort = QUICK if chosen.quick else FULL
+    results: dict[str, Any] = {"results": {}, "versions": {}}
+    if (chosen.render or chosen.sections) and RESULTS.exists():
+        results = json.loads(RESULTS.read_text("utf8"))
+    if not chosen.render:
+        results |= {"machine": machine(), "budget": effort.budget, "cap": effort.cap}
+        measure(chosen.sections or [*SECTIONS, NODE], effort, results)
+    if chosen.dry:
+        print(report.page(results))
+        return
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf8")
+    report.write(results, RESULTS.parent.parent)
+
+
+if __name__ == "__main__":
+    main()

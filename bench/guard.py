@@ -1,0 +1,149 @@
+"""`make bench-guard`: has jsonrill become slower than it was? Under a minute, no rivals needed.
+
+A row is jsonrill's time ÷ that of a fixed piece of work beside it, in turns, so that the speed and
+the load of the machine cancel out. It fails if it is more than MARGIN above the committed baseline
+in each of three tries. `python -m bench.guard --update` writes the baseline anew.
+
+For pure Python the work beside it is interpreted too, for compiled code it is C: so the ratio
+also survives another machine. Another Python has other ratios: one that is not in the baseline is
+not judged.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from . import chunking
+from . import contestants as who
+from .measure import interleaved, settle
+from .shapes import pieces, report
+
+BASELINE: Final = who.ROOT / "bench" / "baseline.json"
+MARGIN: Final = 1.25
+TRIES: Final = 3
+BUDGET: Final = 0.5
+PYTHON: Final = ".".join(map(str, sys.version_info[:2]))
+
+Work = Callable[[], object]
+
+
+def interpreted() -> Work:
+    """Calls, attributes, lists, dicts and strings, as interpreted as jsonrill's own code."""
+    text = report(2_000)
+
+    class Counter:
+        def __init__(self) -> None:
+            self.seen: dict[str, int] = {}
+            self.parts: list[str] = []
+
+        def take(self, word: str) -> None:
+            if word.isprintable() and '"' not in word:
+                self.parts.append(word)
+            else:
+                self.seen[word] = self.seen.get(word, 0) + 1
+
+    def once() -> None:
+        counter = Counter()
+        for piece in pieces(text):
+            counter.take(piece)
+        "".join(counter.parts)
+
+    return once
+
+
+def in_c() -> Work:
+    text = report(2_000)
+    words = pieces(text)
+
+    def once() -> None:
+        json.loads(text)
+        "".join(words).split()
+        dict.fromkeys(words)
+
+    return once
+
+
+def works() -> dict[str, tuple[Work, str]]:
+    """Each row's work, and the work that it is held against."""
+    small, middle = pieces(report(2_000)), pieces(report(20_000))
+    jsonrill = who.PureLive().jsonrill
+    snapshots = chunking.snapshots(jsonrill, report(4_000))
+
+    def chunked() -> None:
+        chunker = jsonrill.Chunker()
+        for snapshot in snapshots:
+            chunker.feed(snapshot)
+
+    def updated() -> None:
+        updates = jsonrill.PartialStream("REALTIME", send="delta")
+        for piece in small:
+            for update in updates.feed(piece):
+                update.delta  # noqa: B018
+
+    def reading(kind: type[who.Contestant], cut: list[str]) -> Work:
+        run = kind().run
+        return lambda: run(cut)
+
+    found: dict[str, tuple[Work, str]] = {
+        "live value, 2 KB, pure": (reading(who.PureLive, small), "interpreted"),
+        "live value, 20 KB, pure": (reading(who.PureLive, middle), "interpreted"),
+        "kept value, 2 KB, pure": (reading(who.PureKept, small), "interpreted"),
+        "fragments, 2 KB, pure": (reading(who.PureFragments, small), "interpreted"),
+        "100 KB in one piece, pure": (reading(who.PureLive, [report(100_000)]), "in C"),
+        "chunker, 4 KB": (chunked, "interpreted"),
+        "updates, 2 KB": (updated, "interpreted"),
+    }
+    if who.COMPILED.exists():
+        found |= {
+            "live value, 2 KB, compiled": (reading(who.CompiledLive, small), "in C"),
+            "live value, 20 KB, compiled": (reading(who.CompiledLive, middle), "in C"),
+            "fragments, 2 KB, compiled": (reading(who.CompiledFragments, small), "in C"),
+        }
+    return found
+
+
+def ratios(rows: dict[str, tuple[Work, str]]) -> dict[str, float]:
+    beside = {"interpreted": interpreted(), "in C": in_c()}
+    settle()
+    timed = interleaved({**beside, **{row: work for row, (work, _) in rows.items()}}, budget=BUDGET)
+    return {row: timed[row].seconds / timed[other].seconds for row, (_, other) in rows.items()}
+
+
+def best_of_tries(limits: dict[str, float]) -> dict[str, float]:
+    """The lowest ratio of each row; only rows over their limit are tried again."""
+    rows = works()
+    found: dict[str, float] = {}
+    for _ in range(TRIES):
+        over = [row for row in rows if found.get(row, float("inf")) > limits.get(row, 0.0)]
+        if not over:
+            break
+        for row, ratio in ratios({row: rows[row] for row in over}).items():
+            found[row] = min(ratio, found.get(row, ratio))
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    known: dict[str, Any] = json.loads(BASELINE.read_text("utf8")) if BASELINE.exists() else {}
+    if "--update" in arguments:
+        known[PYTHON] = {row: round(ratio, 3) for row, ratio in best_of_tries({}).items()}
+        BASELINE.write_text(json.dumps(known, indent=2) + "\n", "utf8")
+        return 0
+    if PYTHON not in known:
+        print(f"bench-guard: there is no baseline for Python {PYTHON}, so nothing is judged")
+        return 0
+    baseline: dict[str, float] = known[PYTHON]
+    limits = {row: ratio * MARGIN for row, ratio in baseline.items()}
+    found = best_of_tries(limits)
+    for row, ratio in found.items():
+        before = baseline.get(row)
+        change = f"{ratio / before:6.2f}× the baseline" if before else "  not in the baseline"
+        slower = before is not None and ratio > limits[row]
+        print(f"{row:32} {ratio:8.3f}  {change}{'  SLOWER' if slower else ''}")
+    return int(any(ratio > limits.get(row, ratio) for row, ratio in found.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,513 @@
+"""Results → docs/benchmarks.md and its chart. Every figure on the page comes from the results."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from . import contestants as who
+from . import sections
+from .chart import Line, svg
+from .prefixes import BAD, GOOD, TEXTS
+from .shapes import ABOUT, FAMILY, PIECE, SHAPES
+from .targets import COMPILED, JITER, PURE, RUST, cost, crossing, targets
+
+Results = dict[str, Any]
+
+OTHERS: Final = tuple(shape for shape in SHAPES if shape not in FAMILY)
+INTERPRETED: Final = {who.StreamingJsonParserPure.name, who.JsonRiver.name, who.IjsonPython.name}
+REPARSERS: Final = {who.Instructor.name, *(kind.name for kind in sections.REPARSERS)}
+CHART: Final = "benchmarks/values.svg"
+
+
+def write(results: Results, docs: Path) -> None:
+    (docs / "benchmarks.md").write_text(page(results), "utf8")
+    (docs / CHART).write_text(chart(results["results"]), "utf8")
+
+
+def page(results: Results) -> str:
+    found = results["results"]
+    parts = [
+        opening(results),
+        goals(found),
+        values(found),
+        losses(found),
+        tiny(found),
+        correctness(found),
+        growth(found),
+        spine(found),
+        fragments(found),
+        whole(found),
+        updates(found),
+        chunker(found),
+        wire(found),
+        memory(found),
+        data(results),
+    ]
+    return "\n\n".join(filled(part.strip()) for part in parts if part) + "\n"
+
+
+# ---- cells and tables ----
+
+
+def filled(text: str) -> str:
+    """Paragraphs and the points of lists in full lines; the rest as it is."""
+    blocks = re.split(r"\n\n|\n(?=- )", text)
+    done = [block if block[0] in "#|`!" else _filled(block) for block in blocks]
+    return re.sub(r"\n\n(?=- )", "\n", "\n\n".join(done)).replace(":\n- ", ":\n\n- ")
+
+
+def _filled(block: str) -> str:
+    indent = "  " if block.startswith("- ") else ""
+    return textwrap.fill(
+        block, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def number(value: float) -> str:
+    """Three figures that mean something, no exponents."""
+    if value >= 100:
+        return f"{value:,.0f}".replace(",", " ")
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def cell(row: dict[str, Any] | None) -> str:
+    """The cost of a piece; how far it came before it was stopped; how it failed."""
+    if row is None:
+        return "–"
+    if row["failed"]:
+        return f"raises {row['failed']}"
+    if row["read"] < 1:
+        return f"stopped at {100 * row['read']:.0f} %"
+    return number(row["us"])
+
+
+def merged(found: Results) -> Results:
+    """The values of all environments in one; ours are those of the first."""
+    shapes: Results = {}
+    for section in ("node", "instructor", "values"):
+        for shape, result in found.get(section, {}).items():
+            shapes.setdefault(shape, {}).update(result["rows"])
+    return shapes
+
+
+def contestants(shapes: Results) -> list[str]:
+    """Their names: ours first, then the quickest at 20 KB first."""
+    rows = shapes.get("20 KB", {})
+    ours = [name for name in rows if name.startswith("jsonrill,") and "looked" not in name]
+    ours += [name for name in rows if name.startswith("jsonrill `.value`")]
+    rivals = [name for name in rows if not name.startswith("jsonrill,")]
+    rivals = [name for name in rivals if not name.startswith("jsonrill `")]
+    return ours + sorted(rivals, key=lambda name: rows[name]["us"] or float("inf"))
+
+
+# ---- the parts of the page ----
+
+
+def opening(results: Results) -> str:
+    machine, budget, cap = results["machine"], results["budget"], results["cap"]
+    return f"""
+# Benchmarks
+
+**Do not trust this page.** The people who wrote jsonrill also chose what is measured here, wrote
+the adaptors of the rivals, and have spent more time on their own code than on anybody else's. Run
+it yourself, better still on texts of your own:
+
+```console
+$ make bench
+```
+
+It installs the rivals into `.venv`, measures for about a quarter of an hour and writes this page,
+its chart and [all figures as JSON](benchmarks/results.json). A rival that is used badly here is a
+bug; please say so.
+
+How: processor time, not wall time. The contestants take turns, sample by sample, in one process,
+so that a slow moment of the machine hits all of them; of each the best sample counts ({budget:g}
+seconds each, up to 200 samples). Every ratio is of two figures of one run. What needs more than
+{cap:g} s for one text is stopped, and how far it came is shown. A text comes in pieces of {PIECE}
+characters, about a token; after each piece the value is in the caller's hand.
+
+Where: {machine["cores"]} cores, {machine["system"]}, {machine["architecture"]},
+{machine["python"]}; a shared machine, so read the ratios, not the digits. Versions and texts are
+[at the end](#texts-and-versions).
+"""
+
+
+def goals(found: Results) -> str:
+    rows = [
+        (row.work, row.ours, row.theirs, row.reached, row.wanted, "yes" if row.met else "**no**")
+        for row in targets(found)
+    ]
+    missed = sum(row[-1] != "yes" for row in rows)
+    return f"""
+## What was to be reached
+
+{len(rows) - missed} of {len(rows)} reached.
+
+{table(("work", "jsonrill", "beside it", "ratio", "wanted", "reached"), rows)}
+"""
+
+
+def values(found: Results) -> str:
+    if "values" not in found:
+        return ""
+    shapes = merged(found)
+    names = contestants(shapes)
+
+    def rows(columns: Sequence[str]) -> list[list[str]]:
+        return [
+            [name, *(cell(shapes.get(shape, {}).get(name)) for shape in columns)] for name in names
+        ]
+
+    return f"""
+## A value after each piece
+
+![The cost of a piece against the size of the document]({CHART})
+
+Microseconds for one piece of {PIECE} characters, by size of the document:
+
+{table(("", *FAMILY), rows(FAMILY))}
+
+By shape:
+
+{table(("", *OTHERS), rows(OTHERS))}
+
+`jsonrill` is `Document.live`, a value that changes with the next piece; the rivals that keep state
+hand out such a value too. `.value` is safe to keep: the open containers are copied at each look.
+
+What differs, besides speed:
+
+{stale(found)}- ijson shows a string when it has ended, never before.
+- jiter, pydantic_core, partial-json-parser, langchain-core, json_repair, instructor and `ai` parse
+  all the text again for each piece: twice the text is four times the work.
+- instructor gives pydantic models, and is measured where its model fits the text.
+- The figures of node include the threads that compile and collect for it.
+"""
+
+
+def stale(found: Results) -> str:
+    """The fastest rival's strings do not grow while they are open; said only if a run saw it."""
+    shown = found.get("correctness", {}).get(RUST, {}).get("open")
+    unread = who.CompiledUnread.name
+    if shown is None or shown > 0.5:
+        return ""
+    ratios = [
+        f"{ours / theirs:.2f}× at {shape}"
+        for shape in ("2 KB", "20 KB", "100 KB")
+        if (ours := cost(found, "values", shape, unread))
+        and (theirs := cost(found, "values", shape, RUST))
+    ]
+    return f"""- {RUST}: the text of an open string is not in its value until the string ends
+  ({100 * shown:.0f} % of the characters of a string were visible when they arrived), so it does
+  less than is asked here. jsonrill doing as little, fed and not looked at, takes
+  {", ".join(ratios)} of its time.
+"""
+
+
+def losses(found: Results) -> str:
+    if "values" not in found:
+        return ""
+    rows = []
+    for shape, results in merged(found).items():
+        for ours, rivals in ((COMPILED, results), (PURE, INTERPRETED | REPARSERS)):
+            own = results.get(ours, {}).get("us")
+            for name, row in results.items():
+                if name in rivals and not name.startswith("jsonrill") and own and row["us"]:
+                    if row["us"] < own:
+                        times = f"{own / row['us']:.2f}×"
+                        rows.append((shape, ours, number(own), name, number(row["us"]), times))
+    header = ("shape", "ours", "µs", "rival", "µs", "ratio")
+    return f"""
+## Rows we lose
+
+Every rival that was faster in the tables above. Compiled jsonrill is held against all of them,
+pure Python against rivals in pure Python and those that parse everything again; native code that
+keeps state, and node, are faster than it nearly everywhere.
+
+{table(header, rows) if rows else "None in this run."}
+"""
+
+
+def tiny(found: Results) -> str:
+    if "crossover" not in found:
+        return ""
+    rows = found["crossover"]["rows"]
+    shown = [size for at, size in enumerate(rows) if at % 3 == 0 or int(size) < 100]
+    body = table(
+        ("characters", COMPILED, PURE, JITER),
+        [[size, *(number(rows[size][name]["us"]) for name in (COMPILED, PURE, JITER))]
+         for size in shown],
+    )  # fmt: skip
+    making = found["crossover"]["making"]
+    sizes = {name: crossing(found, name) for name in (COMPILED, PURE)}
+    said = {
+        name: "at every size measured"
+        if size == 0
+        else "at no size measured"
+        if size == float("inf")
+        else f"from {size:.0f} characters on"
+        for name, size in sizes.items()
+        if size is not None
+    }
+    return f"""
+## Tiny documents
+
+Parsing everything again costs little while there is little. jsonrill is faster than jiter
+{said[COMPILED]} compiled, {said[PURE]} in pure Python. Microseconds a piece, arguments of a tool
+call with more and more fields:
+
+{body}
+
+A `Document` has to be made first: {number(1e6 * making[COMPILED])} µs compiled,
+{number(1e6 * making[PURE])} µs in pure Python, which a document of 15 pieces feels. Beyond that it
+is the fixed cost of two calls a piece, `feed` and the look, that decides here.
+"""
+
+
+def correctness(found: Results) -> str:
+    judged = found.get("correctness")
+    if not judged:
+        return ""
+    counts = ("raised", "retracted", "invented", "false number", "wrong at the end")
+    rows = [
+        (
+            name,
+            *(str(result[count]) for count in counts),
+            f"{100 * result['open']:.0f} %",
+            f"{len(result['accepted'])} of {len(BAD)}",
+            f"{len(result['refused'])} of {len(GOOD)}",
+            "read" if isinstance(result["deep"], int) else str(result["deep"]),
+        )
+        for name, result in judged.items()
+    ]
+    bad = ", ".join(f"`{text}`" for text in BAD)
+    good = ", ".join(f"`{text}`" for text in GOOD)
+    prefixes = next(iter(judged.values()))["prefixes"]
+    header = (
+        "",
+        *counts,
+        "open text shown",
+        "bad texts accepted",
+        "odd texts refused",
+        "30 000 brackets",
+    )
+    return f"""
+## Right, besides fast
+
+What each shows for every prefix of {len(TEXTS)} texts, {prefixes} in all. *Raised*: an error
+though the text so far is fine. *Retracted*: what was there at the prefix before is gone.
+*Invented*: a key, element, text or literal that the final value does not have. *False number*: one
+that is not the final one. *Wrong at the end*: texts whose last value is not that of `json.loads`,
+types included.
+
+{table(header, rows)}
+
+Bad texts, which no continuation can make JSON: {bad}. Odd ones, which `json.loads` takes: {good}.
+The last column is {30_000:,} times `[` in one piece, in a process of its own.
+""".replace("30,000", "30 000")
+
+
+def growth(found: Results) -> str:
+    if "growth" not in found:
+        return ""
+    sizes = list(found["growth"])
+    names = list(found["growth"][sizes[0]]["rows"])
+    rows = [
+        [name, *(cell(found["growth"][size]["rows"].get(name)) for size in sizes)] for name in names
+    ]
+    return f"""
+## Growth with size
+
+Microseconds a piece; flat is what should be seen. Those that parse everything again are left out.
+
+{table(("", *sizes), rows)}
+"""
+
+
+def spine(found: Results) -> str:
+    if "spine" not in found:
+        return ""
+    names = [who.CompiledLive.name, who.CompiledKept.name, who.PureLive.name, who.PureKept.name]
+    rows = [
+        [label, *(cell(result["rows"].get(name)) for name in names)]
+        for label, result in found["spine"].items()
+    ]
+    return f"""
+## What a value that is safe to keep costs
+
+`.value` copies the open containers, each once a look, and nothing that is finished. So its price
+is that of the open spine. A string of 4 000 characters grows; around it:
+
+{table(("", *names), rows)}
+"""
+
+
+def fragments(found: Results) -> str:
+    if "fragments" not in found:
+        return ""
+    shapes = list(found["fragments"])
+    names = list(found["fragments"][shapes[0]]["rows"])
+    rows = [
+        [name, *(cell(found["fragments"][shape]["rows"].get(name)) for shape in shapes)]
+        for name in names
+    ]
+    return f"""
+## Fragments
+
+Microseconds a piece for `Parser.feed`, beside the values of the fastest rival, which has no such
+events.
+
+{table(("", *shapes), rows)}
+"""
+
+
+def whole(found: Results) -> str:
+    if "whole" not in found:
+        return ""
+    ways = list(found["whole"])
+    names = list(found["whole"][ways[0]]["rows"])
+
+    def milliseconds(row: dict[str, Any] | None) -> str:
+        return "–" if row is None else number(1e3 * row["seconds"])
+
+    rows = [
+        [name, *(milliseconds(found["whole"][way]["rows"].get(name)) for way in ways)]
+        for name in names
+    ]
+    return f"""
+## A whole document at once
+
+1 MB, milliseconds. This is not what jsonrill is for: who has all the text has `json.loads` or
+orjson.
+
+{table(("", *ways), rows)}
+"""
+
+
+def updates(found: Results) -> str:
+    if "updates" not in found:
+        return ""
+    shapes = list(found["updates"])
+    names = list(found["updates"][shapes[0]]["rows"])
+    rows = [
+        [name, *(cell(found["updates"][shape]["rows"].get(name)) for shape in shapes)]
+        for name in names
+    ]
+    return f"""
+## Updates
+
+Microseconds a piece, pure Python, the whole document being one entity. Who reads the data of an
+update pays for the open containers in it, who reads the delta for what is new.
+
+{table(("", *shapes), rows)}
+"""
+
+
+def chunker(found: Results) -> str:
+    if "chunker" not in found:
+        return ""
+    sizes = found["chunker"]
+    names = {name: None for costs in sizes.values() for name in costs}
+
+    def shown(costs: dict[str, float], name: str) -> str:
+        if name not in costs:
+            return "–"
+        return f"{number(costs[name])} ({costs[name] / costs['json.loads']:.2f}×)"
+
+    rows = [[name, *(shown(costs, name) for costs in sizes.values())] for name in names]
+    return f"""
+## Snapshots to text
+
+Microseconds a snapshot of this size, and in units of `json.loads` of the same snapshots. Each has
+{PIECE} characters more than the one before, and its keys in another order. *Given values*: the
+snapshots are Python values already, so that nothing is decoded. *The flat way*: flatten every
+snapshot, compare the flat maps, which is what comes to mind first.
+
+{table(("", *sizes), rows)}
+"""
+
+
+def wire(found: Results) -> str:
+    if "wire" not in found:
+        return ""
+    shapes = list(found["wire"])
+    rows = [
+        [way, *(f"{found['wire'][shape][way]:.2f}×" for shape in shapes)]
+        for way in found["wire"][shapes[0]]
+    ]
+    return f"""
+## Bytes on the wire
+
+Bytes sent ÷ bytes of text, server-sent events with their framing but without `id:` lines, for
+tokens of {PIECE} characters.
+
+{table(("", *shapes), rows)}
+"""
+
+
+def memory(found: Results) -> str:
+    if "memory" not in found:
+        return ""
+
+    def size(value: int | str) -> str:
+        return f"{value / 1e6:.1f} MB" if isinstance(value, int) else value
+
+    streamed = [(name, size(most)) for name, most in found["memory"]["streamed"].items()]
+    kept = [(name, size(most)) for name, most in found["memory"]["kept"].items()]
+    return f"""
+## Memory
+
+The most a fresh process had, above what it had before. 1 MB of text in pieces of {PIECE}
+characters, the value looked at after each (`json.loads`: the text at once, so the value alone):
+
+{table(("", "peak"), streamed)}
+
+Every value of 20 KB kept, one for each piece:
+
+{table(("", "peak"), kept)}
+"""
+
+
+def data(results: Results) -> str:
+    versions: dict[str, str] = {}
+    for found in results["versions"].values():
+        versions = {**found, **versions}
+    rows = [(f"*{shape}*", about) for shape, about in ABOUT.items()]
+    texts = "\n".join(f"- {shape}: {about}" for shape, about in rows)
+    pinned = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    older = results["versions"].get("instructor", {}).get("jiter")
+    note = f" instructor runs with jiter {older}, in an environment of its own." if older else ""
+    return f"""
+## Texts and versions
+
+All texts are made by `bench/shapes.py` with fixed seeds:
+
+{texts}
+
+{pinned}.{note}
+"""
+
+
+def chart(found: Results) -> str:
+    shapes = merged(found)
+    sizes = {shape: found["values"][shape]["characters"] for shape in FAMILY}
+    lines = []
+    for name in contestants(shapes):
+        if name.startswith("jsonrill `"):
+            continue
+        style = "ours" if name.startswith("jsonrill,") else "rust" if name == RUST else "rival"
+        points = [
+            (sizes[shape], row["us"])
+            for shape in FAMILY
+            if (row := shapes.get(shape, {}).get(name)) and row["us"]
+        ]
+        lines.append(Line(name, style, points))
+    return svg(f"One piece of {PIECE} characters, the value looked at after it", lines)

@@ -1,0 +1,205 @@
+"""The figures that jsonrill sets out to reach, and whether a run reached them.
+
+Each function reads the results of a run and gives rows; a section that was not run gives none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import exp, log
+from typing import Any, Final, NamedTuple
+
+from . import contestants as who
+
+Results = dict[str, Any]
+
+COMPILED: Final = who.CompiledLive.name
+PURE: Final = who.PureLive.name
+RUST: Final = who.StreamingJsonParser.name
+JITER: Final = who.Jiter.name
+SIZES: Final = ("2 KB", "20 KB", "100 KB")
+
+
+class Target(NamedTuple):
+    """One line of the table: what, the two figures, what came of them, and what was wanted."""
+
+    work: str
+    ours: str
+    theirs: str
+    reached: str
+    wanted: str
+    met: bool
+
+
+def targets(results: Results) -> list[Target]:
+    makers = (against_jiter, against_pure, flat, kept, compiled, tiny, deep, fragments, whole)
+    return [row for maker in (*makers, chunker, wire) for row in maker(results)]
+
+
+def cost(results: Results, section: str, shape: str, name: str) -> float | None:
+    """Microseconds a piece; None where it was not measured or did not come to its end."""
+    row = results.get(section, {}).get(shape, {}).get("rows", {}).get(name)
+    return row["us"] if row else None
+
+
+def faster(work: str, ours: float | None, theirs: float | None, rival: str, least: float) -> Target:
+    """Ours is to be `least` times as fast."""
+    if ours is None or theirs is None:
+        return Target(work, _us(ours), f"{_us(theirs)} {rival}", "–", f"≥ {least:g}×", False)
+    times = theirs / ours
+    return Target(
+        work, _us(ours), f"{_us(theirs)} {rival}", f"{times:.3g}×", f"≥ {least:g}×", times >= least
+    )
+
+
+def within(work: str, ours: float | None, theirs: float | None, rival: str, most: float) -> Target:
+    """Ours is to take at most `most` times as long."""
+    if ours is None or theirs is None:
+        return Target(work, _us(ours), f"{_us(theirs)} {rival}", "–", f"≤ {most:g}×", False)
+    times = ours / theirs
+    return Target(
+        work, _us(ours), f"{_us(theirs)} {rival}", f"{times:.2f}×", f"≤ {most:g}×", times <= most
+    )
+
+
+def _us(cost: float | None) -> str:
+    if cost is None:
+        return "–"
+    return f"{cost / 1e3:.3g} ms" if cost >= 1e3 else f"{cost:.3g} µs"
+
+
+def against_jiter(results: Results) -> Iterator[Target]:
+    if "values" not in results:
+        return
+    for shape, least in zip(SIZES, (3, 30, 150), strict=True):
+        ours, theirs = (cost(results, "values", shape, name) for name in (PURE, JITER))
+        yield faster(f"{shape}, live value, pure Python", ours, theirs, "jiter", least)
+    size = crossing(results, PURE)
+    if size is not None:
+        work = "from this size on faster than jiter, pure Python"
+        yield Target(work, f"{size:.0f} B", "", "", "≤ 300 B", size <= 300)
+
+
+def crossing(results: Results, name: str) -> float | None:
+    """The size from which on jsonrill is faster than jiter; 0 where it always is.
+
+    The last crossing, on a line between the two nearest sizes in logarithms.
+    """
+    rows = results.get("crossover", {}).get("rows", {})
+    if not rows:
+        return None
+    sizes = [int(size) for size in rows]
+    gaps = [log(rows[str(size)][name]["us"] / rows[str(size)][JITER]["us"]) for size in sizes]
+    if gaps[-1] > 0:
+        return float("inf")
+    for at in range(len(sizes) - 1, 0, -1):
+        if gaps[at - 1] > 0:
+            share = gaps[at - 1] / (gaps[at - 1] - gaps[at])
+            return exp(log(sizes[at - 1]) + share * log(sizes[at] / sizes[at - 1]))
+    return 0.0
+
+
+def against_pure(results: Results) -> Iterator[Target]:
+    if "values" not in results:
+        return
+    for rival in (who.StreamingJsonParserPure.name, who.JsonRiver.name):
+        ratios = {
+            shape: theirs / ours
+            for shape in results["values"]
+            if (theirs := cost(results, "values", shape, rival))
+            and (ours := cost(results, "values", shape, PURE))
+        }
+        worst = min(ratios, key=lambda shape: ratios[shape])
+        ours, theirs = (cost(results, "values", worst, name) for name in (PURE, rival))
+        yield faster(f"every shape, pure Python; worst: {worst}", ours, theirs, rival, 1)
+
+
+def flat(results: Results) -> Iterator[Target]:
+    found = results.get("growth")
+    if not found:
+        return
+    for name in (PURE, COMPILED):
+        costs = {size: cost(results, "growth", size, name) for size in found}
+        known = {size: us for size, us in costs.items() if us is not None}
+        least, most = min(known.values()), max(known.values())
+        work = f"cost of a piece, {next(iter(found))} to {list(found)[-1]}, {name.split(', ')[1]}"
+        spread = most / least
+        yield Target(
+            work, f"{_us(least)} to {_us(most)}", "", f"{spread:.2f}×", "≤ 1.3×", spread <= 1.3
+        )
+
+
+def kept(results: Results) -> Iterator[Target]:
+    if "values" not in results:
+        return
+    for shape, least in zip(SIZES, (1, 10, 50), strict=True):
+        ours = cost(results, "values", shape, who.PureKept.name)
+        theirs = cost(results, "values", shape, JITER)
+        yield faster(f"{shape}, `.value`, pure Python", ours, theirs, "jiter", least)
+
+
+def compiled(results: Results) -> Iterator[Target]:
+    if "values" not in results:
+        return
+    for shape in SIZES:
+        ours, theirs = (cost(results, "values", shape, name) for name in (COMPILED, RUST))
+        yield within(f"{shape}, live value, compiled", ours, theirs, RUST, 0.6)
+
+
+def tiny(results: Results) -> Iterator[Target]:
+    if "values" not in results:
+        return
+    ours, theirs = (cost(results, "values", "58 B", name) for name in (COMPILED, JITER))
+    yield within("58 B, live value, compiled", ours, theirs, "jiter", 1.0)
+
+
+def deep(results: Results) -> Iterator[Target]:
+    found = results.get("correctness")
+    if not found:
+        return
+    ours = str(found[COMPILED]["deep"])
+    theirs = f"{RUST}: {found[RUST]['deep']}" if RUST in found else ""
+    work = "30 000 open brackets in one piece, compiled"
+    yield Target(work, ours, theirs, "", "a documented error", ours == "LimitExceeded")
+
+
+def fragments(results: Results) -> Iterator[Target]:
+    for shape in results.get("fragments", {}):
+        names = (who.CompiledFragments.name, RUST)
+        ours, theirs = (cost(results, "fragments", shape, name) for name in names)
+        yield within(f"{shape}, fragments, compiled", ours, theirs, f"{RUST}, values", 1.0)
+
+
+def whole(results: Results) -> Iterator[Target]:
+    if "whole" not in results:
+        return
+    loads = cost(results, "whole", "one piece", who.Loads.name)
+    for name, most in ((PURE, 5), (COMPILED, 2)):
+        ours = cost(results, "whole", "one piece", name)
+        yield within(f"1 MB in one piece, {name.split(', ')[1]}", ours, loads, "json.loads", most)
+
+
+def chunker(results: Results) -> Iterator[Target]:
+    for size, found in results.get("chunker", {}).items():
+        if size in ("4 KB", "20 KB"):
+            ours, loads = found["chunker"], found["json.loads"]
+            yield within(f"chunker, {size} snapshots", ours, loads, "json.loads", 1.5)
+
+
+def wire(results: Results) -> Iterator[Target]:
+    wanted = {
+        "compact fragments, an event for each token": 5,
+        "compact fragments, coalesced to 64 characters": 2,
+    }
+    for shape, ways in results.get("wire", {}).items():
+        for way, most in wanted.items():
+            theirs = f"{ways['the tokens themselves']:.2f}× the tokens themselves"
+            met = ways[way] <= most
+            yield Target(
+                f"bytes on the wire ÷ text, {shape}, {way}",
+                f"{ways[way]:.2f}×",
+                theirs,
+                f"{ways[way]:.2f}×",
+                f"≤ {most}×",
+                met,
+            )

@@ -1,0 +1,275 @@
+"""The command line as a shell sees it: lines in, lines out, one line of complaint, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jsonrill.repair import RULES
+from support import ROOT
+
+pytest.importorskip("typer")
+
+COMMANDS = ("values", "updates", "fragments", "rebuild", "chunks", "calls", "demo", "version")
+FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
+STREAMS = ROOT / "src" / "jsonrill" / "cli" / "streams"
+BASE = [sys.executable, "-m", "jsonrill"]
+# The child reads the same package as this process, compiled or not.
+ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def run(*args: str, given: str | bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    data = given.encode() if isinstance(given, str) else given
+    return subprocess.run([*BASE, *args], input=data, capture_output=True, env=ENV, timeout=60)
+
+
+def lines(done: subprocess.CompletedProcess[bytes]) -> list[object]:
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_values_are_shown_after_each_piece_that_changed_them() -> None:
+    done = run("values", "--tokens", "4", given='{"a": "xyz", "b": [1, 2]}')
+    shown = lines(done)
+    assert shown[-1] == {"a": "xyz", "b": [1, 2]}
+    assert {"a": "x"} in shown and len(shown) > 3
+
+
+def test_updates_in_a_mode_of_declared_entities() -> None:
+    done = run(
+        "updates", "--mode", "one_by_one", "--entity", "c", given='{"c": [{"x": 1}, {"x": 2}]}'
+    )
+    assert lines(done) == [
+        {"index": 0, "status": "COMPLETED", "data": {"x": 1}, "entity": "c"},
+        {"index": 1, "status": "COMPLETED", "data": {"x": 2}, "entity": "c"},
+    ]
+
+
+def test_entities_may_be_named() -> None:
+    text = '{"days": [{"todo": [1, 2]}, {"todo": [3]}]}'
+    done = run("updates", "--mode", "ONE-BY-ONE", "--entity", "item=days[*].todo", given=text)
+    assert [(u["entity"], u["data"]) for u in map(dict, lines(done))] == [  # type: ignore[call-overload]
+        ("item", 1),
+        ("item", 2),
+        ("item", 3),
+    ]
+
+
+@pytest.mark.parametrize("form", [[], ["--compact"]])
+def test_fragments_and_rebuild_are_inverse(form: list[str]) -> None:
+    text = '{"a": [1, "x\\n", null], "b": {"": true}}'
+    sent = run("fragments", "--tokens", "3", *form, given=text)
+    assert lines(run("rebuild", given=sent.stdout))[-1] == json.loads(text)
+
+
+def test_chunks_join_to_the_last_snapshot() -> None:
+    snapshots = (STREAMS / "snapshots.jsonl").read_text("utf8")
+    joined = "".join(map(str, lines(run("chunks", given=snapshots))))
+    assert json.loads(joined) == json.loads(snapshots.splitlines()[-1])
+    assert run("chunks", "--text", given=snapshots).stdout.decode() == joined + "\n"
+
+
+def test_calls_from_lines_and_from_an_event_stream_as_it_came() -> None:
+    events = (STREAMS / "calls.jsonl").read_text("utf8").splitlines()
+    stream = "".join(f"data: {event}\n\n" for event in events) + "data: [DONE]\n\n"
+    from_lines = lines(run("calls", given="\n".join(events)))
+    assert from_lines == lines(run("calls", "--sse-in", given=stream))
+    assert from_lines[-1]["status"] == "complete"  # type: ignore[index]
+
+
+def test_a_provider_log_is_input_of_updates() -> None:
+    texts = ['{"title": "Sto', 'rm"}']
+    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
+    log = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+    shown = lines(run("updates", "--sse-in", given=log))
+    assert [update["data"] for update in map(dict, shown)] == [  # type: ignore[call-overload]
+        {"title": "Sto"},
+        {"title": "Storm"},
+    ]
+
+
+def test_an_event_stream_is_written_with_its_end() -> None:
+    done = run("updates", "--sse-out", given='{"a": 1}')
+    assert done.stdout.decode() == (
+        'data: {"index":0,"status":"COMPLETED","data":{"a":1}}\n\nevent: CLOSE\ndata: [DONE]\n\n'
+    )
+
+
+def test_repairs_are_reported_on_standard_error() -> None:
+    done = run("values", "--repair", "--report", given="Sure: {'a': True,}")
+    assert lines(done) == [{"a": True}]
+    rules = re.findall(
+        r"repaired ([\w-]+) at character \d+ \(line \d+, column \d+\)", done.stderr.decode()
+    )
+    assert rules == ["leading-text", "single-quotes", "python-literals", "trailing-commas"]
+
+
+def test_only_some_repairs() -> None:
+    assert lines(run("values", "--rules", "trailing-commas", given="[1,]")) == [[1]]
+    assert run("values", "--rules", "trailing-commas", given="[True]").returncode == 1
+    wrong = run("values", "--rules", "magic", given="[]")
+    assert wrong.returncode == 2 and next(iter(RULES)) in wrong.stderr.decode()
+
+
+def test_many_documents_and_an_error_in_one_of_them() -> None:
+    done = run("values", "--many", given='{"a": 1}\n{"b" 2}\n{"c": 3}\n')
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"a": 1}, {}, {"c": 3}]
+    assert done.returncode == 1 and b"character 14" in done.stderr
+
+
+BAD = {
+    "values": ('{"a" 1}', "at character 5, in root.a"),
+    "updates": ('{"a" 1}', "at character 5, in root.a"),
+    "fragments": ('{"a": [1 2]}', "at character 9, in root.a"),
+    "rebuild": ('{"path": "root", "kind": "EndObject"}', "EndObject"),
+    "chunks": ('{"a": "x"}\n{"a": "y"}\n', "root.a"),
+    "calls": ("{oops\n", "item 1"),
+}
+
+
+@pytest.mark.parametrize("command", FILTERS)
+def test_bad_input_is_one_line_and_exit_1(command: str) -> None:
+    given, where = BAD[command]
+    done = run(command, given=given)
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    assert done.stderr.startswith(b"jsonrill: ") and where in done.stderr.decode()
+
+
+@pytest.mark.parametrize("command", FILTERS)
+def test_bytes_that_are_no_text_are_bad_input(command: str) -> None:
+    done = run(command, given=b'{"a": "\xff"}\n')
+    assert done.returncode == 1 and done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("command", FILTERS)
+def test_a_missing_file_is_bad_input(command: str) -> None:
+    done = run(command, "no-such-file.json")
+    assert done.returncode == 1
+    assert done.stderr.decode() == "jsonrill: no-such-file.json: No such file or directory\n"
+
+
+@pytest.mark.parametrize("args", [["values", "--nope"], ["updates", "--mode", "X"], ["nope"]])
+def test_bad_usage_is_exit_2(args: list[str]) -> None:
+    done = run(*args)
+    assert done.returncode == 2 and done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) -> None:
+    help_text = " ".join(run(command, "--help").stdout.decode().split())
+    found = re.search(r"Example: (.*?) (?:Arguments|Options|Commands):", help_text)
+    assert found, help_text
+    example = found.group(1)
+    if command == "calls":
+        (tmp_path / "log").write_text("data: [DONE]\n\n")
+        example = example.replace("curl -sN ...", "cat log")
+    script = re.sub(r"\bjsonrill\b", shlex.join(BASE), example)
+    done = subprocess.run(
+        script, shell=True, cwd=tmp_path, capture_output=True, env=ENV, timeout=60
+    )
+    assert done.stdout or command == "calls"
+    assert b"Traceback" not in done.stderr
+
+
+def test_lines_are_flushed_as_the_text_comes() -> None:
+    """The next program of a pipe sees a value while the model still writes."""
+    child = subprocess.Popen(
+        [*BASE, "values"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV
+    )
+    assert child.stdin and child.stdout
+    try:
+        child.stdin.write(b'{"a": "x')
+        child.stdin.flush()
+        assert child.stdout.readline() == b'{"a":"x"}\n'
+        child.stdin.write(b'y"}')
+        child.stdin.flush()
+        assert child.stdout.readline() == b'{"a":"xy"}\n'
+    finally:
+        child.stdin.close()
+        assert child.wait(20) == 0
+        child.stdout.close()
+
+
+def test_a_broken_pipe_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "long.json").write_text(json.dumps(list(range(20_000))))
+    script = f"{shlex.join(BASE)} values --tokens 5 long.json | head -n 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        env=ENV,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(done.stdout.splitlines()) == 1
+
+
+def on_a_terminal(*args: str, given: bytes) -> bytes:
+    """What the command writes when standard output is a terminal."""
+    outer, inner = pty.openpty()
+    child = subprocess.Popen(
+        [*BASE, *args], stdin=subprocess.PIPE, stdout=inner, stderr=subprocess.PIPE, env=ENV
+    )
+    os.close(inner)
+    assert child.stdin and child.stderr
+    child.stdin.write(given)
+    child.stdin.close()
+    written = b""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            piece = os.read(outer, 4096)
+        except OSError:
+            break
+        written += piece
+    child.wait(20)
+    child.stderr.close()
+    os.close(outer)
+    return written
+
+
+def test_a_terminal_gets_colours_and_no_control_characters() -> None:
+    hostile = '{"a": "\\u001b[2J \u009b31m \u202e"}'.encode()
+    shown = on_a_terminal("values", given=hostile).decode()
+    assert "\x1b[36m" in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert "\x1b" not in plain and "\x9b" not in plain and "\u202e" not in plain
+    assert json.loads(plain) == json.loads(hostile)
+
+
+def test_colours_can_be_refused_and_asked_for() -> None:
+    assert b"\x1b" not in on_a_terminal("values", "--no-color", given=b"[1]")
+    assert b"\x1b[33m1" in run("values", "--color", given="[1]").stdout
+
+
+def test_watch_shows_the_document_growing() -> None:
+    shown = on_a_terminal("values", "--watch", "--tokens", "4", given=b'{"a": "xyz", "b": [1]}')
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "▌" in text
+    assert '"b": [' in text and text.rstrip().endswith("}")
+
+
+def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
+    done = run("demo")
+    assert done.returncode == 0 and done.stderr == b""
+    shown = done.stdout.decode()
+    assert "\x1b" not in shown
+    for part in ("text → values", "snapshots → text", "tool calls", "a doomed answer"):
+        assert part in shown
+    assert "joined, the chunks are the last snapshot" in shown
+    assert "2 of 2 calls complete" in shown
+    assert "INVALID_SCHEMA" in shown and "saved" in shown
+
+
+def test_version() -> None:
+    assert re.match(rb"jsonrill \d+\.\d+\.\d+ \((compiled|pure Python)\)\n$", run("version").stdout)

@@ -1,0 +1,123 @@
+"""Writes docs/reference.md: the API from its docstrings, the command line from its `--help`.
+
+`python tools/reference.py` writes it, `--check` says whether it is stale.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+import jsonrill  # noqa: E402
+
+PAGE = ROOT / "docs" / "reference.md"
+HEAD = """\
+# Reference
+
+Everything that `import jsonrill` gives, and every command. Written by `tools/reference.py` from the
+docstrings and from `--help`; a test fails when it is stale.
+
+"""
+COMMANDS = ("values", "updates", "fragments", "rebuild", "chunks", "calls", "demo", "version")
+
+
+def page() -> str:
+    names = [name for name in jsonrill.__all__ if name != "Path"]
+    parts = [HEAD, "## Library\n"]
+    parts += [entry(name) for name in [*names, "Path"]]
+    parts.append("## Command line\n")
+    parts += [
+        f"### jsonrill {command}\n\n```text\n{help_of(command)}\n```\n" for command in COMMANDS
+    ]
+    return "\n".join(parts)
+
+
+def entry(name: str) -> str:
+    """One public name: its signature, what it says of itself, and its members."""
+    thing = getattr(jsonrill, name)
+    lines = [f"### `{name}`\n"]
+    if isinstance(thing, type) and issubclass(thing, Exception):
+        bases = " → ".join(base.__name__ for base in thing.__mro__[1:] if base is not object)
+        lines += [f"An error: {bases}\n", doc(thing)]
+    elif isinstance(thing, type):
+        lines += [code(f"{name}{signature(thing)}"), doc(thing), *members(thing)]
+    elif callable(thing) and not typing.get_origin(thing):
+        lines += [code(f"{name}{signature(thing)}"), doc(thing)]
+    else:
+        lines.append(f"`{told(thing)}`\n")
+    return "\n".join(line for line in lines if line)
+
+
+def told(thing: Any) -> str:
+    """What a name that is neither class nor function is: a type, or a flag."""
+    return "bool" if isinstance(thing, bool) else str(thing).replace("typing.", "")
+
+
+def members(thing: type) -> list[str]:
+    found = []
+    for base in reversed(thing.__mro__[:-1]):
+        for name, member in vars(base).items():
+            if name.startswith("_") or not own(member):
+                continue
+            text = doc(member).strip().replace("\n", " ")
+            if isinstance(member, property):
+                found.append(f"* `{name}`: {text}" if text else f"* `{name}`")
+            else:
+                shown = f"`{name}{signature(member)}`"
+                found.append(f"* {shown}: {text}" if text else f"* {shown}")
+    return [*dict.fromkeys(found), ""] if found else []
+
+
+def own(member: Any) -> bool:
+    return isinstance(member, property) or inspect.isfunction(member)
+
+
+def signature(thing: Any) -> str:
+    try:
+        text = str(inspect.signature(thing))
+    except (TypeError, ValueError):
+        return "(…)"
+    # Annotations are texts, so they come in quotes.
+    text = re.sub(r"""(: |-> )(['"])(.*?)\2(?=[,)= ]|$)""", r"\1\3", text.replace("jsonrill.", ""))
+    text = re.sub(r"\bself(, )?", "", text)
+    text = re.sub(r"<class '(\w+)'>", r"\1", text)
+    return re.sub(r"<object object at 0x[0-9a-f]+>", "…", text)
+
+
+def doc(thing: Any) -> str:
+    text = inspect.getdoc(thing) or ""
+    # A class without words of its own would show those of its base.
+    return text + "\n" if text and text != object.__doc__ else ""
+
+
+def code(text: str) -> str:
+    return f"```text\n{text}\n```\n"
+
+
+def help_of(command: str) -> str:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "90", "TERM": "dumb"}
+    env.pop("FORCE_COLOR", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "jsonrill", command, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=env,
+    )
+    return done.stdout.replace("python -m jsonrill", "jsonrill").strip()
+
+
+if __name__ == "__main__":
+    text = page()
+    if "--check" in sys.argv:
+        sys.exit(None if PAGE.read_text("utf8") == text else "docs/reference.md is stale")
+    PAGE.write_text(text, "utf8")
