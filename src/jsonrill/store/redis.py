@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import redis.asyncio
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, ReadOnlyError, ResponseError, TimeoutError
+from redis.exceptions import ConnectionError, OutOfMemoryError, ReadOnlyError, TimeoutError
 
 from .base import (
     Bounds,
@@ -184,10 +184,8 @@ class RedisStore(Store):
         """A script's answer without its first word, or the refusal that this word names."""
         try:
             word, *rest = await self._call(lambda: script(keys=keys, args=arguments))
-        except ResponseError as error:
-            if "OOM" in str(error):
-                raise StoreFull("memory", "the store is full") from error
-            raise
+        except OutOfMemoryError as error:
+            raise StoreFull("memory", "the store is full") from error
         if word != b"OK":
             raise _refusal(word.decode(), rest)
         return list(rest)
