@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,38 +100,42 @@ def outcome(options: ViewOptions, events: list[SSEEvent]) -> Any:
     return state
 
 
-@examples(25)
+@examples(40)
 @given(
     value=st.sampled_from(VALUES),
     options=st.sampled_from([view for view in VIEWS if view.format != "raw"]),
     size=st.integers(1, 60),
     seed=st.integers(0, 10**6),
+    batch=st.sampled_from([1, 2, 5, 500]),
 )
-def test_coalesced_and_cut_anywhere(value: Any, options: ViewOptions, size: int, seed: int) -> None:
-    from dataclasses import replace
-
+def test_coalesced_and_cut_anywhere(
+    value: Any, options: ViewOptions, size: int, seed: int, batch: int
+) -> None:
     together = replace(options, size=size)
     chance = random.Random(seed)
+    # Somewhere else other records are put together.
+    elsewhere = replace(options, size=chance.choice([0, 5, 500]))
 
     async def main() -> None:
         store = await filled(json.dumps(value), seed, StreamOptions())
-        plain = rendering(StreamOptions(), together)
-        view = View(store, "s", plain, together, lambda: None)
+        view = View(store, "s", rendering(StreamOptions(), together), together, lambda: None)
         await asyncio.sleep(0)
         live = asyncio.create_task(read(store, together, START, view))
         await asyncio.sleep(0.001)
         await store.finalize("s", CLOSED.to_bytes())
-        whole = await live
-        await view.close()
+        here, there = await live, await read(store, elsewhere, START)
         uncut = outcome(options, await read(store, options, START))
-        assert outcome(options, whole) == uncut
-        cut = chance.randrange(len(whole))
-        # Somewhere else, where other records are put together.
-        elsewhere = replace(options, size=chance.choice([0, 5, 500]))
-        rest = await read(store, elsewhere, parse(whole[cut].id)) if cut < len(whole) - 1 else []
-        assert outcome(options, [*whole[: cut + 1], *rest]) == uncut
+        assert outcome(options, here) == outcome(options, there) == uncut
+        for before, after, ring in ((here, elsewhere, None), (there, together, view)):
+            cut = chance.randrange(len(before))
+            position = parse(before[cut].id)
+            rest = await read(store, after, position, ring) if cut < len(before) - 1 else []
+            assert outcome(options, [*before[: cut + 1], *rest]) == uncut
+        await view.close()
 
-    asyncio.run(main())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jsonrill.store.memory.BATCH", batch)
+        asyncio.run(main())
 
 
 def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
