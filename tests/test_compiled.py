@@ -9,7 +9,7 @@ import pytest
 
 import jsonrill
 
-HOT = ("paths", "fragments", "machine", "repair", "parser", "rebuilder", "document")
+HOT = ("paths", "fragments", "machine", "prose", "repair", "parser", "rebuilder", "document")
 
 
 @pytest.mark.parametrize("name", HOT)

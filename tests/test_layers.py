@@ -31,6 +31,9 @@ PAGE = (
         "grammar",
         "states",
         "machine",
+        "rules",
+        "ahead",
+        "prose",
         "repair",
         "parser",
         "rebuilder",
@@ -44,7 +47,11 @@ PARTS_OF = {
     "partial": {"entities", "schema", "delta"},
     "toolcalls": {"providers"},
 }
-ONLY_FOR = {"repair": {"parser", "document", "partial", "__init__", "cli"}}
+ONLY_FOR = {
+    "ahead": {"prose", "repair"},
+    "prose": {"repair"},
+    "repair": {"parser", "document", "partial", "__init__"},
+}
 # Extras that a core module may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}
 NO_IO = set(

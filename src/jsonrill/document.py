@@ -58,9 +58,11 @@ class Document(Growing):
         tree = self._tree
         tree.changed = False
         tree.finished = []
-        self._machine.flush()
-        if tree.changed:
-            tree.stale = True
+        try:
+            self._machine.flush()
+        finally:
+            if tree.changed:
+                tree.stale = True
         return tree.changed
 
     @property

@@ -64,6 +64,9 @@ CUT_ESCAPE: Final = re.compile(
 LONE_HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 GOOD_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
 
+# How "surrogateescape" decodes a byte that is not UTF-8.
+UNDECODABLE: Final = re.compile(r"[\udc80-\udcff]")
+
 _LONE_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 

@@ -20,10 +20,10 @@ cdef class Sink:
     cpdef bint takes_values(self)
 
 cdef class Machine:
-    cdef bint _bom, _careful, _closed, _many, _object, _plain, _single, _unique
-    cdef int _state
-    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _offset, _room, _stop
-    cdef Py_ssize_t _number_limit, _string_limit, _text_limit, _token
+    cdef bint _bom, _careful, _closed, _many, _object, _plain, _unique
+    cdef int _fresh, _state
+    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _room
+    cdef Py_ssize_t _number_limit, _stop, _string_limit, _text_limit, _token
     cdef public Py_ssize_t document
     cdef public list errors, repairs
     cdef list _frames, _number
@@ -38,16 +38,16 @@ cdef class Machine:
     cdef _close_stream(self)
     cdef _finish(self)
     cdef bint _at_bom(self)
-    cdef bint _many_ended(self)
+    cdef bint _outside(self)
     cdef _feed_other(self, data)
-    cdef _bad_byte(self, bytes bad, bytes rest)
+    cdef _run_undecodable(self, str text)
     cdef _run_carefully(self, str text)
-    cdef _give_up(self, error, str char)
-    cdef _next_document(self, int state)
-    @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, state=int, char=Py_UCS4)
-    cdef _run(self, str text)
-    cdef _moved(self, str text)
-    cdef Py_ssize_t _single_string(self, str text, Py_ssize_t pos) except -2
+    cdef _run_documents(self, str text)
+    cdef _give_up(self, error, str text, Py_ssize_t pos)
+    cdef _next_document(self, int state, Py_ssize_t pos)
+    @cython.locals(end=Py_ssize_t, state=int, char=Py_UCS4)
+    cdef _run(self, str text, Py_ssize_t pos=*)
+    cdef _count_lines(self, str text, Py_ssize_t end)
     cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
     cdef bint _closes(self, Py_UCS4 char, int state)
     cdef Py_ssize_t _value(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
@@ -62,9 +62,11 @@ cdef class Machine:
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
+    cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
+    cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     @cython.locals(key=str)
-    cdef Py_ssize_t _close_string(self, str text, Py_ssize_t quote) except -2
+    cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
     @cython.locals(start=Py_ssize_t)

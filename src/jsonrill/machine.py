@@ -32,6 +32,7 @@ from .grammar import (
     SEPARATOR,
     SPACE,
     STRING_RUN,
+    UNDECODABLE,
     unescape,
 )
 from .paths import Path, to_text
@@ -60,9 +61,11 @@ class Limits:
     string: int = 16 * 2**20
     number: int = 400
     keys: int = 100_000
+    repairs: int = 100_000
 
     def __post_init__(self) -> None:
-        if self.text < 1 or min(self.depth, self.string, self.number, self.keys) < 0:
+        others = (self.depth, self.string, self.number, self.keys, self.repairs)
+        if self.text < 1 or min(others) < 0:
             raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
@@ -105,7 +108,6 @@ class Sink:
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
 
-NO_CONTROL: Final = "no control character in a string"
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
@@ -121,13 +123,16 @@ class Machine:
         "_count",
         "_decoder",
         "_frames",
+        "_fresh",
         "_held",
         "_key",
         "_limits",
         "_line",
         "_line_start",
+        "_lined",
         "_many",
         "_number",
+        "_number_end",
         "_number_limit",
         "_number_state",
         "_object",
@@ -137,7 +142,6 @@ class Machine:
         "_plain",
         "_room",
         "_seen",
-        "_single",
         "_sink",
         "_state",
         "_stop",
@@ -183,6 +187,8 @@ class Machine:
         self.errors: list[InvalidJSON | LimitExceeded] = []
         # With leniency: what was repaired.
         self.repairs: list[Repair] = []
+        # The state in which a document begins.
+        self._fresh = VALUE
         self._state = VALUE
         # The open container: is it an object, its last key, how many keys or elements it has
         # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
@@ -199,18 +205,19 @@ class Machine:
         self._parts = Parts()
         self._number: list[str] = []
         self._number_state = "start"
+        self._number_end = -1
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
         self._held = ""
         self._tail = b""
         self._bom = True
-        # A string in single quotes, which only leniency opens.
-        self._single = False
         # In a string with nothing held: the next piece may be plain text through and through.
         self._plain = False
         # The position of the first character that is not yet read.
         self._offset = 0
+        # The line and where it began, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
+        self._lined = 0
 
     def tell(self, sink: Sink) -> None:
         """From the next event on, tell `sink`."""
@@ -278,7 +285,7 @@ class Machine:
             return
         try:
             self._finish()
-        except InvalidJSON as error:
+        except (InvalidJSON, LimitExceeded) as error:
             if not self._many:
                 raise
             self.errors.append(error)
@@ -294,17 +301,16 @@ class Machine:
             raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
         if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
             self._end_number("", 0)
-        if self._state != END and not self._many_ended():
+        if self._state != END and not (self._many and self._outside()):
             raise self._error_here(Truncated, self._expected(), "but the text ended")
 
     def _at_bom(self) -> bool:
         """Has nothing come yet but perhaps the beginning of a byte order mark?"""
         return self._bom and not self._offset and not self._held
 
-    def _many_ended(self) -> bool:
-        """With many documents: does the text stand between two of them?"""
-        between = self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
-        return self._many and between
+    def _outside(self) -> bool:
+        """Does the text stand before, after or between documents?"""
+        return self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
 
     def _feed_other(self, data: Any) -> None:
         """Bytes, or a subclass of str."""
@@ -321,32 +327,30 @@ class Machine:
                 self._careful = bool(data) or self._many
                 return None
             data = data.removeprefix(BOM_UTF8)
-        bad = b""
-        try:
-            text, used = utf_8_decode(data, "strict", False)
-        except UnicodeDecodeError as error:
-            used, bad = error.start, data[error.start : error.start + 1]
-            text = data[:used].decode()
         self._tail = b""
         self._bom = False
-        text, self._held = self._held + text, ""
-        self._run_carefully(text)
-        if bad:
-            return self._bad_byte(bad, data[used + 1 :])
+        try:
+            text, used = utf_8_decode(data, "strict", False)
+            self._run_carefully(text)
+        except UnicodeDecodeError:
+            text, used = utf_8_decode(data, "surrogateescape", False)
+            self._run_undecodable(text)
         self._tail = data[used:]
         self._careful = bool(self._tail) or self._many
         self._plain = self._plain and not self._tail
         return None
 
-    def _bad_byte(self, bad: bytes, rest: bytes) -> None:
-        """What cannot be decoded; with many documents, the next ones still can."""
-        error = self._error_here(InvalidJSON, "UTF-8", f"but got byte 0x{bad.hex()}")
-        if not self._many:
-            raise error
-        self._moved(self._held)
-        self._give_up(error, "")
-        self._run("\ufffd")
-        self._feed_other(rest)
+    def _run_undecodable(self, text: str) -> None:
+        """Run text in which a lone surrogate stands for each byte that is not UTF-8."""
+        start = 0
+        for bad in UNDECODABLE.finditer(text):
+            self._run_carefully(text[start : bad.start()])
+            start = bad.start()
+            if self._state != SKIPPED:
+                byte = f"0x{ord(bad.group()) - 0xDC00:02x}"
+                error = self._error_here(InvalidJSON, "UTF-8", f"but got byte {byte}")
+                self._give_up(error, "", len(self._held))
+        self._run_carefully(text[start:])
 
     def _run_carefully(self, text: str) -> None:
         """Run where the stream may be closed, a limit passed, one of many documents invalid."""
@@ -354,61 +358,67 @@ class Machine:
             raise StreamClosed(_CLOSED)
         if self._tail:
             raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
+        start = 0
         while True:
-            room = max(0, self._begin + self._text_limit - self._offset)
-            part = text if len(text) <= room else text[:room]
-            try:
-                self._run(part)
-                if len(part) == len(text):
-                    return
-                text = self._held + text[len(part) :]
-                if self._many_ended():
-                    self._begin = self._offset
-                elif self._offset + len(self._held) >= self._begin + self._text_limit:
-                    raise self._over("text", self._text_limit, self._held, len(self._held))
-                self._held = ""
-            except (InvalidJSON, LimitExceeded) as error:
-                if not self._many:
-                    raise
-                read = error.offset - self._offset
-                self._moved(text[:read])
-                text = text[read:]
-                self._give_up(error, text[:1])
+            room = self._begin + self._text_limit - self._offset - len(self._held)
+            part = text[start : start + max(0, room)]
+            start += len(part)
+            self._run_documents(self._held + part)
+            if start == len(text):
+                return
+            end = len(self._held)
+            if self._offset + end < self._begin + self._text_limit:
+                continue  # another document began
+            if self._many and self._outside():
+                self._begin = self._offset
+            else:
+                self._give_up(self._over("text", self._text_limit, self._held, end), "", end)
 
-    def _give_up(self, error: InvalidJSON | LimitExceeded, char: str) -> None:
+    def _run_documents(self, text: str) -> None:
+        """Run, and with many documents run on where one was given up."""
+        pos = 0
+        self._held = ""
+        while True:
+            try:
+                return self._run(text, pos)
+            except (InvalidJSON, LimitExceeded) as error:
+                pos = error.offset - self._offset
+                self._give_up(error, text, pos)
+
+    def _give_up(self, error: InvalidJSON | LimitExceeded, text: str, pos: int) -> None:
         """One of many documents is lost: keep its error, go on after the next newline.
 
         A bracket in the first column is after a newline already: a line was cut off before it.
         """
+        if not self._many:
+            raise error
         self.errors.append(error)
         self._closed = False
+        char = text[pos : pos + 1]
         at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
-        self._next_document(VALUE if at_once or char == SEPARATOR else SKIPPED)
+        self._next_document(self._fresh if at_once or char == SEPARATOR else SKIPPED, pos)
 
-    def _next_document(self, state: int) -> None:
+    def _next_document(self, state: int, pos: int) -> None:
+        """Begin another document with the character at `pos` of this piece."""
         self._sink.next_document()  # first, so that it can still ask what was pending
         self._state = state
-        self._object = self._single = False
+        self._object = False
         self._seen = None
-        self._held = ""
         self._frames.clear()
         self._parts.take()
         del self._number[:]
-        self._begin = self._offset
+        self._begin = self._offset + pos
         self.document += 1
 
-    def _run(self, text: str) -> None:
-        pos, end = 0, len(text)
+    def _run(self, text: str, pos: int = 0) -> None:
+        end = len(text)
         if end >= WORTH_DECODING:
             self._budget = 2 * end
         while pos < end:
             state = self._state
             if state >= STRING:
                 if state < DIGITS:
-                    if self._single:
-                        pos = self._single_string(text, pos)
-                    else:
-                        pos = self._string(text, pos)
+                    pos = self._string(text, pos)
                 elif state == DIGITS:
                     pos = self._digits(text, pos)
                 else:
@@ -437,30 +447,29 @@ class Machine:
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
-        if self._held:
-            text = text[: end - len(self._held)]
+        end -= len(self._held)
         if "\n" in text:
-            self._moved(text)
-        else:
-            self._offset += len(text)
-        self._plain = self._state == STRING and not self._held and not self._single
+            self._count_lines(text, end)
+        self._offset += end
+        self._plain = self._state == STRING and not self._held
 
-    def _moved(self, text: str) -> None:
-        if "\n" in text:
-            self._line += text.count("\n")
-            self._line_start = self._offset + text.rindex("\n") + 1
-        self._offset += len(text)
-
-    def _single_string(self, text: str, pos: int) -> int:
-        """In a string in single quotes, which only leniency opens."""
-        raise NotImplementedError
+    def _count_lines(self, text: str, end: int) -> None:
+        """Know the line of the character at `end` of this piece; each newline is counted once."""
+        start = max(0, self._lined - self._offset)
+        if end > start:
+            self._line += text.count("\n", start, end)
+            last = text.rfind("\n", start, end)
+            if last >= 0:
+                self._line_start = self._offset + last + 1
+            self._lined = self._offset + end
 
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
         found = RECORD_END.search(text, pos)
         if found is None:
             return len(text)
-        self._state = VALUE
+        self._state = self._fresh
+        self._begin = self._offset + found.end()
         return found.end()
 
     def _closes(self, char: str, state: int) -> bool:
@@ -579,12 +588,13 @@ class Machine:
         run = text[pos:end]
         if "\\" in run or not run.isprintable() or self._offset + end > self._stop:
             return self._escaped(text, pos)
-        if run:
-            if self._state == STRING:
+        if self._state == STRING:
+            if run:
                 self._sink.text(run)
-            else:
-                self._parts.add(run)
-        return end if quote < 0 else self._close_string(text, quote)
+            return end if quote < 0 else self._end_string(text, quote)
+        if run:
+            self._parts.add(run)
+        return end if quote < 0 else self._end_key(text, quote)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
@@ -595,7 +605,9 @@ class Machine:
             run = text[pos:stop]
             self._take(unescape(run) if "\\" in run else run)
         if stop < len(text) and text[stop] == '"':
-            return self._close_string(text, stop)
+            if self._state == STRING:
+                return self._end_string(text, stop)
+            return self._end_key(text, stop)
         if stop < end and text[stop] == "\\":
             last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
             if last or not CUT_ESCAPE.match(text, stop, end):
@@ -605,7 +617,7 @@ class Machine:
                 return end
             stop = end
         if stop < end:
-            return self._unexpected(text, stop, NO_CONTROL)
+            return self._control(text, stop)
         if end < len(text):
             raise self._over("string", self._limits.string, text, end)
         return end
@@ -620,20 +632,24 @@ class Machine:
         expected = "a hexadecimal digit" if text[pos - 1] != "\\" else "an escape"
         return self._unexpected(text, pos, expected)
 
+    def _control(self, text: str, pos: int) -> int:
+        return self._unexpected(text, pos, "no control character in a string")
+
     def _take(self, run: str) -> None:
         if self._state == STRING:
             self._sink.text(run)
         else:
             self._parts.add(run)
 
-    def _close_string(self, text: str, quote: int) -> int:
-        if self._state == STRING:
-            self._sink.end_string()
-            if self._frames:
-                self._state = AFTER
-            else:
-                self._ended(quote + 1)
-            return quote + 1
+    def _end_string(self, text: str, quote: int) -> int:
+        self._sink.end_string()
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._ended(quote + 1)
+        return quote + 1
+
+    def _end_key(self, text: str, quote: int) -> int:
         key = self._parts.take()
         if self._seen is not None:
             if key in self._seen:
@@ -679,6 +695,7 @@ class Machine:
         if pos < len(text):
             if state not in NUMBER_DONE:
                 return self._unexpected(text, pos)
+            self._number_end = self._offset + pos
             self._end_number(text, pos)
         return pos
 
@@ -720,12 +737,11 @@ class Machine:
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
         """Every character that cannot stand where it does comes here."""
         if self._many and not self._frames:
-            if self._state == END:
-                self._next_document(VALUE)
-                self._begin += pos
-                return pos
-            if self._state == VALUE and text[pos] == SEPARATOR:
+            if text[pos] == SEPARATOR and self._state in (VALUE, END):
                 return pos + 1
+            if self._state == END:
+                self._next_document(self._fresh, pos)
+                return pos
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
@@ -771,10 +787,9 @@ class Machine:
 
     def _position(self, text: str, pos: int) -> tuple[int, int, int]:
         """Offset, line and column of the character at `pos` of this piece."""
-        before = text.rfind("\n", 0, pos)
-        line_start = self._line_start if before < 0 else self._offset + before + 1
+        self._count_lines(text, pos)
         offset = self._offset + pos
-        return offset, self._line + text.count("\n", 0, pos), offset - line_start + 1
+        return offset, self._line, offset - self._line_start + 1
 
 
 def _deeper(value: Any, depth: int, brackets: int) -> bool:

@@ -1,346 +1,257 @@
-"""What lenient parsing accepts: one table of rules, applied by the one state machine.
+"""Leniency: the strict machine with an answer where it refuses.
 
-`LenientMachine` is the strict machine with an answer where that one refuses: each rule looks at
-the refused character, says where reading goes on and in which state, and is reported. So valid
-JSON never meets a rule, nothing is read twice, and nothing that was shown is taken back.
+Each rule looks at the refused character, says where reading goes on and in which state, and is
+reported. What cannot be told yet is held until it can (the shapes of `ahead.py`). So valid JSON
+never meets a rule, nothing is read twice, and nothing that was shown is taken back.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from .grammar import CUT_ESCAPE, ESCAPE, LITERALS, unescape
-from .machine import NO_CONTROL, Machine, Repair, Sink
+from . import ahead
+from .grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LITERALS, LONE_HIGH, RECORD_END, unescape
+from .machine import Machine, Sink
+from .prose import ProseMachine
+from .rules import QUOTES
 from .states import (
     AFTER,
     BARE_KEY,
+    BEFORE,
     BLOCK_COMMENT,
     COLON,
     DIGITS,
     END,
+    FENCE,
     FIRST_ELEMENT,
     FIRST_KEY,
     IGNORED,
     KEY,
+    LENIENT,
     LINE_COMMENT,
     NEXT_KEY,
+    ODD_KEY,
+    ODD_STRING,
     PROSE,
     STRING,
+    THOUGHTS,
     VALUE,
 )
 
-
-class Rule(NamedTuple):
-    """One thing that models do: why, and an example with the JSON it is read as."""
-
-    reason: str
-    text: str
-    json: str
-
-
-RULES: Final[dict[str, Rule]] = {
-    "leading-text": Rule("models explain before they answer", 'Sure: {"a": 1}', '{"a": 1}'),
-    "trailing-text": Rule("and after", '{"a": 1} Hope it helps!', '{"a": 1}'),
-    "fences": Rule("answers come as Markdown", '```json\n{"a": 1}\n```', '{"a": 1}'),
-    "trailing-commas": Rule("allowed in most languages", '{"a": [1, 2,],}', '{"a": [1, 2]}'),
-    "missing-commas": Rule(
-        "forgotten at line ends", '{"a": 1 "b": [1 2]}', '{"a": 1, "b": [1, 2]}'
-    ),
-    "comments": Rule("explaining inside the answer", '{"a": 1 // one\n}', '{"a": 1}'),
-    "single-quotes": Rule("Python and JavaScript habits", "{'a': 'it is'}", '{"a": "it is"}'),
-    "bare-keys": Rule("JavaScript habits", "{a: 1}", '{"a": 1}'),
-    "python-literals": Rule("Python habits", '{"a": True, "b": None}', '{"a": true, "b": null}'),
-    "nan": Rule("Python writes them, JSON has no such number", '{"a": NaN}', '{"a": null}'),
-    "raw-newlines": Rule("text is pasted into strings", '{"a": "x\ny"}', '{"a": "x\\ny"}'),
-    "bad-escapes": Rule(
-        "paths and formulas are not escaped", r'{"a": "C:\Home"}', r'{"a": "C:\\Home"}'
-    ),
-    "cut-off": Rule("the token limit was reached", '{"a": ["x", "y', '{"a": ["x", "y"]}'),
+# Words that are no JSON, what they are read as, and by which rule.
+_WORDS: Final[dict[str, tuple[bool | None, str]]] = {
+    "True": (True, "python-literals"),
+    "False": (False, "python-literals"),
+    "None": (None, "python-literals"),
+    "NaN": (None, "nan"),
+    "Infinity": (None, "nan"),
+    "undefined": (None, "nan"),
 }
+_ALL_WORDS: Final = (*LITERALS.values(), *((word, value) for word, (value, _) in _WORDS.items()))
+_BEGINS_VALUE: Final = frozenset('"{[-0123456789tfn') | {word[0] for word in _WORDS}
 
-# A bracket of JSON is told from one in prose by the first thing inside it ...
-_STARTS: Final = re.compile(
-    r"""\{\s{0,200}(?:["'}]|//|/\*|[A-Za-z_$][\w$-]{0,80}\s{0,9}:)"""
-    r"""|\[\s{0,200}(?:[\[{"'\]0-9-]|//|/\*"""
-    r"""|(?:true|false|null|True|False|None|NaN|Infinity)\s{0,9}[,\]])"""
-)
-# ... which may not have come yet: every beginning of the above. Both are bounded, and alike.
-_MAY_START: Final = re.compile(
-    r"\{\s{0,200}(?:/|[A-Za-z_$][\w$-]{0,80}\s{0,9})?\Z|\[\s{0,200}(?:/|[A-Za-z]{1,8}\s{0,9})?\Z"
-)
-_CANDIDATE: Final = re.compile(r"[{\[`]")
-_FENCE: Final = re.compile(r"`{3,40}[\w+-]{0,40}")
-_MAY_BE_FENCE: Final = re.compile(r"`{1,2}\Z|`{3,40}[\w+-]{0,40}\Z")
-_TICKS: Final = re.compile(r"```")
-_MAY_BE_TICKS: Final = re.compile(r"`{1,2}\Z")
 _BARE: Final = re.compile(r"[\w$-]*")
-_BARE_START: Final = re.compile(r"[A-Za-z_$]")
-_PLAIN_SINGLE: Final = re.compile(r"[^'\\\x00-\x1f]*")
-_VALUE_START: Final = frozenset('"{[-0123456789tfn')
+_BARE_START: Final = re.compile(r"[\w$]")
+# The quote that ends what an odd quote opens, and the plain text between them.
+_CLOSERS: Final = {"'": "'", "“": "”", "‘": "’"}
+_PLAIN: Final = {
+    quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in _CLOSERS.items()
+}
 
-_WORDS: Final[dict[str, tuple[tuple[str, Any, str], ...]]] = {
-    "T": (("True", True, "python-literals"),),
-    "F": (("False", False, "python-literals"),),
-    "N": (("None", None, "python-literals"), ("NaN", None, "nan")),
-    "I": (("Infinity", None, "nan"),),
+# What the states of leniency are to the strict machine; a comment is what it interrupted.
+_STRICT: Final = {
+    **dict.fromkeys((BEFORE, PROSE, THOUGHTS, FENCE), VALUE),
+    IGNORED: END,
+    BARE_KEY: KEY,
+    ODD_KEY: KEY,
+    ODD_STRING: STRING,
 }
 
 
-def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
-    """The rules that `repair=` asks for; a `ValueError` names one that there is not."""
-    if isinstance(rules, bool):
-        return frozenset(RULES if rules else ())
-    names = frozenset([rules] if isinstance(rules, str) else rules)
-    unknown = sorted(map(str, names - RULES.keys()))
-    if unknown:
-        raise ValueError(f"no such repair: {', '.join(unknown)}; there are {', '.join(RULES)}")
-    return names
+class LenientMachine(ProseMachine):
+    """The machine with an answer where the strict one refuses."""
 
+    __slots__ = ("_inner", "_opened")
 
-class LenientMachine(Machine):
-    """The machine with an answer where the strict one refuses.
-
-    It calls the strict one by name: compiled methods have no `super()`.
-    """
-
-    __slots__ = ("_resume", "_rules")
-
-    def __init__(self, sink: Sink, *, rules: bool | Iterable[str], **options: Any) -> None:
+    def __init__(self, sink: Sink, **options: Any) -> None:
         super().__init__(sink, **options)
-        self._rules = rule_names(rules)
-        # The state to go back to after a comment.
-        self._resume = VALUE
+        self._inner = "inner-quotes" in self._rules
+        # The quote that opened an odd string.
+        self._opened = ""
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
-        state = self._state
-        if state == STRING or state == KEY:
-            end = self._mend_string(text, pos, expected)
-        elif state == DIGITS:
-            end = self._mend_number(text, pos)
-        elif not self._frames:
-            end = self._mend_outside(text, pos)
-        elif expected:  # half a literal
-            end = -1
-        else:
-            end = self._mend_inside(text, pos)
+        state, end = self._state, -1
+        if state == DIGITS:
+            end = self._mend_infinity(text, pos)
+        elif state == END:
+            end = self._mend_after(text, pos)
+        elif state < STRING and not expected:  # with `expected` it is half a literal
+            end = self._mend(text, pos, text[pos])
         return end if end >= 0 else Machine._unexpected(self, text, pos, expected)
 
-    def _note(self, rule: str, text: str, pos: int) -> bool:
-        """Report a repair, if its rule is on."""
-        if rule not in self._rules:
-            return False
-        offset, line, column = self._position(text, pos)
-        self.repairs.append(Repair(rule, offset, line, column, self.document))
-        return True
-
-    # ---- outside the value -------------------------------------------------------------------
-
-    def _mend_outside(self, text: str, pos: int) -> int:
-        """Text before or after the value. No rule fits: -1."""
-        if self._many and (self._state == END or text[pos] == "\x1e"):
-            return -1
-        if text[pos] == "`" and "fences" in self._rules:
-            opens = self._state == VALUE
-            if (_MAY_BE_FENCE if opens else _MAY_BE_TICKS).match(text, pos):
-                return self._hold(text, pos)
-            fence = (_FENCE if opens else _TICKS).match(text, pos)
-            if fence:
-                self._note("fences", text, pos)
-                return fence.end()
-        if self._state == VALUE and (comment := self._mend_comment(text, pos, "/")) >= 0:
-            return comment
-        before = self._state == VALUE
-        if not self._note("leading-text" if before else "trailing-text", text, pos):
-            return -1
-        self._state = PROSE if before else IGNORED
-        return pos
-
     def _skip(self, text: str, pos: int) -> int:
-        state = self._state
-        if state == PROSE:
-            return self._prose(text, pos)
-        if state == BARE_KEY:
+        if self._state == BARE_KEY:
             return self._bare_key(text, pos)
-        if state == LINE_COMMENT or state == BLOCK_COMMENT:
-            return self._comment(text, pos)
-        return len(text) if state == IGNORED else Machine._skip(self, text, pos)
+        if self._state == ODD_STRING or self._state == ODD_KEY:
+            return self._odd_string(text, pos)
+        return ProseMachine._skip(self, text, pos)
 
-    def _prose(self, text: str, pos: int) -> int:
-        """Look for a fence, or for a bracket that has something of JSON in it."""
-        while (found := _CANDIDATE.search(text, pos)) is not None:
-            at = found.start()
-            if text[at] == "`":
-                if _MAY_BE_FENCE.match(text, at):
-                    return self._hold(text, at)
-                fence = _FENCE.match(text, at)
-                if fence and self._note("fences", text, at):
-                    self._state = VALUE
-                    return fence.end()
-                pos = fence.end() if fence else at + 1
-            elif _STARTS.match(text, at):
-                self._state = VALUE
-                return at
-            elif _MAY_START.match(text, at):
-                return self._hold(text, at)
-            else:
-                pos = at + 1
-        return len(text)
+    def _outside(self) -> bool:
+        return self._state != ODD_STRING and ProseMachine._outside(self)
 
-    def _hold(self, text: str, pos: int) -> int:
-        self._held = text[pos:]
-        return len(text)
+    # ---- between tokens ----------------------------------------------------------------------
 
-    # ---- between the tokens of a container ---------------------------------------------------
-
-    def _mend_inside(self, text: str, pos: int) -> int:
-        """A comma too many or too few, a comment, a bare key, a word. No rule fits: -1."""
-        state, char = self._state, text[pos]
-        if char in "/#":
-            return self._mend_comment(text, pos, char)
-        if char == "'":
-            return self._mend_quote(text, pos)
+    def _mend(self, text: str, pos: int, char: str) -> int:
+        if char in QUOTES:
+            return self._mend_quote(text, pos, char)
+        if not self._frames:
+            return self._mend_word(text, pos)
+        if char == "/":
+            return self._mend_comment(text, pos)
+        if char == "#":
+            return self._mend_hash(text, pos)
+        if char == ":" or self._state == COLON:
+            return -1
+        if self._state == VALUE and self._object:  # after a colon: no value is invented
+            return self._mend_word(text, pos)
         if char == ",":
-            extra = state in (VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY) and not self._after_colon()
-            return pos + 1 if extra and self._note("trailing-commas", text, pos) else -1
-        if char in "]}" and (state == NEXT_KEY or state == VALUE):
-            closes = char == ("}" if self._object else "]") and not self._after_colon()
-            if closes and self._note("trailing-commas", text, pos):
-                return self._close(pos)
-            return -1
-        if state == AFTER:
+            return pos + 1 if self._note("trailing-commas", text, pos) else -1
+        if char in "]}":
+            return self._mend_closer(text, pos, char)
+        if char in ".…":
+            return self._mend_ellipsis(text, pos)
+        if self._state == AFTER:
             return self._mend_missing_comma(text, pos, char)
-        if state == FIRST_KEY or state == NEXT_KEY:
-            if _BARE_START.match(char) and self._note("bare-keys", text, pos):
-                self._state = BARE_KEY
-                self._token = self._offset + pos
-                self._stop = self._token + self._string_limit
-                return pos
-            return -1
-        return self._mend_word(text, pos) if state <= FIRST_ELEMENT else -1
+        return self._mend_bare_key(text, pos) if self._object else self._mend_word(text, pos)
 
-    def _after_colon(self) -> bool:
-        return self._object and self._state == VALUE
+    def _mend_hash(self, text: str, pos: int) -> int:
+        if not self._note("comments", text, pos):
+            return -1
+        self._resume = self._state
+        self._state = LINE_COMMENT
+        return pos + 1
+
+    def _mend_closer(self, text: str, pos: int, char: str) -> int:
+        """A bracket after a comma, or of the wrong kind: one is missing, or this is too many."""
+        if self._state == NEXT_KEY or self._state == VALUE:
+            if not self._note("trailing-commas", text, pos):
+                return -1
+            self._take_comma_back()
+        if char == _closer(self._object):
+            return pos
+        if not self._note("brackets", text, pos):
+            return -1
+        if len(self._frames) > 1 and char == _closer(self._frames[-1][0]):
+            self._close(pos)
+            return pos
+        return pos + 1
+
+    def _mend_ellipsis(self, text: str, pos: int) -> int:
+        end = self._mend_mark("ellipses", ahead.ELLIPSIS, text, pos)
+        if end >= 0 and not self._held and (self._state == NEXT_KEY or self._state == VALUE):
+            self._take_comma_back()
+        return end
 
     def _mend_missing_comma(self, text: str, pos: int, char: str) -> int:
         if self._object:
-            fits = char == '"' or (_BARE_START.match(char) and "bare-keys" in self._rules)
+            fits = char == '"' or ("bare-keys" in self._rules and _BARE_START.match(char))
         else:
-            fits = char in _VALUE_START or char in _WORDS
+            # 2024-01-01 and 007 are no numbers with forgotten commas.
+            fits = char in _BEGINS_VALUE and self._number_end != self._offset + pos
         if not fits or not self._note("missing-commas", text, pos):
             return -1
-        self._comma()
+        self._add_comma()
         return pos
 
-    def _comma(self) -> None:
-        if self._object:
-            self._state = NEXT_KEY
-        else:
-            self._state = VALUE
-            self._count += 1
+    def _add_comma(self) -> None:
+        self._state = NEXT_KEY if self._object else VALUE
+        self._count += not self._object
 
-    def _mend_quote(self, text: str, pos: int) -> int:
-        """A string or key in single quotes, perhaps with a comma missing before it."""
-        if "single-quotes" not in self._rules or self._state == COLON:
-            return -1
-        if self._state == AFTER:
-            if not self._note("missing-commas", text, pos):
-                return -1
-            self._comma()
-        self._note("single-quotes", text, pos)
-        self._single = True
-        if self._state == FIRST_KEY or self._state == NEXT_KEY:
-            return self._open_string(KEY, text, pos)
-        self._sink.start_string(self._offset + pos)
-        return self._open_string(STRING, text, pos)
+    def _take_comma_back(self) -> None:
+        self._state = AFTER
+        self._count -= not self._object
 
-    def _mend_comment(self, text: str, pos: int, char: str) -> int:
-        mark = text[pos : pos + 2] if char == "/" else "#"
-        if "comments" not in self._rules or text[pos] != char:
-            return -1
-        if mark == "/":
-            return self._hold(text, pos) if pos + 1 == len(text) else -1
-        if mark not in ("//", "/*", "#"):
-            return -1
-        self._note("comments", text, pos)
-        self._resume = self._state
-        self._state = BLOCK_COMMENT if mark == "/*" else LINE_COMMENT
-        return pos + len(mark)
+    # ---- keys and words ----------------------------------------------------------------------
 
-    def _comment(self, text: str, pos: int) -> int:
-        if self._state == LINE_COMMENT:
-            end = text.find("\n", pos)
-            if end < 0:
-                return len(text)
-        else:
-            end = text.find("*/", pos)
-            if end < 0:
-                return self._hold(text, len(text) - 1) if text.endswith("*") else len(text)
-            end += 2
-        self._state = self._resume
-        return end
+    def _mend_bare_key(self, text: str, pos: int) -> int:
+        if not _BARE_START.match(text, pos) or not self._note("bare-keys", text, pos):
+            return -1
+        self._open_string(BARE_KEY, text, pos)
+        return pos
 
     def _bare_key(self, text: str, pos: int) -> int:
         end = _BARE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
-            raise self._over("string", self._limits.string, text, self._stop - self._offset)
+            raise self._over("string", self._string_limit, text, self._stop - self._offset)
         self._parts.add(text[pos:end])
-        if end == len(text):
-            return end
-        self._state = KEY
-        return self._close_string(text, end) - 1
-
-    # ---- inside a token ----------------------------------------------------------------------
+        if end < len(text):
+            self._state = KEY
+            self._end_key(text, end)
+        return end
 
     def _mend_word(self, text: str, pos: int) -> int:
-        """True, None, NaN and their like, whole or cut off. No rule fits: -1."""
-        rest = text[pos : pos + 8]
-        for word, value, rule in _WORDS.get(text[pos], ()):
-            if rule not in self._rules:
-                continue
-            if rest.startswith(word):
-                self._note(rule, text, pos)
-                self._sink.scalar(value, None, self._offset + pos)
-                self._ended(pos + len(word))
-                return pos + len(word)
-            if word.startswith(rest) and pos + len(rest) == len(text):
-                return self._hold(text, pos)
+        """True, None, NaN and their like."""
+        for word, (value, rule) in _WORDS.items():
+            end = self._mend_mark(rule, ahead.WORD[word], text, pos)
+            if end >= 0:
+                if not self._held:
+                    self._token = self._offset + pos
+                    self._sink.scalar(value, None, self._token)
+                    self._ended(end)
+                return end
         return -1
 
-    def _mend_number(self, text: str, pos: int) -> int:
-        """-Infinity; or prose that begins with what looks like a number. No rule fits: -1."""
-        if self._number_state == "minus" and text[pos] == "I" and "nan" in self._rules:
-            self._number.clear()
-            self._state = VALUE
-            return self._mend_word(text, pos) if self._frames else pos
-        if self._frames or not self._note("leading-text", text, pos):
+    def _mend_infinity(self, text: str, pos: int) -> int:
+        """-Infinity: the minus was read as that of a number."""
+        if self._number_state != "minus":
             return -1
-        self._number.clear()
-        self._state = PROSE
-        return pos
+        end = self._mend_mark("nan", ahead.WORD["Infinity"], text, pos)
+        if end >= 0 and not self._held:
+            del self._number[:]
+            self._sink.scalar(None, None, self._token)
+            self._ended(end)
+        return end
 
-    def _single_string(self, text: str, pos: int) -> int:
-        end = _PLAIN_SINGLE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-        if self._offset + end > self._stop:
-            end = self._stop - self._offset
+    # ---- strings -----------------------------------------------------------------------------
+
+    def _mend_quote(self, text: str, pos: int, char: str) -> int:
+        """A string or key in quotes that are not JSON's, perhaps after a missing comma."""
+        if QUOTES[char] not in self._rules or self._state == COLON:
+            return -1
+        if self._state == AFTER:
+            if not self._note("missing-commas", text, pos):
+                return -1
+            self._add_comma()
+        self._note(QUOTES[char], text, pos)
+        self._opened = char
+        if self._state == FIRST_KEY or self._state == NEXT_KEY:
+            return self._open_string(ODD_KEY, text, pos)
+        self._sink.start_string(self._offset + pos)
+        return self._open_string(ODD_STRING, text, pos)
+
+    def _odd_string(self, text: str, pos: int) -> int:
+        """In a string or key with odd quotes: take its characters, up to the one that ends it."""
+        end = _PLAIN[self._opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        end = max(pos, min(end, self._stop - self._offset))
         if end > pos:
             self._take(text[pos:end])
         if end == len(text):
             return end
-        if text[end] == "'":
-            self._single = False
-            return self._close_string(text, end)
+        if text[end] == _CLOSERS[self._opened]:
+            return self._end_odd_string(text, end)
         if self._offset + end >= self._stop:
-            raise self._over("string", self._limits.string, text, end)
-        if text[end] == "\\":
-            return self._single_escape(text, end)
-        return self._unexpected(text, end, "no control character in a string")
+            raise self._over("string", self._string_limit, text, end)
+        return self._odd_text(text, end)
 
-    def _single_escape(self, text: str, pos: int) -> int:
-        """An escape in single quotes: the strict ones, and the quote itself."""
-        if text.startswith("'", pos + 1):
-            self._take("'")
+    def _odd_text(self, text: str, pos: int) -> int:
+        """Between odd quotes: an escape of JSON's or of the quote, or a control character."""
+        if text[pos] != "\\":
+            return self._control(text, pos)
+        closer = _CLOSERS[self._opened]
+        if text.startswith(closer, pos + 1):
+            self._take(closer)
             return pos + 2
         found = ESCAPE.match(text, pos)
         if found:
@@ -348,38 +259,87 @@ class LenientMachine(Machine):
             return found.end()
         return self._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self._odd_escape(text, pos)
 
-    def _mend_string(self, text: str, pos: int, expected: str) -> int:
-        """A control character, or what follows a backslash and is no escape. No rule fits: -1."""
-        if expected == NO_CONTROL:
-            if not self._note("raw-newlines", text, pos):
-                return -1
-            self._take(text[pos])
-            return pos + 1
-        start = text.rindex("\\", 0, pos)
-        if not self._note("bad-escapes", text, start):
-            return -1
-        if text[pos] == "'" and pos == start + 1:
+    def _end_odd_string(self, text: str, quote: int) -> int:
+        if self._state == ODD_KEY:
+            return self._end_key(text, quote)
+        self._state = STRING
+        end = self._end_string(text, quote)
+        if self._state == STRING:  # a quote in the text, or one that cannot be told yet
+            self._state = ODD_STRING
+        return end
+
+    def _take(self, run: str) -> None:
+        if self._state == ODD_STRING:
+            self._sink.text(run)
+        else:
+            Machine._take(self, run)
+
+    def _end_string(self, text: str, quote: int) -> int:
+        """A quote in a string: its end, or part of its text?"""
+        if not self._inner or not self._frames:
+            return Machine._end_string(self, text, quote)
+        # Nearly every string ends in one of these ways, told without a pattern.
+        pos, end = quote + 1, len(text)
+        if pos < end and text[pos] == ",":
+            pos += 1
+            if pos < end and text[pos] == " ":
+                pos += 1
+            plain = pos < end and text[pos] in '"\n'
+        else:
+            plain = pos < end and text[pos] in "}]\n"
+        if plain:
+            self._sink.end_string()
+            self._state = AFTER
+            return quote + 1
+        if pos == end and not self._last:
+            return self._hold(text, quote)
+        return self._doubtful_quote(text, quote)
+
+    def _doubtful_quote(self, text: str, quote: int) -> int:
+        ends = ahead.STRING_ENDS_IN_OBJECT if self._object else ahead.STRING_ENDS_IN_ARRAY
+        seen = self._sees(ends, text, quote + 1)
+        if seen is None:
+            return self._hold(text, quote)
+        if seen:
+            return Machine._end_string(self, text, quote)
+        self._note("inner-quotes", text, quote)
+        self._take(text[quote])
+        return quote + 1
+
+    def _odd_escape(self, text: str, pos: int) -> int:
+        """What follows a backslash and is no escape stays as it is, but for an apostrophe."""
+        if LONE_HIGH.match(text, pos) or not self._note("bad-escapes", text, pos):
+            return Machine._odd_escape(self, text, pos)
+        if text[pos + 1] == "'":
             self._take("'")
-            return pos + 1
-        self._take(text[start:pos])
-        return pos
+            return pos + 2
+        end = GOOD_ESCAPE.match(text, pos).end()  # type: ignore[union-attr]  # of any backslash
+        self._take(text[pos:end])
+        return end
+
+    def _control(self, text: str, pos: int) -> int:
+        """A control character in a string; with many documents a newline tells of a lost end."""
+        if (self._many and RECORD_END.match(text, pos)) or not self._note(
+            "raw-newlines", text, pos
+        ):
+            return Machine._control(self, text, pos)
+        self._take(text[pos])
+        return pos + 1
 
     # ---- the end -----------------------------------------------------------------------------
 
     def _finish(self) -> None:
-        if self._state == LINE_COMMENT or self._state == BLOCK_COMMENT:
-            self._state, self._held = self._resume, ""
-        if self._frames or self._state == STRING:
-            if not self._note("cut-off", self._held, len(self._held)):
-                return Machine._finish(self)
-            return self._cut_off()
-        if self._state == END and self._held:
-            self._note("trailing-text", self._held, 0)
-        elif self._state == PROSE:
-            self._state, self._held = VALUE, ""
-        if self._state != IGNORED:
+        self._last = True
+        held, self._held = self._held, ""
+        self._run(held)
+        if self._state >= LENIENT or self._state == STRING or self._state == KEY:
+            self._tail = b""  # half a character of text that is cut off or ignored
+        self._strictly()
+        is_open = self._frames or self._state == STRING
+        if is_open and self._note("cut-off", self._held, len(self._held)):
+            self._cut_off()
+        else:
             Machine._finish(self)
-        return None
 
     def _cut_off(self) -> None:
         """Close what is open. Half a key, escape or number is dropped, half a word has one end."""
@@ -388,11 +348,26 @@ class LenientMachine(Machine):
             self._sink.end_string()
             self._ended(end)
         elif self._held and self._state <= FIRST_ELEMENT:
-            word = LITERALS.get(self._held[0]) or _WORDS.get(self._held[0], ((None, None),))[0]
-            if word[0] is not None:
-                self._sink.scalar(word[1], None, self._offset)
+            for word, value in _ALL_WORDS:
+                if word.startswith(self._held):
+                    self._sink.scalar(value, None, self._offset)
+                    break
         while self._frames:
             self._close(end)
+
+    def _strictly(self) -> None:
+        """Be in the state of the strict machine that comes nearest to this one."""
+        if self._state == LINE_COMMENT or self._state == BLOCK_COMMENT:
+            self._state = self._resume
+        self._state = _STRICT.get(self._state, self._state)
+
+    def _place(self, text: str, pos: int) -> dict[str, Any]:
+        self._strictly()
+        return Machine._place(self, text, pos)
+
+
+def _closer(is_object: bool) -> str:
+    return "}" if is_object else "]"
 
 
 def machine(sink: Sink, *, repair: bool | Iterable[str] = False, **options: Any) -> Machine:

@@ -16,11 +16,16 @@ KEY: Final = 8  # in a key
 DIGITS: Final = 9  # in a number
 SKIPPED: Final = 10  # after an error in one of many documents: anything up to a newline
 LENIENT: Final = 11  # this and all above: states of `repair.py`
-PROSE: Final = LENIENT  # in text before the value
-IGNORED: Final = LENIENT + 1  # in text after it
-LINE_COMMENT: Final = LENIENT + 2
-BLOCK_COMMENT: Final = LENIENT + 3
-BARE_KEY: Final = LENIENT + 4
+BEFORE: Final = LENIENT  # where the value may begin
+PROSE: Final = LENIENT + 1  # in text before it
+THOUGHTS: Final = LENIENT + 2  # in <think>, where nothing is looked for
+FENCE: Final = LENIENT + 3  # in what follows the ticks that open a fence
+IGNORED: Final = LENIENT + 4  # in text after the value
+LINE_COMMENT: Final = LENIENT + 5
+BLOCK_COMMENT: Final = LENIENT + 6
+BARE_KEY: Final = LENIENT + 7
+ODD_STRING: Final = LENIENT + 8  # in a string value with quotes that are not JSON's
+ODD_KEY: Final = LENIENT + 9
 
 # What could stand where the text is refused or ends.
 EXPECTED: Final = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from jsonrill.repair import RULES
+from jsonrill.rules import RULES
 from support import ROOT
 
 pytest.importorskip("typer")

@@ -30,7 +30,7 @@ from .. import (
     to_wire,
 )
 from .. import Repair as Repaired
-from ..repair import RULES
+from ..rules import RULES
 from .sink import Sink
 from .source import BadInput, Source
 

@@ -17,7 +17,8 @@ from ..errors import InvalidJSON, LimitExceeded
 from ..grammar import LITERALS, NUMBER
 from ..machine import Limits, Sink
 from ..paths import Path, Place, lookup
-from ..repair import machine, rule_names
+from ..repair import machine
+from ..rules import rule_names
 from .judge import Judge, schemas
 from .update import ABSENT, UNREAD, Status, Update
 
