@@ -64,7 +64,7 @@ def test_it_goes_on_after_a_restart_and_stops_at_the_end(tmp_path: Path, page: P
     with Server(tmp_path, **settings) as server:
         made = httpx2.post(f"{server.url}/v1/streams", headers=TOKEN, trust_env=False).json()["id"]
         url = f"{server.url}/v1/streams/{made}"
-        asked = {"json": {"stream": made}, "headers": TOKEN, "trust_env": False}
+        asked: dict[str, Any] = {"json": {"stream": made}, "headers": TOKEN, "trust_env": False}
         ticket = httpx2.post(f"{server.url}/v1/tickets", **asked).json()["ticket"]
         page.goto(f"{server.url}/healthz")
         page.evaluate(LISTEN, f"{url}/events?format=chunks&ticket={ticket}")

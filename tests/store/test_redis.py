@@ -45,10 +45,10 @@ def test_a_lost_answer_adds_nothing_twice(url: str) -> None:
         async with opened(url) as store:
             assert isinstance(store, RedisStore)
             await store.acquire("s", "p", lease=60, meta=b"")
-            store._append = LosesAnswers(store._append, 2)
+            store._append = LosesAnswers(store._append, 2)  # type: ignore[assignment]
             assert await store.append("s", "p", [b"1", b"2"]) == 2
             assert await store.append("s", "p", [b"3"]) == 3
-            store._finalize = LosesAnswers(store._finalize)
+            store._finalize = LosesAnswers(store._finalize)  # type: ignore[assignment]
             await store.finalize("s", b"end")
             assert await entries(store) == [b"1", b"2", b"3", b"end"]
             store._client.set = LosesAnswers(store._client.set)  # type: ignore[method-assign]
