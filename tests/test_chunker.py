@@ -126,6 +126,10 @@ CASES: dict[str, tuple[Any, ...]] = {
         ['{"a":"x","b":{"p":"1","q":["2"]}}', '{"a":"x","b":{"p":"1","q":["23"]}}'],
         ["{", '"a":"x","b":{"p":"1","q":["23', '"]}}'],
     ),
+    "what changed inside a held array is what grows": (
+        ['{"a":"x","b":[1,{"p":"1","q":"2"}]}', '{"a":"x","b":[1,{"p":"1","q":"23"}]}'],
+        ["{", '"a":"x","b":[1,{"p":"1","q":"23', '"}]}'],
+    ),
     "a nested skeleton": (
         [
             '{"o":{"p":"","q":""},"r":""}',
@@ -177,6 +181,14 @@ CASES: dict[str, tuple[Any, ...]] = {
     "an array that shrinks and comes back, twice": (
         ['["a"]', '["a",1.0]', "[]", '["a"]', "[]", '["ab"]'],
         ['["a', "", "", "", "", "b", '"]'],
+    ),
+    "an element that comes back is new": (
+        [
+            '{"a":"z","b":[[],{"p":"x","q":"y"}]}',
+            '{"a":"z","b":[[]]}',
+            '{"a":"z","b":[[],{"p":"x","q":"y"}]}',
+        ],
+        ["{", '"a":"z","b":[[', "],{", '"p":"x","q":"y"}]}'],
     ),
     "elements are opened too": (
         ["[[]]", '[[{"a":[]}]]', '[[{"a":["x"]}],"y"]'],
@@ -513,6 +525,28 @@ def test_what_was_missing_may_come_back_after_the_end_was_refused() -> None:
     }
 
 
+def test_what_is_still_missing_is_refused_again() -> None:
+    chunker = Chunker()
+    for snapshot in ('{"a":"x","ok":true}', '{"ok":true}'):
+        chunker.feed(snapshot)
+    for more in ('{"ok":true,"b":"y"}', '{"ok":true,"b":"yz"}'):
+        with pytest.raises(RevisionError):
+            chunker.flush()
+        chunker.feed(more)
+    with pytest.raises(RevisionError):
+        chunker.flush()
+
+
+def test_a_placeholder_that_comes_too_late_is_a_revision_at_the_end() -> None:
+    chunker = Chunker(null="placeholder")
+    snapshots = ['{"a":{"b":"x"}}', '{"a":{"b":"x"},"c":"y"}', '{"a":{"b":"x","d":null},"c":"y"}']
+    text = "".join(map(chunker.feed, snapshots))
+    with pytest.raises(RevisionError) as raised:
+        chunker.flush()
+    assert raised.value.path == ("a",)
+    assert text + chunker.flush() == '{"a":{"b":"x"},"c":"y"}'
+
+
 def test_missing_for_a_while_in_what_is_closed() -> None:
     snapshots = [
         '{"a":{"b":[1,2]},"c":""}',
@@ -606,6 +640,7 @@ Point = namedtuple("Point", "x y")
         (bytearray(b'{"a":1}'), '{"a":1}'),
         (b"\xef\xbb\xbf[1]", "[1]"),
         ({"\ud83d\ude00": "\ud83d\ude00\ud83d"}, '{"😀":"😀\\ud83d"}'),
+        ('{"\ud83d\ude00":"\ud83d\\ude00\\\\\ud83d"}', '{"😀":"😀\\\\\\ud83d"}'),
     ],
 )
 def test_snapshots_of_every_kind(snapshot: Any, text: str) -> None:

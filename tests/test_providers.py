@@ -161,6 +161,15 @@ def test_numbers_from_0_again_are_another_response() -> None:
     assert shown(read(first[1:-1] + second[1:-1])) == meant([WEATHER, other])
 
 
+def test_of_ended_responses_no_items_are_remembered() -> None:
+    translate = translator("openai_responses")
+    for turn in range(50):
+        text = json.dumps(BUILDERS["openai_responses"](TWO, in_a_row(TWO, 50)))
+        for event in json.loads(text.replace("resp_1", f"resp_{turn}").replace("fc_", f"{turn}_")):
+            translate(event)
+    assert len(vars(translate)["_items"]) == len(TWO)
+
+
 @pytest.mark.parametrize("number", [0, -1, 7])
 def test_numbers_that_are_all_the_same_say_nothing(number: int) -> None:
     events = BUILDERS["openai_responses"](THREE, shuffled(THREE, 4))
@@ -687,6 +696,27 @@ def test_gemini_calls_without_ids() -> None:
     assert shown(read([bare])) == [("f", "complete", {})]
 
 
+def test_gemini_the_end_of_nothing_is_nothing() -> None:
+    assert read([candidate({"functionCall": {}}, "STOP")]).calls == []
+
+
+@pytest.mark.parametrize(
+    "part, value",
+    [
+        ({"nullValue": "NULL_VALUE"}, None),
+        ({"nullValue": None}, None),
+        ({"nullValue": None, "stringValue": None, "numberValue": None, "boolValue": None}, {}),
+        ({}, {}),
+        ({"boolValue": False}, False),
+        ({"numberValue": 0}, 0),
+    ],
+)
+def test_gemini_values_that_are_hardly_there(part: Event, value: Any) -> None:
+    args = [{"jsonPath": "$.a", **part}]
+    [call] = read([candidate({"functionCall": {"name": "f", "partialArgs": args}})]).calls
+    assert (call.status, call.args) == ("complete", {"a": value})
+
+
 def test_gemini_in_snake_case() -> None:
     part = {"json_path": "$.a", "number_value": 1.0, "will_continue": None}
     events = [
@@ -725,8 +755,8 @@ def test_gemini_partial_args_of_any_value(value: Any, cut: int, chance: random.R
         del parts[:size]
     assert shown(read([*events, candidate({"functionCall": {}})])) == [("f", "complete", value)]
     for end in range(len(events)):
-        [call] = read(events[: end + 1]).calls
-        assert call.status == "truncated"
+        [left] = read(events[: end + 1]).calls
+        assert left.status == "truncated"
 
 
 @pytest.mark.parametrize(
@@ -753,7 +783,7 @@ def test_gemini_parts_that_cannot_be_told_as_growing_text(
 
 @pytest.mark.parametrize("status, expected", [("requires_action", {}), ("incomplete", None)])
 def test_gemini_interactions(status: str, expected: Any) -> None:
-    events = [
+    events: list[dict[str, Any]] = [
         {"event_type": "interaction.created", "interaction": {"id": "i"}},
         {"event_type": "step.start", "index": 0, "step": {"type": "thought"}},
         {

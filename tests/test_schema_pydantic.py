@@ -48,7 +48,7 @@ from schemas import begun, judged
 from support import cuttings
 
 T = TypeVar("T")
-Nothing = TypeAliasType("Nothing", "Nothing | None")
+Nothing = TypeAliasType("Nothing", "Nothing | None")  # type: ignore[misc]
 
 
 class Item(BaseModel):
@@ -444,6 +444,24 @@ def test_a_validator_function_runs_when_its_value_ends_and_at_the_very_end() -> 
     assert judged(schema, '{"x":"ab"}').violation is None and calls == ["ab"] * 3
 
 
+def test_validating_nested_containers_does_not_add_up() -> None:
+    calls = 0
+
+    class Nest(BaseModel):
+        inner: Nest | None = None
+
+        @model_validator(mode="after")
+        def count(self) -> Nest:
+            nonlocal calls
+            calls += 1
+            return self
+
+    depth = 100
+    text = '{"inner":' * depth + "null" + "}" * depth
+    assert judged(Nest, text).violation is None
+    assert calls < 5 * depth
+
+
 def test_a_function_that_looks_around_runs_at_the_end_only() -> None:
     schema = Schema(Informed)
     assert begun(schema, '{"a":1,"b":1,') is None
@@ -648,7 +666,8 @@ def test_items_have_their_own_models() -> None:
     items = Schema(list[Item]).items()
     assert items is not None
     assert judged(items, '{"id":"1"}').check.model == Item(id=1)
-    assert items.check().partial_model({"name": "a"}).model_fields_set == {"name"}
+    made: Any = items.check().partial_model({"name": "a"})
+    assert made.model_fields_set == {"name"}
 
 
 class Plan(BaseModel):
@@ -751,7 +770,7 @@ def partial(type_: Any, value: Any) -> Any:
 def test_a_partial_model_has_what_is_known() -> None:
     made = partial(Plan, {"Days": [{"a": [{"name": "x", "kids": [{"name": "y"}]}]}], "pet": {}})
     assert isinstance(made, Plan)
-    tree = made.days[0]["a"][0]
+    tree: Any = made.days[0]["a"][0]
     assert isinstance(tree, Tree) and isinstance(tree.kids[0], Tree)
     assert tree.kids[0].name == "y"
     assert made.model_fields_set == {"days", "pet"}

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, tool_calls
-from jsonrill.providers.deltas import CallDelta, End, Finish, Result, Statement
+from jsonrill.providers.deltas import Begin, CallDelta, End, Finish, Result, Statement
 from provider_streams import (
     BUILDERS,
     SEARCH,
@@ -348,6 +348,28 @@ def _reachable(*roots: Any) -> list[Any]:
     return list(found.values())
 
 
+def test_a_response_that_is_announced_again_goes_on() -> None:
+    reader = Reader()
+    call = reader.text('{"a":')
+    reader.say(Begin("m"))
+    assert reader.text("1}").args == {"a": 1}
+    assert call.status == "streaming"
+    [update] = reader.say(Begin("n"))
+    assert (update.call is call, call.status) == (True, "complete")
+
+
+def test_a_call_in_error_still_learns_its_id() -> None:
+    calls = ToolCalls()
+    where = {"item_id": "fc", "output_index": 0}
+    kind = "response.function_call_arguments"
+    calls.feed({"type": f"{kind}.delta", "delta": "no JSON", **where})
+    calls.feed({"type": f"{kind}.done", "arguments": "no JSON", **where})
+    item = {"type": "function_call", "id": "fc", "call_id": "c", "name": "f"}
+    [update] = calls.feed({"type": "response.output_item.done", "output_index": 0, "item": item})
+    assert (update.tool_call_id, update.function_name, update.status) == ("c", "f", None)
+    assert [(call.id, call.status) for call in calls.calls] == [("c", "error")]
+
+
 def test_forget() -> None:
     reader = Reader()
     reader.text("{}")
@@ -356,6 +378,8 @@ def test_forget() -> None:
     assert [call.id for call in reader.calls.calls] == ["b"]
     assert reader.calls.get("a") is None
     reader.calls.forget("never seen")
+    reader.finish()
+    assert not reader.calls._done
     # As if it had never come: a replay starts anew.
     assert reader.text("{}").raw == "{}"
 
