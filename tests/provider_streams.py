@@ -111,7 +111,13 @@ def openai_responses(calls: list[Made], script: Script) -> list[Event]:
 
 
 def anthropic(calls: list[Made], script: Script, stop: str = "tool_use") -> list[Event]:
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
+    message: Event = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+    }
     message |= {"stop_reason": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
     events: list[Event] = [
         {"type": "message_start", "message": message},
@@ -181,7 +187,7 @@ def mistral_conversations(calls: list[Made], script: Script) -> list[Event]:
     events: list[Event] = [{"type": "conversation.response.started", "conversation_id": "c"}]
     for number, piece in script:
         made = calls[number]
-        event = {"type": "function.call.delta", "id": f"fc{number}", "name": made.name}
+        event: Event = {"type": "function.call.delta", "id": f"fc{number}", "name": made.name}
         event |= {"tool_call_id": made.id, "arguments": piece, "output_index": number}
         events.append(event)
     return [*events, {"type": "conversation.response.done", "usage": {}}]

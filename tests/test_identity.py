@@ -199,6 +199,22 @@ def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
     assert calls.identity.known(made) is calls.identity.known("a") is calls.made[0]
 
 
+def test_a_made_id_is_for_good_once_the_index_leads_elsewhere() -> None:
+    calls = Calls()
+    calls.find(index=0, name="f")
+    calls.find(id="b", index=0, name="g")
+    assert [call.given for call in calls.made] == [True, True]
+    assert calls.find(id="message-1:0") == 0
+
+
+def test_an_id_that_comes_after_the_end_is_no_ones_that_ended() -> None:
+    calls = Calls()
+    calls.find(index=0, message="m")
+    for scope in calls.identity.ended("m", 0):
+        assert scope.message_id == "m"
+    assert calls.find(id="a", index=0, message="m") == 1
+
+
 def test_a_result_finds_the_latest_call_of_its_id() -> None:
     calls = Calls()
     calls.find(id="a", message="m")

@@ -233,8 +233,22 @@ def test_a_zero_value_whose_value_never_comes() -> None:
 
 
 def test_numbers_that_python_does_not_convert() -> None:
-    [update] = run(by(1000, "9" * 5000), "REALTIME", limits=Limits(number=10**6))[-1:]
-    assert update.error is not None and update.error["code"] == "LIMIT_EXCEEDED"
+    limits, text = Limits(number=10**6), "[" + "9" * 5000 + "]"
+    for options in ({}, {"schema": {"type": "string"}}):
+        ends = [
+            [u.to_dict() for u in run(pieces, "REALTIME", limits=limits, **options) if is_end(u)]
+            for pieces in ([text], by(1000, text), [text[:-1], "]"])
+        ]
+        assert ends[0] == ends[1] == ends[2]
+        assert ends[0][-1]["error"]["code"] == "LIMIT_EXCEEDED"
+        assert ("index" in ends[0][-1]) is not bool(options)
+
+
+def test_rules_may_be_any_iterable() -> None:
+    rules = (rule for rule in ["trailing-commas", "cut-off"])
+    assert [u.data for u in run(['{"a": [1, 2,], "b": 3'], "BATCH", repair=rules)] == [
+        [{"a": [1, 2]}]
+    ]
 
 
 def test_prose_that_begins_with_a_number_is_not_shown() -> None:
@@ -251,14 +265,14 @@ def test_many_documents() -> None:
     for mode in ("ONE-BY-ONE", "PROGRESSIVE", "REALTIME"):
         for pieces in cuttings(LINES):
             updates = [u for u in run(pieces, mode, many=True) if is_end(u)]
-            assert [(u.document, u.index, u.status, u.data) for u in updates] == [
-                (0, 0, "COMPLETED", {"a": 1}),
-                (1, 1, "ERROR", {"a": 2}),
-                (2, 2, "COMPLETED", 3),
-                (2, 3, "COMPLETED", 4),
-                (2, None, "ERROR", None),
-                (3, 4, "COMPLETED", {"a": 5}),
-                (4, 5, "ERROR", "six"),
+            assert [(u.document, u.index, u.path, u.status, u.data) for u in updates] == [
+                (0, 0, (), "COMPLETED", {"a": 1}),
+                (1, 1, (), "ERROR", {"a": 2}),
+                (2, 2, (0,), "COMPLETED", 3),
+                (2, 3, (1,), "COMPLETED", 4),
+                (2, None, (), "ERROR", None),
+                (3, 4, (), "COMPLETED", {"a": 5}),
+                (4, 5, (), "ERROR", "six"),
             ]
 
 

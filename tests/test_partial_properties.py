@@ -239,3 +239,18 @@ def test_nothing_is_ever_raised(mode: str, text: str | bytes, data: st.DataObjec
     updates = run(parts, mode, send="both", early_literals=True, **options)
     for update in updates:
         json.loads(update.to_json("path", "open_path", "document", "repairs"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@examples(40)
+@given(text=bad_texts(), many=st.booleans(), data=st.data())
+def test_repaired_texts(mode: str, text: str, many: bool, data: st.DataObject) -> None:
+    """Cutting does not matter, nothing that was shown is taken back, and deltas keep their law."""
+    options: dict[str, Any] = {"repair": True, "many": many}
+    expected = repr(finals(run([text], mode, **options)))
+    parts = data.draw(pieces(text))
+    assert repr(finals(run(parts, mode, **options))) == expected
+    updates = run(parts, mode, send="both", **options)
+    check_law([update for update in updates if update.index is not None and mode != "BATCH"])
+    last = {update.index: update.data for update in updates}
+    assert all(is_prefix(u.data, last[u.index]) for u in updates if mode != "BATCH")

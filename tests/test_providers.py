@@ -161,6 +161,15 @@ def test_numbers_from_0_again_are_another_response() -> None:
     assert shown(read(first[1:-1] + second[1:-1])) == meant([WEATHER, other])
 
 
+def test_of_ended_responses_no_items_are_remembered() -> None:
+    translate = translator("openai_responses")
+    for turn in range(50):
+        text = json.dumps(BUILDERS["openai_responses"](TWO, in_a_row(TWO, 50)))
+        for event in json.loads(text.replace("resp_1", f"resp_{turn}").replace("fc_", f"{turn}_")):
+            translate(event)
+    assert len(vars(translate)["_items"]) == len(TWO)
+
+
 @pytest.mark.parametrize("number", [0, -1, 7])
 def test_numbers_that_are_all_the_same_say_nothing(number: int) -> None:
     events = BUILDERS["openai_responses"](THREE, shuffled(THREE, 4))
@@ -556,6 +565,39 @@ def test_anthropic_server_tools_have_their_results() -> None:
     assert calls[0].result == found
 
 
+@pytest.mark.parametrize(
+    "name, event",
+    [
+        ("anthropic", {"type": "error", "error": {"type": "overloaded_error"}}),
+        ("bedrock", {"throttlingException": {"message": "slow down"}}),
+        ("gemini_interactions", {"event_type": "error", "error": {}}),
+        (
+            "mistral_conversations",
+            {"type": "conversation.response.error", "message": "", "code": 1},
+        ),
+        ("vercel", {"type": "error", "errorText": "no"}),
+        ("ag_ui", {"type": "RUN_ERROR", "message": "no"}),
+        ("openai_responses", {"type": "response.failed", "response": {"id": "resp_1"}}),
+    ],
+)
+def test_an_error_of_the_provider_ends_what_is_open(name: str, event: Event) -> None:
+    made = [WEATHER, PING]
+    events = BUILDERS[name](made, [(0, WEATHER.text[:9]), (1, "{}"), (0, WEATHER.text[9:])])
+    at = next(number for number, one in enumerate(events) if WEATHER.text[9:] in repr_of(one))
+    calls = ToolCalls()
+    for one in events[:at]:
+        calls.feed(one)
+    calls.feed(event)
+    assert [call.status for call in calls.calls] == ["truncated", "complete"]
+
+
+def repr_of(event: Event) -> str:
+    """The text of an event, its strings as they are."""
+    if isinstance(event, dict):
+        return " ".join(map(repr_of, event.values()))
+    return event if isinstance(event, str) else ""
+
+
 def test_bedrock_says_when_a_call_is_malformed() -> None:
     events = BUILDERS["bedrock"]([WEATHER], [(0, '{"city":')])
     events = [event for event in events if "contentBlockStop" not in event]
@@ -605,6 +647,7 @@ def vercel(kind: str, **fields: Any) -> Event:
             [
                 vercel("tool-input-start", toolName="f"),
                 vercel("tool-input-delta", inputTextDelta=TEXT),
+                vercel("tool-approval-request", approvalId="p"),
                 vercel("tool-input-available", toolName="f", input={"a": 1, "limit": 10}),
             ],
             (*DONE, None),
@@ -687,6 +730,27 @@ def test_gemini_calls_without_ids() -> None:
     assert shown(read([bare])) == [("f", "complete", {})]
 
 
+def test_gemini_the_end_of_nothing_is_nothing() -> None:
+    assert read([candidate({"functionCall": {}}, "STOP")]).calls == []
+
+
+@pytest.mark.parametrize(
+    "part, value",
+    [
+        ({"nullValue": "NULL_VALUE"}, None),
+        ({"nullValue": None}, None),
+        ({"nullValue": None, "stringValue": None, "numberValue": None, "boolValue": None}, {}),
+        ({}, {}),
+        ({"boolValue": False}, False),
+        ({"numberValue": 0}, 0),
+    ],
+)
+def test_gemini_values_that_are_hardly_there(part: Event, value: Any) -> None:
+    args = [{"jsonPath": "$.a", **part}]
+    [call] = read([candidate({"functionCall": {"name": "f", "partialArgs": args}})]).calls
+    assert (call.status, call.args) == ("complete", {"a": value})
+
+
 def test_gemini_in_snake_case() -> None:
     part = {"json_path": "$.a", "number_value": 1.0, "will_continue": None}
     events = [
@@ -725,8 +789,8 @@ def test_gemini_partial_args_of_any_value(value: Any, cut: int, chance: random.R
         del parts[:size]
     assert shown(read([*events, candidate({"functionCall": {}})])) == [("f", "complete", value)]
     for end in range(len(events)):
-        [call] = read(events[: end + 1]).calls
-        assert call.status == "truncated"
+        [left] = read(events[: end + 1]).calls
+        assert left.status == "truncated"
 
 
 @pytest.mark.parametrize(
@@ -753,7 +817,7 @@ def test_gemini_parts_that_cannot_be_told_as_growing_text(
 
 @pytest.mark.parametrize("status, expected", [("requires_action", {}), ("incomplete", None)])
 def test_gemini_interactions(status: str, expected: Any) -> None:
-    events = [
+    events: list[dict[str, Any]] = [
         {"event_type": "interaction.created", "interaction": {"id": "i"}},
         {"event_type": "step.start", "index": 0, "step": {"type": "thought"}},
         {

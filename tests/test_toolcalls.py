@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, tool_calls
-from jsonrill.providers.deltas import CallDelta, End, Finish, Result, Statement
+from jsonrill.providers.deltas import Begin, CallDelta, End, Finish, Result, Statement
 from provider_streams import (
     BUILDERS,
     SEARCH,
@@ -241,6 +241,27 @@ def test_the_repetition_is_never_appended() -> None:
     assert (call.status, call.raw) == ("error", '{"a":')
 
 
+def test_too_deep_to_compare_is_not_different() -> None:
+    reader = Reader(limits=Limits(depth=5000))
+    call = reader.text("[" * 3000 + "]" * 3000)
+    deep: list[Any] = []
+    for _ in range(2999):
+        deep = [deep]
+    reader.say(CallDelta("a", message="m", end=End(value=deep)))
+    assert call.status == "complete"
+
+
+def test_a_call_may_come_from_the_wire_and_from_a_provider() -> None:
+    """Nobody does that on purpose; text is text, and the first to speak says how it is read."""
+    reader = Reader()
+    received = CallDelta("w", message="m", text='{"a":', received=True)
+    reader.say(received, CallDelta("w", text="1}", message="m"))
+    reader.text('{"a":', id="p")
+    reader.say(CallDelta("p", text="1}", message="m", received=True))
+    reader.finish()
+    assert [call.status for call in reader.calls.calls] == ["complete", "truncated"]
+
+
 def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:
     for statement in (
         CallDelta("a", name="f", message="m", end=End(text='{"a":1}')),
@@ -348,6 +369,28 @@ def _reachable(*roots: Any) -> list[Any]:
     return list(found.values())
 
 
+def test_a_response_that_is_announced_again_goes_on() -> None:
+    reader = Reader()
+    call = reader.text('{"a":')
+    reader.say(Begin("m"))
+    assert reader.text("1}").args == {"a": 1}
+    assert call.status == "streaming"
+    [update] = reader.say(Begin("n"))
+    assert (update.call is call, call.status) == (True, "complete")
+
+
+def test_a_call_in_error_still_learns_its_id() -> None:
+    calls = ToolCalls()
+    where = {"item_id": "fc", "output_index": 0}
+    kind = "response.function_call_arguments"
+    calls.feed({"type": f"{kind}.delta", "delta": "no JSON", **where})
+    calls.feed({"type": f"{kind}.done", "arguments": "no JSON", **where})
+    item = {"type": "function_call", "id": "fc", "call_id": "c", "name": "f"}
+    [update] = calls.feed({"type": "response.output_item.done", "output_index": 0, "item": item})
+    assert (update.tool_call_id, update.function_name, update.status) == ("c", "f", None)
+    assert [(call.id, call.status) for call in calls.calls] == [("c", "error")]
+
+
 def test_forget() -> None:
     reader = Reader()
     reader.text("{}")
@@ -356,6 +399,8 @@ def test_forget() -> None:
     assert [call.id for call in reader.calls.calls] == ["b"]
     assert reader.calls.get("a") is None
     reader.calls.forget("never seen")
+    reader.finish()
+    assert not reader.calls._done
     # As if it had never come: a replay starts anew.
     assert reader.text("{}").raw == "{}"
 

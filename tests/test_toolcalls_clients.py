@@ -143,7 +143,7 @@ def test_leaving_the_loop_closes_the_connection(name: str) -> None:
     client = CLIENTS[name]
     with serve(Replay(client.events)) as replay, client.sync(replay.url) as api:
         stream = client.open(api)
-        updates = tool_calls(stream)
+        updates: Any = tool_calls(stream)
         next(updates)
         updates.close()
         assert stream.response.is_closed
@@ -259,6 +259,25 @@ class Old:
         return self._event
 
 
+def test_a_growing_snapshot_beside_the_event_is_not_read() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Delta(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        type: str
+        index: int
+        delta: dict[str, str]
+        snapshot: str
+
+        @pydantic.field_serializer("snapshot")  # type: ignore[untyped-decorator]
+        def refuse(self, snapshot: str) -> str:
+            raise AssertionError("each event would cost more than the last")
+
+    delta = {"type": "input_json_delta", "partial_json": "{}"}
+    calls = ToolCalls()
+    calls.feed(Delta(type="content_block_delta", index=0, delta=delta, snapshot="…"))
+    assert calls.calls[0].args == {}
+
+
 def test_objects_of_nobody_in_particular() -> None:
     events = anthropic(TWO, in_a_row(TWO))
     same_as_dicts((Old(event) for event in events), events)
@@ -304,8 +323,10 @@ def test_recipes_of_the_docs_run(
             "ANTHROPIC_BASE_URL": replay.url,
         }.items():
             monkeypatch.setenv(key, value)
-        run_script(block, "docs/tool-calls.md", names := {"__name__": "__main__"})
-        if hasattr(client := names.get("client"), "close") and "AsyncOpenAI" not in block.text:
+        names: dict[str, Any] = {"__name__": "__main__"}
+        run_script(block, "docs/tool-calls.md", names)
+        client: Any = names.get("client")
+        if hasattr(client, "close") and "AsyncOpenAI" not in block.text:
             client.close()
     shown = capsys.readouterr().out.splitlines()
     assert f"get_weather {json.loads(TWO[0].text)}" in shown

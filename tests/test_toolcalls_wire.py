@@ -220,6 +220,35 @@ def test_a_made_id_is_not_sent_where_the_providers_may_come() -> None:
     assert line.receiver.calls[0].id == "real"
 
 
+def test_calls_that_shared_an_index_are_told_apart_to_the_end() -> None:
+    line = Line()
+    for name, fields in (("f", {}), ("g", {"id": "b"})):
+        call = {"index": 0, "function": {"name": name, "arguments": "{"}, **fields}
+        line.feed({"id": "m", "choices": [{"delta": {"tool_calls": [call]}}]})
+    line.flush()
+    assert [(call.id, call.status) for call in line.receiver.calls] == [
+        ("m:0", "truncated"),
+        ("b", "truncated"),
+    ]
+
+
+def test_an_aggregate_without_args_does_not_take_away_what_is_known() -> None:
+    calls = ToolCalls()
+    call = {"tool_call_id": "a", "function_args": '{"x": [1', "status": "truncated"}
+    start = [[0], [4, None, "x"], [2], [8, None, 1]]
+    update = call | {"json_update_fragments": start}
+    calls.feed({"kind": "tools_call_update", "messageId": "m", "tool_call_updates": [update]})
+    calls.feed({"kind": "tools_aggregate", "messageId": "m", "tool_calls": [call]})
+    assert calls.calls[0].args == {"x": [1]}
+
+
+def test_an_encoder_lives_as_long_as_its_call() -> None:
+    sender = ToolCallEvents(compact=True)
+    for event in openai_chat(TWO, in_a_row(TWO)):
+        sender.feed(event)
+    assert [call.encoder for call in sender.calls.of("chatcmpl-1")] == [None, None]
+
+
 def test_lone_surrogates_and_odd_keys_survive() -> None:
     text = '{"\\ud800": "\\udfff", "": "a\\u0000b", "x.y[0]": "\\ud83d\\ude00"}'
     for compact in (False, True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 Way = tuple[str, ...]
 
@@ -26,16 +26,24 @@ class Shape(NamedTuple):
 
 def shape(*ways: Iterable[str]) -> Shape:
     """Any of these ways: each step is one character or a run of alike ones, the last is one."""
-    steps = [tuple(way) for way in ways]
-    whole = "|".join("".join(way) for way in steps)
-    return Shape(re.compile(whole), re.compile("|".join(map(_beginning, steps))))
+    tree: dict[str, Any] = {}
+    for way in ways:
+        branch = tree
+        for step in way:
+            branch = branch.setdefault(step, {})
+    return Shape(re.compile(_whole(tree)), re.compile(_cut(tree)))
 
 
-def _beginning(way: Way) -> str:
-    pattern = r"\Z"
-    for step in reversed(way[:-1]):
-        pattern = rf"(?:\Z|{step}{pattern})"
-    return pattern
+def _whole(tree: dict[str, Any]) -> str:
+    """A pattern for any way to a leaf."""
+    ways = [step + (f"(?:{_whole(rest)})" if rest else "") for step, rest in tree.items()]
+    return "|".join(ways)
+
+
+def _cut(tree: dict[str, Any]) -> str:
+    """A pattern for any way that the end of the text cuts off before its leaf."""
+    ways = [f"{step}(?:{_cut(rest)})" for step, rest in tree.items() if rest]
+    return "|".join([r"\Z", *ways])
 
 
 # Values that are words: JSON's, Python's, and those that JSON does not have.
@@ -46,14 +54,16 @@ WORDS: Final = (
 
 _QUOTE = "[\"'“‘]"
 _SPACE = "[ \t\r\n]{0,32}"
+_SOME_SPACE = "[ \t\r\n]{1,32}"
 _MUCH_SPACE = ("[ \t\r\n]{32}", "[ \t\r\n]")
 _GAP = "[ \t]{0,8}"
 _SOME_GAP = "[ \t]{1,8}"
 _WIDE_GAP = ("[ \t]{8}", "[ \t]")
 _NUMBER = "[-0-9][-+.eE0-9]{0,23}"
 _LONG_NUMBER = ("[-0-9][-+.eE0-9]{23}", "[-+.eE0-9]")
-_KEY = ("[A-Za-z_$]", r"[\w$-]{0,40}", _GAP, ":")
+_KEY = (r"[\w$-]{0,40}", _GAP, ":")
 _COMMENT = ("/", "[/*]")
+_BEGINS_VALUE = "[\"'“‘{\\[0-9-]"
 _DOTS = (r"\.", r"\.", r"\.")
 
 FENCE: Final = shape("```")
@@ -64,28 +74,35 @@ THOUGHTS_END: Final = shape("</think>", "</thinking>")
 WORD: Final = {word: shape(word) for word in WORDS}
 
 # After what may as well be part of a sentence the line must end: `{}`, `[]`, `[1]`, `42`, `true`.
-_LINE_ENDS: Final[tuple[Way, ...]] = ((_GAP, "[\r\n`]"), _WIDE_GAP)
+_LINE_ENDS: Final[tuple[Way, ...]] = ((_GAP, "[\r\n`]"), (_GAP, *_COMMENT), _WIDE_GAP)
 _ANYTHING: Final[tuple[Way, ...]] = ((),)
+
+
+def _container() -> Iterator[Way]:
+    yield from ((_SPACE, _QUOTE), (_SPACE, *_COMMENT), _MUCH_SPACE)
+    yield (_SOME_SPACE, "#")  # a comment; {#this} is none
 
 
 def _object(ends: tuple[Way, ...]) -> Iterator[Way]:
     """What follows `{` in JSON, or nearly so."""
-    yield from ((_SPACE, _QUOTE), (_SPACE, *_COMMENT), _MUCH_SPACE)
-    for value in ("[\"'“‘{\\[0-9-]", *WORDS):
-        yield (_SPACE, r"[\w$]", r"[\w$-]{0,40}", _GAP, ":", _SPACE, *_steps(value))
+    yield from _container()
+    yield (_SPACE, ",", _SPACE, _QUOTE)
+    for value in (_BEGINS_VALUE, *WORDS):
+        yield (_SPACE, r"[\w$]", *_KEY, _SPACE, *_steps(value))
     for end in ends:
         yield (_SPACE, r"\}", *end)
 
 
 def _array(ends: tuple[Way, ...], nested: bool = False) -> Iterator[Way]:
     """What follows `[` in JSON, or nearly so."""
-    yield from ((_SPACE, _QUOTE), (_SPACE, *_COMMENT), _MUCH_SPACE, (_SPACE, *_LONG_NUMBER))
+    yield from _container()
+    yield (_SPACE, *_LONG_NUMBER)
     for scalar in ((_NUMBER,), *map(tuple, WORDS)):
-        for after in ((_SPACE, ","), (_SPACE, *_COMMENT), _MUCH_SPACE):
+        for after in ((_SPACE, ","), (_SPACE, *_COMMENT), (_SOME_SPACE, "#"), _MUCH_SPACE):
             yield (_SPACE, *scalar, *after)
+        yield (_SPACE, *scalar, _SOME_SPACE, _BEGINS_VALUE)
     for word in WORDS:
         yield (_SPACE, *word, _SPACE, r"\]")
-    yield (_SPACE, _NUMBER, "[ \t\r\n]{1,32}", "[-0-9]")
     for end in ends:
         yield from ((_SPACE, r"\]", *end), (_SPACE, _NUMBER, _SPACE, r"\]", *end))
     for way in _object(_ANYTHING):
@@ -127,6 +144,7 @@ ANY_VALUE_BEGINS: Final = shape(
 def _string_ends() -> Iterator[Way]:
     """What follows the quote that ends a string in a container, comma included."""
     yield from ((_GAP, "[}\\]\r\n\x1e]"), _WIDE_GAP, (_GAP, *_COMMENT), (_SOME_GAP, "#"))
+    yield (_GAP, r"\+", _GAP, '"')  # strings joined by a plus are refused
     for next_one in (("[}\\],\r\n#]",), _WIDE_GAP, _COMMENT, _DOTS, ("…",)):
         yield (_GAP, ",", _GAP, *next_one)
 
@@ -135,14 +153,16 @@ def _string_ends() -> Iterator[Way]:
 STRING_ENDS_IN_OBJECT: Final = shape(
     *_string_ends(),
     (_GAP, ",", _GAP, _QUOTE),
-    (_GAP, ",", _GAP, *_KEY),
-    (_SOME_GAP, *_KEY),
+    (_GAP, ",", _GAP, r"[\w$]", *_KEY),
+    (_SOME_GAP, "[A-Za-z_$]", *_KEY),
     (_GAP, '"', r'[^"\\\r\n]{0,80}', '"', _GAP, ":"),
     (_GAP, "'", r"[^'\\\r\n]{0,80}", "'", _GAP, ":"),
+    # As it seems the quote opens a key, and the one before it was forgotten: that is refused.
+    (r"[\w$]", r"[\w $-]{0,40}", '"', _GAP, ":"),
 )
 STRING_ENDS_IN_ARRAY: Final = shape(
     *_string_ends(),
-    (_GAP, ",", _GAP, "[\"'“‘{\\[0-9-]"),
+    (_GAP, ",", _GAP, _BEGINS_VALUE),
     (_SOME_GAP, "[\"'“‘{\\[]"),
     *((_GAP, ",", _GAP, *word) for word in WORDS),
 )

@@ -41,6 +41,7 @@ cdef class Machine:
     cdef bint _outside(self)
     cdef _feed_other(self, data)
     cdef _run_undecodable(self, str text)
+    cdef _leave_ended(self)
     cdef _run_carefully(self, str text)
     cdef _run_documents(self, str text)
     cdef _give_up(self, error, str text, Py_ssize_t pos)

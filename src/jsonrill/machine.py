@@ -347,10 +347,16 @@ class Machine:
             self._run_carefully(text[start : bad.start()])
             start = bad.start()
             if self._state != SKIPPED:
+                self._leave_ended()
                 byte = f"0x{ord(bad.group()) - 0xDC00:02x}"
                 error = self._error_here(InvalidJSON, "UTF-8", f"but got byte {byte}")
                 self._give_up(error, "", len(self._held))
         self._run_carefully(text[start:])
+
+    def _leave_ended(self) -> None:
+        """What is wrong after one of many documents is the fault of the next."""
+        if self._many and self._state == END:
+            self._next_document(self._fresh, len(self._held))
 
     def _run_carefully(self, text: str) -> None:
         """Run where the stream may be closed, a limit passed, one of many documents invalid."""
@@ -737,7 +743,7 @@ class Machine:
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
         """Every character that cannot stand where it does comes here."""
         if self._many and not self._frames:
-            if text[pos] == SEPARATOR and self._state in (VALUE, END):
+            if text[pos] == SEPARATOR and self._state in (VALUE, END) and not expected:
                 return pos + 1
             if self._state == END:
                 self._next_document(self._fresh, pos)

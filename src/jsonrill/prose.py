@@ -143,6 +143,12 @@ class ProseMachine(Machine):
         self._mended = 0
         Machine._next_document(self, state, pos)
 
+    def _leave_ended(self) -> None:
+        if self._between:
+            self._state = END
+            self._between = False
+        Machine._leave_ended(self)
+
     def _prose_rule(self) -> str:
         return "trailing-text" if self._between else "leading-text"
 

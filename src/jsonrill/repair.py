@@ -112,6 +112,8 @@ class LenientMachine(ProseMachine):
             return self._mend_comment(text, pos)
         if char == "#":
             return self._mend_hash(text, pos)
+        if char == "`":
+            return self._mend_closing_fence(text, pos)
         if char == ":" or self._state == COLON:
             return -1
         if self._state == VALUE and self._object:  # after a colon: no value is invented
@@ -132,6 +134,16 @@ class LenientMachine(ProseMachine):
         self._resume = self._state
         self._state = LINE_COMMENT
         return pos + 1
+
+    def _mend_closing_fence(self, text: str, pos: int) -> int:
+        """A fence between tokens: the value was cut off before it."""
+        if "cut-off" not in self._rules or "fences" not in self._rules:
+            return -1
+        if ahead.FENCE.whole.match(text, pos):
+            self._note("cut-off", text, pos)
+            self._close_all(pos)
+            return pos
+        return self._hold(text, pos) if ahead.FENCE.cut.match(text, pos) else -1
 
     def _mend_closer(self, text: str, pos: int, char: str) -> int:
         """A bracket after a comma, or of the wrong kind: one is missing, or this is too many."""
@@ -274,6 +286,13 @@ class LenientMachine(ProseMachine):
         else:
             Machine._take(self, run)
 
+    def _escaped(self, text: str, pos: int) -> int:
+        """Stay here until the string ends: its end would be sought anew after each repair."""
+        while True:
+            pos = Machine._escaped(self, text, pos)
+            if pos == len(text) or (self._state != STRING and self._state != KEY):
+                return pos
+
     def _end_string(self, text: str, quote: int) -> int:
         """A quote in a string: its end, or part of its text?"""
         if not self._inner or not self._frames:
@@ -332,8 +351,8 @@ class LenientMachine(ProseMachine):
         self._last = True
         held, self._held = self._held, ""
         self._run(held)
-        if self._state >= LENIENT or self._state == STRING or self._state == KEY:
-            self._tail = b""  # half a character of text that is cut off or ignored
+        if self._state >= LENIENT:
+            self._tail = b""  # half a character of text that nobody reads
         self._strictly()
         is_open = self._frames or self._state == STRING
         if is_open and self._note("cut-off", self._held, len(self._held)):
@@ -352,8 +371,11 @@ class LenientMachine(ProseMachine):
                 if word.startswith(self._held):
                     self._sink.scalar(value, None, self._offset)
                     break
+        self._close_all(end)
+
+    def _close_all(self, pos: int) -> None:
         while self._frames:
-            self._close(end)
+            self._close(pos)
 
     def _strictly(self) -> None:
         """Be in the state of the strict machine that comes nearest to this one."""

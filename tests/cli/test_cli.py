@@ -11,10 +11,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jsonrill.repair import RULES
+from jsonrill.rules import RULES
 from support import ROOT
 
 pytest.importorskip("typer")
@@ -32,7 +33,7 @@ def run(*args: str, given: str | bytes = b"") -> subprocess.CompletedProcess[byt
     return subprocess.run([*BASE, *args], input=data, capture_output=True, env=ENV, timeout=60)
 
 
-def lines(done: subprocess.CompletedProcess[bytes]) -> list[object]:
+def lines(done: subprocess.CompletedProcess[bytes]) -> list[Any]:
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -57,7 +58,7 @@ def test_updates_in_a_mode_of_declared_entities() -> None:
 def test_entities_may_be_named() -> None:
     text = '{"days": [{"todo": [1, 2]}, {"todo": [3]}]}'
     done = run("updates", "--mode", "ONE-BY-ONE", "--entity", "item=days[*].todo", given=text)
-    assert [(u["entity"], u["data"]) for u in map(dict, lines(done))] == [  # type: ignore[call-overload]
+    assert [(u["entity"], u["data"]) for u in lines(done)] == [
         ("item", 1),
         ("item", 2),
         ("item", 3),
@@ -83,7 +84,7 @@ def test_calls_from_lines_and_from_an_event_stream_as_it_came() -> None:
     stream = "".join(f"data: {event}\n\n" for event in events) + "data: [DONE]\n\n"
     from_lines = lines(run("calls", given="\n".join(events)))
     assert from_lines == lines(run("calls", "--sse-in", given=stream))
-    assert from_lines[-1]["status"] == "complete"  # type: ignore[index]
+    assert from_lines[-1]["status"] == "complete"
 
 
 def test_a_provider_log_is_input_of_updates() -> None:
@@ -91,7 +92,7 @@ def test_a_provider_log_is_input_of_updates() -> None:
     events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
     log = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
     shown = lines(run("updates", "--sse-in", given=log))
-    assert [update["data"] for update in map(dict, shown)] == [  # type: ignore[call-overload]
+    assert [update["data"] for update in shown] == [
         {"title": "Sto"},
         {"title": "Storm"},
     ]

@@ -50,14 +50,8 @@ def read(snapshot: Snapshot, loads: Loads | None = None) -> Tree:
 def decode(text: str | bytes | bytearray) -> Tree:
     try:
         if not isinstance(text, str):
-            text = text.decode("utf-8-sig")
-        try:
-            tree, end = _SCAN(text, 0)
-            if end == len(text):
-                return tree
-        except StopIteration:
-            pass
-        return _DECODER.decode(text)  # white space around it, or the error to report
+            return _decoded(text.decode("utf-8-sig"))
+        tree = _decoded(text)
     except JSONDecodeError as error:
         raise InvalidJSON(
             f"the snapshot is not JSON: {error}",
@@ -67,6 +61,7 @@ def decode(text: str | bytes | bytearray) -> Tree:
         ) from None
     except UnicodeDecodeError as error:
         raise InvalidJSON(f"the snapshot is not UTF-8: {error}", offset=error.start) from None
+    return tree if text.isascii() or not _has_surrogate(text) else _decoded(_escape(text))
 
 
 def plain(tree: Tree) -> Any:
@@ -90,6 +85,29 @@ def _refuse(constant: str) -> NoReturn:
 
 _DECODER: Final = JSONDecoder(parse_float=tuple, parse_int=tuple, parse_constant=_refuse)
 _SCAN: Final[Any] = _DECODER.scan_once  # type: ignore[attr-defined]  # what decode() calls
+
+
+def _decoded(text: str) -> Tree:
+    try:
+        tree, end = _SCAN(text, 0)
+        if end == len(text):
+            return tree
+    except StopIteration:
+        pass
+    return _DECODER.decode(text)  # white space around it, or the error to report
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _escape(text: str) -> str:
+    """A valid text with its raw surrogates escaped, for the decoder pairs only escaped ones."""
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
 def _number(text: str) -> Any:

@@ -17,7 +17,8 @@ from ..errors import InvalidJSON, LimitExceeded
 from ..grammar import LITERALS, NUMBER
 from ..machine import Limits, Sink
 from ..paths import Path, Place, lookup
-from ..repair import machine, rule_names
+from ..repair import machine
+from ..rules import rule_names
 from .judge import Judge, schemas
 from .update import ABSENT, UNREAD, Status, Update
 
@@ -30,7 +31,7 @@ Models = Literal["final", "partial"]
 
 _WORDS: Final = {repr(word): letter for letter, (word, _) in LITERALS.items()}
 # What a strict machine takes for the beginning of a number or literal.
-_BEGINS: Final = frozenset((*LITERALS, *"-0123456789", ""))
+_BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 
 
 class PartialStream:
@@ -70,8 +71,9 @@ class PartialStream:
         self._delta = UNREAD if send != "data" else ABSENT
         self._model = UNREAD if _one_of("models", models, Models) == "partial" else None
         self._realtime = self.mode == "REALTIME"
+        rules = rule_names(repair)
         # A number that is cut off is dropped by that repair, so it is not shown before it is whole.
-        self._numbers = partial_numbers and "cut-off" not in rule_names(repair)
+        self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals
         self._zeros = self._realtime and zero_values
         self._looks = self._realtime or self._schema_of is not None
@@ -81,13 +83,13 @@ class PartialStream:
         self._finder = Finder(entities, self._begin, self._next_document, whole)
         self._machine = machine(
             self._finder,
-            repair=repair,
+            repair=rules,
             many=many,
             duplicates=duplicates,
             parse_float=parse_float,
             limits=limits,
         )
-        self._lenient = bool(repair)
+        self._lenient = bool(rules)
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
         self._errors = 0
@@ -259,16 +261,15 @@ class PartialStream:
     def _judge_begun(self, error: InvalidJSON | LimitExceeded) -> None:
         """A number or literal that had begun counts, however the text was cut before it."""
         text = self._machine.pending_text
-        if text is None:
-            if isinstance(error, InvalidJSON):
-                text = _WORDS.get(error.expected)
-            elif error.limit == "number":
-                text = ""
+        if text is None and isinstance(error, InvalidJSON):
+            text = _WORDS.get(error.expected)
+        elif not text and isinstance(error, LimitExceeded) and error.limit == "number":
+            text = "0"  # or any other number
         if text is None or text[:1] not in _BEGINS:
             return
         if self._judge is None and self._entity is None:
             self._finder.begin()
-        if self._judge is not None and text:
+        if self._judge is not None:
             self._judge.pending(error.path, text, self._machine.token_offset)
 
     # Updates.

@@ -95,7 +95,7 @@ class Writer:
         """How many steps of `path` lead through open containers."""
         common = 0
         for container, step in zip(self._open[1:], path, strict=False):
-            if container.step != step or type(container.step) is not type(step):
+            if container.step != step:
                 break
             common += 1
         return common

@@ -65,18 +65,32 @@ def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Ref
     """What is asked of a value of this kind once it has begun, and who refuses one."""
     active: list[Obligation] = []
     refused: Refused = []
-    if len(expected) > 1:
-        expected = list(dict.fromkeys(expected))
+    if len(expected) == 1 and expected[0][1] is None:
+        parts = expected[0][0].parts
+        if len(parts) == 1 and not parts[0].choices:
+            return _simple(parts[0], kind)
+    elif expected:
+        # What must hold anyway comes first: inside of a branch it need not be asked again.
+        expected = sorted(dict.fromkeys(expected), key=_is_branched)
     expansion = _Expansion(kind)
     for node, branch in expected:
         if branch is not None and (len(active) > BRANCHED or branch.gone):
             continue
-        mark = len(active)
         refusal = expansion.node(node, branch, active, ())
         if refusal is not None:
-            del active[mark:]
             refused.append((branch, refusal))
     return active, refused
+
+
+def _simple(node: Node, kind: int) -> tuple[list[Obligation], Refused]:
+    """The most frequent case: one node, no choices."""
+    if not node.kinds & kind:
+        return [], [(None, node.mismatch(kind))]
+    return [(node, None)] if kind & ~node.idle else [], []
+
+
+def _is_branched(obligation: Obligation) -> bool:
+    return obligation[1] is not None
 
 
 def refuse(refused: Refused) -> Refusal | None:
@@ -120,28 +134,34 @@ def _last(rule: str | None, refusal: Refusal) -> Refusal:
 class _Expansion:
     """One value of a known kind, and how many more nodes may be looked at for it."""
 
-    __slots__ = ("_kind", "_left")
+    __slots__ = ("_always", "_kind", "_left")
 
     def __init__(self, kind: int) -> None:
         self._kind = kind
         self._left = _LOOKED_AT
+        self._always: set[Node] = set()
 
     def node(
         self, node: Node, branch: Branch | None, out: list[Obligation], chain: tuple[Node, ...]
     ) -> Refusal | None:
         """Add what a node asks, or say why a value of this kind is refused."""
         kind = self._kind
-        parts, choices = node.parts
+        parts = node.parts
+        if self._always or len(parts) > 1:
+            parts = tuple(part for part in parts if part not in self._always)
         self._left -= len(parts)
         for part in parts:
             if not part.kinds & kind:
                 return part.mismatch(kind)
             if kind & ~part.idle:
                 out.append((part, branch))
-        for choice in choices:
-            refusal = self._choice(choice, branch, out, (*chain, *parts))
-            if refusal is not None:
-                return refusal
+        if branch is None:
+            self._always.update(parts)
+        for part in parts:
+            for choice in part.choices:
+                refusal = self._choice(choice, branch, out, (*chain, node, *parts))
+                if refusal is not None:
+                    return refusal
         return None
 
     def _choice(

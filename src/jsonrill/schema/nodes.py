@@ -212,11 +212,11 @@ class Node:
         self.shape: Node | None = None
         self.maker: Any = None
         self._idle: int | None = None
-        self._parts: tuple[tuple[Node, ...], tuple[Choice, ...]] | None = None
+        self._parts: tuple[Node, ...] | None = None
 
     @property
-    def parts(self) -> tuple[tuple[Node, ...], tuple[Choice, ...]]:
-        """The nodes that must hold together, itself among them, and all their choices."""
+    def parts(self) -> tuple[Node, ...]:
+        """The nodes that must hold together, itself among them, without those that say nothing."""
         if self._parts is None:
             found: dict[Node, None] = {}
             todo = [self]
@@ -225,8 +225,14 @@ class Node:
                 if node not in found:
                     found[node] = None
                     todo += reversed(node.all)
-            self._parts = tuple(found), tuple(one for node in found for one in node.choices)
+            self._parts = tuple(node for node in found if not node.is_silent)
         return self._parts
+
+    @property
+    def is_silent(self) -> bool:
+        """Does it say nothing of its own, about a value of any kind?"""
+        silent = self.kinds == self.natural == self.idle == EVERY
+        return silent and not self.choices and self.shape is None
 
     @property
     def idle(self) -> int:
@@ -280,4 +286,4 @@ def shown(value: Any) -> str:
 
 def may_be(node: Node, kind: int) -> bool:
     """May a value of this kind begin here, as far as this node itself says?"""
-    return all(part.kinds & kind for part in node.parts[0])
+    return all(part.kinds & kind for part in node.parts)

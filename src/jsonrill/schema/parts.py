@@ -48,17 +48,15 @@ def _below(node: Node, step: Step, by_shape: bool, chain: tuple[Node, ...]) -> N
         return None
     chain = (*chain, node)
     is_index = isinstance(step, int) or step is ANY_INDEX
-    parts, choices = node.parts
     inner: list[Node | None] = []
-    for part in parts:
+    for part in node.parts:
         rules = part.elements if is_index else part.members
         alternatives = rules.children(step) if rules is not None else None
         if alternatives:
             inner.append(_either([_both(list(nodes)) for nodes in alternatives]))
         if by_shape and part.shape is not None:
             inner.append(_below(part.shape, step, by_shape, chain))
-    for choice in choices:
-        inner.append(_below_choice(choice, step, by_shape, chain))
+        inner += [_below_choice(choice, step, by_shape, chain) for choice in part.choices]
     found = [one for one in inner if one is not None]
     return _both(found) if found else None
 
@@ -108,14 +106,13 @@ def _natural(node: Node, known: dict[Node, int]) -> int:
     if node in known:
         return known[node]
     known[node] = kinds = EVERY  # what a node that leads back to itself says
-    parts, choices = node.parts
-    for part in parts:
+    for part in node.parts:
         kinds &= part.natural if part.shape is None else _natural(part.shape, known)
-    for choice in choices:
-        union = 0
-        for one in choice.nodes:
-            union |= _natural(one, known)
-        kinds &= union
+        for choice in part.choices:
+            union = 0
+            for one in choice.nodes:
+                union |= _natural(one, known)
+            kinds &= union
     known[node] = kinds
     return kinds
 

@@ -272,7 +272,6 @@ class Watch:
     def _on_key(self, fragment: Fragment) -> Violation | None:
         key = fragment.value
         frame = self._frames[-1]
-        new = key not in frame.seen
         frame.seen.add(key)
         self._key = key
         self._member = []
@@ -284,7 +283,7 @@ class Watch:
             found = node.members.find(key)
             if isinstance(found, Refusal):
                 refused.append((branch, found))
-            elif new and (refusal := node.members.excess(len(frame.seen))):
+            elif refusal := node.members.excess(len(frame.seen)):
                 refused.append((branch, refusal))
             else:
                 self._member += [(child, branch) for child in found]

@@ -153,7 +153,7 @@ class JsonArguments:
                 return None
             self._raw.add(text)
             return []
-        if self.whole and not is_blank(text) and self._repeats(text):
+        if self.whole and self._repeats(text):
             return None
         self._raw.add(text)
         self._unread.append(text)
