@@ -51,11 +51,11 @@ def judge(contestant: Contestant) -> dict[str, Any]:
             if isinstance(value, Exception):
                 counts["raised"] += 1
                 continue
-            faults = {fault for fault in _faults(value, final) if value is not NOTHING}
-            counts.update(faults)
-            counts["retracted"] += not _still_there(shown, value)
+            found = {fault for fault in faults(value, final) if value is not NOTHING}
+            counts.update(found)
+            counts["retracted"] += not still_there(shown, value)
             shown = value
-        counts["wrong at the end"] += not _same(shown, final)
+        counts["wrong at the end"] += not same(shown, final)
     names = ("prefixes", "raised", "retracted", "invented", "false number", "wrong at the end")
     accepted = [text for text in BAD if _accepts(contestant, text)]
     refused = [text for text in GOOD if not _accepts(contestant, text)]
@@ -86,19 +86,19 @@ def _values(contestant: Contestant, text: str) -> Iterator[Any]:
         yield from [error] * (len(text) - seen)
 
 
-def _faults(value: Any, final: Any) -> Iterator[str]:
+def faults(value: Any, final: Any) -> Iterator[str]:
     """What in `value` cannot become `final` by growing."""
     if isinstance(value, dict) and isinstance(final, dict):
         for key, inner in value.items():
             if key in final:
-                yield from _faults(inner, final[key])
+                yield from faults(inner, final[key])
             else:
                 yield "invented"
     elif isinstance(value, list) and isinstance(final, list):
         if len(value) > len(final):
             yield "invented"
         for inner, whole in zip(value, final, strict=False):
-            yield from _faults(inner, whole)
+            yield from faults(inner, whole)
     elif isinstance(value, str) and isinstance(final, str):
         if not final.startswith(value):
             yield "invented"
@@ -113,30 +113,30 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _still_there(before: Any, now: Any) -> bool:
+def still_there(before: Any, now: Any) -> bool:
     """Is every place that had a value before still a place with one?"""
     if before is NOTHING:
         return True
     if isinstance(before, dict):
         return isinstance(now, dict) and all(
-            key in now and _still_there(inner, now[key]) for key, inner in before.items()
+            key in now and still_there(inner, now[key]) for key, inner in before.items()
         )
     if isinstance(before, list):
         return (
             isinstance(now, list)
             and len(before) <= len(now)
-            and all(_still_there(*pair) for pair in zip(before, now, strict=False))
+            and all(still_there(*pair) for pair in zip(before, now, strict=False))
         )
     return now is not NOTHING
 
 
-def _same(value: Any, final: Any) -> bool:
+def same(value: Any, final: Any) -> bool:
     """Equal, and of the same types: 1 is not 1.0, an exact integer not its nearest double."""
     return type(value) is type(final) and (
         (
-            value.keys() == final.keys() and all(_same(value[key], final[key]) for key in final)
+            value.keys() == final.keys() and all(same(value[key], final[key]) for key in final)
             if isinstance(final, dict)
-            else len(value) == len(final) and all(map(_same, value, final))
+            else len(value) == len(final) and all(map(same, value, final))
         )
         if isinstance(final, (dict, list))
         else value == final

@@ -38,6 +38,11 @@ def documents(cut: list[Any], **options: Any) -> tuple[dict[int, Any], list[str]
     return {number: one.value for number, one in rebuilders.items()}, errors
 
 
+def cuttings_of(text: str) -> list[list[Any]]:
+    """As text and as bytes."""
+    return [*cuttings(text), *cuttings(text.encode())]
+
+
 TEXTS: list[tuple[str, list[Any]]] = [
     ("", []),
     (" \n\t\r\n", []),
@@ -59,9 +64,8 @@ TEXTS: list[tuple[str, list[Any]]] = [
 @pytest.mark.parametrize("repair", [False, True])
 @pytest.mark.parametrize("text, expected", TEXTS)
 def test_documents_in_a_row(text: str, expected: list[Any], repair: bool) -> None:
-    cuts: list[Any] = [*cuttings(text), *cuttings(text.encode())]
-    for cut in cuts:
-        found, errors = documents(list(cut), repair=repair)
+    for cut in cuttings_of(text):
+        found, errors = documents(cut, repair=repair)
         assert same(found, dict(enumerate(expected)))
         assert not errors
 
@@ -132,9 +136,8 @@ LOST: list[tuple[str, dict[int, Any], list[str]]] = [
 def test_an_error_ends_that_document_only(
     text: str, expected: dict[int, Any], messages: list[str]
 ) -> None:
-    cuts: list[Any] = [*cuttings(text), *cuttings(text.encode())]
-    for cut in cuts:
-        found, errors = documents(list(cut))
+    for cut in cuttings_of(text):
+        found, errors = documents(cut)
         assert errors == messages
         assert same(found, expected)
 

@@ -67,6 +67,31 @@ def test_without_the_rule_its_example_is_refused(name: str) -> None:
         json.loads(RULES[name].text, parse_constant=json.loads)
 
 
+def shown(text: str) -> str:
+    """As the page shows it: a line end as a sign, ticks between more ticks."""
+    ticks = "````" if "`" in text else "`"
+    inside = text.replace("\n", "⏎")
+    return f"{ticks} {inside} {ticks}" if "`" in text else f"{ticks}{inside}{ticks}"
+
+
+def test_the_page_has_the_table_of_rules() -> None:
+    page = (ROOT / "docs/repair.md").read_text("utf8")
+    rows = [
+        f"| `{name}` | {rule.reason} | {shown(rule.text)} | {shown(rule.json)} |"
+        for name, rule in RULES.items()
+    ]
+    assert "| --- | --- | --- | --- |\n" + "\n".join(rows) + "\n\n" in page
+
+
+def test_the_page_says_what_the_corpus_says() -> None:
+    page = (ROOT / "docs/repair.md").read_text("utf8")
+    [row] = [line for line in page.splitlines() if line.startswith("| jsonrill")]
+    right, wrong, refused = (int(cell) for cell in row.split("|")[2:5])
+    rightly_refused = [case for case in REFUSED if case["value"] is None]
+    assert (right, wrong) == (len(MEANT) + len(rightly_refused), 0)
+    assert right + refused == len(CORPUS)
+
+
 def test_rules_are_chosen_by_name() -> None:
     assert read("[1,]", repair="trailing-commas") == ([1], ["trailing-commas"])
     assert read("[1,]", repair=iter(["trailing-commas", "fences"])) == ([1], ["trailing-commas"])
@@ -500,16 +525,25 @@ def test_duplicates_and_depth_are_judged_as_ever() -> None:
     assert str(refusal("[[[1", limits=Limits(depth=2))).startswith("more than 2 (depth)")
 
 
-def test_what_is_pending_can_be_seen() -> None:
-    parser: Any = Parser(repair=True)
-    parser.feed("1")
-    assert parser.pending == ((), "1")
-    parser.feed("2 ")
-    assert parser.pending == ((), "12")
-    parser.feed("is it: [0, -")
-    assert parser.pending == ((1,), "-")
-    parser.feed("Inf")
-    assert parser.pending == ((1,), "-")
+@pytest.mark.parametrize(
+    "text, pending",
+    [
+        ("[0, 1", ((1,), "1")),
+        ("[0, -1.", ((1,), "-1.")),
+        ("[0, nul", ((1,), "nul")),
+        ("[0, -", None),
+        ("[0, -Inf", None),
+        ("[0, Tru", None),
+        ("[0, 1 ", None),
+        ("12", None),
+        ("tru", None),
+        ("[1", None),
+    ],
+)
+def test_what_is_pending_is_certain(text: str, pending: Any) -> None:
+    parser = Parser(repair=True)
+    parser.feed(text)
+    assert parser.pending == pending
 
 
 def test_through_the_short_ways() -> None:

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import is_prefix, loads, same, spoiled, texts
-from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, Rebuilder
+from jsonrill import (
+    Document,
+    InvalidJSON,
+    LimitExceeded,
+    Limits,
+    Parser,
+    PartialStream,
+    Rebuilder,
+)
 from near import Sloppy, broken, garbage, read, report, rule_sets, sloppy
 from support import by, by_character, examples, pieces, seconds, shared_files
 
@@ -138,6 +146,31 @@ def test_what_json_accepts_is_never_touched(text: str, rules: Any) -> None:
 def test_valid_json_of_the_test_suite_is_never_touched(file: Any) -> None:
     text = file.read_bytes()
     assert report(by_character(text), repair=True) == report([text])
+
+
+@examples(60)
+@given(sloppy().filter(lambda near: isinstance(near.value, dict)), st.data())
+def test_a_schema_raises_no_false_alarm(near: Sloppy, data: Any) -> None:
+    pytest.importorskip("jsonschema_rs")
+    stream = PartialStream("REALTIME", schema={"const": near.value}, repair=True)
+    found = [update for piece in data.draw(pieces(near.text)) for update in stream.feed(piece)]
+    found += stream.flush()
+    assert {update.status for update in found} <= {"PARTIAL", "COMPLETED"}
+    assert same(found[-1].data, near.value)
+    assert {repair.rule for repair in found[-1].repairs} <= near.rules
+
+
+@examples(60)
+@given(any_text, st.sampled_from(["BATCH", "ONE-BY-ONE", "REALTIME"]), options, st.data())
+def test_p1_holds_for_updates(text: str, mode: str, options: Any, data: Any) -> None:
+    def ends(cut: list[str]) -> list[Any]:
+        stream = PartialStream(mode, **options)
+        found = [update for piece in cut for update in stream.feed(piece)] + stream.flush()
+        fields = ("document", "repairs")
+        return [one.to_json(*fields) for one in found if one.status != "PARTIAL"]
+
+    # A COMPLETED has the repairs up to its last character; those after it are the next one's.
+    assert ends(data.draw(pieces(text))) == ends([text])
 
 
 # ---- P8 ----

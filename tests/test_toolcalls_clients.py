@@ -307,9 +307,7 @@ def recipes() -> list[Any]:
 
 
 @pytest.mark.parametrize("block", recipes())
-def test_recipes_of_the_docs_run(
-    block: Block, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_recipes_of_the_docs_run(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
     """As they stand there: the clients are told by the environment whom to ask."""
     chat = "chat.completions" in block.text
     openai = "openai chat" if chat else "openai responses"
@@ -324,11 +322,9 @@ def test_recipes_of_the_docs_run(
         }.items():
             monkeypatch.setenv(key, value)
         names: dict[str, Any] = {"__name__": "__main__"}
-        run_script(block, "docs/tool-calls.md", names)
-        client: Any = names.get("client")
-        if hasattr(client, "close") and "AsyncOpenAI" not in block.text:
-            client.close()
-    shown = capsys.readouterr().out.splitlines()
+        shown = run_script(block, "docs/tool-calls.md", names).splitlines()
+        if "AsyncOpenAI" not in block.text:
+            names["client"].close()
     assert f"get_weather {json.loads(TWO[0].text)}" in shown
     assert len(shown) > 8
 

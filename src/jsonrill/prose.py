@@ -59,11 +59,13 @@ class ProseMachine(Machine):
 
     @property
     def pending_text(self) -> str | None:
-        """Text of the number or literal that is being read, else None."""
-        if self._state == BEFORE:
-            begun = self._held != "" and self._held[0] in "-0123456789tfn"
-            return self._held.rstrip() if begun else None
-        return super().pending_text
+        """Text of the number or literal that is being read, else None.
+
+        At the root it may still be prose, and a minus or another letter the beginning of no JSON.
+        """
+        text = super().pending_text
+        certain = text is not None and self._frames and text != "-" and text[0] in "-0123456789tfn"
+        return text if certain else None
 
     # ---- what all rules need -----------------------------------------------------------------
 

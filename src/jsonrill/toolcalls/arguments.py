@@ -8,7 +8,7 @@ ended, is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal, Protocol
 
@@ -16,7 +16,7 @@ from ..document import Document
 from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed
 from ..fragments import Fragment, WireReader
 from ..grammar import LITERALS
-from ..machine import Limits
+from ..machine import Limits, Repair
 from ..parser import Parser
 from ..paths import Path
 from ..rebuilder import Rebuilder
@@ -70,6 +70,8 @@ class Arguments(Protocol):
     def whole(self) -> bool: ...  # a whole JSON value
     @property
     def begun(self) -> tuple[Path, str, int] | None: ...  # a number or literal being read
+    @property
+    def repairs(self) -> Sequence[Repair]: ...
     def feed(self, text: str) -> list[Fragment] | None: ...  # None: the text is not taken
     def end(
         self,
@@ -92,14 +94,15 @@ def problem(code: str, message: str, offset: int | None = None) -> Problem:
 class Frozen:
     """What is left of arguments that have ended, and what there is before they begin."""
 
-    __slots__ = ("live", "raw", "value")
+    __slots__ = ("live", "raw", "repairs", "value")
 
     error = begun = None
     whole = False
 
-    def __init__(self, raw: str = "", value: Any = None) -> None:
+    def __init__(self, raw: str = "", value: Any = None, repairs: Sequence[Repair] = ()) -> None:
         self.raw = raw
         self.value = self.live = value
+        self.repairs = repairs
 
     def feed(self, text: str) -> list[Fragment] | None:
         return None
@@ -111,12 +114,21 @@ class Frozen:
 class JsonArguments:
     """Argument text that should be JSON. The parser judges; the value is read when it is wanted."""
 
-    __slots__ = ("_broken", "_document", "_limits", "_parser", "_raw", "_unread", "error", "whole")
+    __slots__ = (
+        "_broken",
+        "_document",
+        "_limits",
+        "_parser",
+        "_raw",
+        "_unread",
+        "error",
+        "whole",
+    )
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, repair: Iterable[str] = ()) -> None:
         self._limits = limits or _NO_LIMITS
-        self._parser = Parser(limits=self._limits)
-        self._document = Document(limits=self._limits)
+        self._parser = Parser(limits=self._limits, repair=repair)
+        self._document = Document(limits=self._limits, repair=repair)
         # What the document has not seen yet: nobody has asked for the value.
         self._unread: list[str] = []
         self._raw = Growing()
@@ -145,6 +157,10 @@ class JsonArguments:
         if pending is None:
             return self._broken
         return *pending, self._parser.pending_offset
+
+    @property
+    def repairs(self) -> Sequence[Repair]:
+        return self._parser.repairs
 
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:
@@ -223,6 +239,7 @@ class FreeText:
     # Only its end tells that it is whole.
     whole = False
     begun = None
+    repairs = ()
 
     def feed(self, text: str) -> list[Fragment] | None:
         """The text as fragments of a string that is the whole document."""
@@ -248,6 +265,7 @@ class Received:
     __slots__ = ("_fallback", "_limits", "_raw", "_reader", "_rebuilder", "free")
 
     error = begun = None
+    repairs = ()
 
     def __init__(self, limits: Limits | None = None, *, free: bool = False) -> None:
         self._limits = limits or _NO_LIMITS

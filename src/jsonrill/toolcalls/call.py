@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from ..machine import Repair
 from .arguments import Arguments, Frozen, Problem
 
 Status = Literal["streaming", "complete", "error", "truncated"]
@@ -69,6 +70,11 @@ class ToolCall:
     def whole(self) -> bool:
         """Are the arguments whole JSON? (Only `status` says that the provider meant it.)"""
         return self.status == "complete" or self._arguments.whole
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """What had to be put right in the text, with `repair`."""
+        return list(self._arguments.repairs)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolCall):

@@ -22,6 +22,7 @@ from ..providers.deltas import (
     Statement,
     Translate,
 )
+from ..rules import rule_names
 from .call import Status, ToolCall
 from .identity import Identity, Scope, id_of
 from .life import LiveCall, News
@@ -112,7 +113,8 @@ class ToolCalls:
     """Provider events → tool calls whose arguments grow, however the calls are interleaved.
 
     `provider` is `"auto"`, the name of a page in `providers/`, or a function of one's own.
-    `schemas` maps tool names to what `Schema` takes. Of the calls of ended responses the last
+    `schemas` maps tool names to what `Schema` takes. `repair` reads arguments that are nearly JSON,
+    but a call that was cut off stays truncated. Of the calls of ended responses the last
     `keep` are kept (None: all). One object can read any number of responses, one after another or
     at once.
     """
@@ -123,11 +125,14 @@ class ToolCalls:
         *,
         schemas: Mapping[str, Any] | None = None,
         keep: int | None = 256,
+        repair: bool | Iterable[str] = False,
         limits: Limits | None = None,
     ) -> None:
         self._translate = translator(provider)
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep
+        # A call that was cut off stays truncated: half of one must not pass for a whole one.
+        self._repair = rule_names(repair) - {"cut-off"}
         self._limits = limits or Limits()
         self._identity: Identity[LiveCall] = Identity(self._make)
         self._calls: dict[int, LiveCall] = {}
@@ -187,7 +192,7 @@ class ToolCalls:
             self._done.pop(id_of(call), None)
 
     def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
-        return LiveCall(id, index, message_id, self._limits)
+        return LiveCall(id, index, message_id, self._limits, self._repair)
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []

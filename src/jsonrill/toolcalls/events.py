@@ -83,7 +83,7 @@ def _whole(call: LiveCall) -> dict[str, Any]:
         "error": call.error,
     }
     wire = {name: value for name, value in wire.items() if value is not None}
-    if call.apart or (call.status != "complete" and call.encoding == "json"):
+    if call.apart or call.repairs or (call.status != "complete" and call.encoding == "json"):
         wire["args"] = call.args
     return wire
 

@@ -33,6 +33,7 @@ class LiveCall(ToolCall):
         "_check",
         "_limits",
         "_preset",
+        "_repair",
         "_unjudged",
         "_void",
         "_writer",
@@ -42,9 +43,17 @@ class LiveCall(ToolCall):
         "open",
     )
 
-    def __init__(self, id: str, index: int | None, message_id: str, limits: Limits) -> None:
+    def __init__(
+        self,
+        id: str,
+        index: int | None,
+        message_id: str,
+        limits: Limits,
+        repair: frozenset[str] = frozenset(),
+    ) -> None:
         super().__init__(id, index, message_id)
         self._limits = limits
+        self._repair = repair
         # For identity: is the id the provider's own, may more come?
         self.given = True
         self.open = True
@@ -126,7 +135,7 @@ class LiveCall(ToolCall):
 
     def _append(self, text: str) -> News:
         if self._arguments is NOTHING:
-            self._arguments = JsonArguments(self._limits)
+            self._arguments = JsonArguments(self._limits, self._repair)
         fragments = self._arguments.feed(text)
         if self.status == "streaming":
             if self._check is not None and fragments is not None:
@@ -240,7 +249,7 @@ class LiveCall(ToolCall):
         self._freeze(known if self.error is not None else value)
 
     def _freeze(self, value: Any) -> None:
-        self._arguments = Frozen(self.raw, value)
+        self._arguments = Frozen(self.raw, value, self._arguments.repairs)
         self._check = self._unjudged = self._writer = None
         self._preset = ABSENT
         self.open = False
