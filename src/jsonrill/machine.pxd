@@ -5,6 +5,10 @@ from .fragments cimport Parts
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT
 cdef Py_ssize_t WORTH_DECODING
+cdef bint _COMPILED
+
+@cython.locals(end=Py_ssize_t, char=Py_UCS4)
+cdef Py_ssize_t _plain_end(str text, Py_ssize_t pos) noexcept
 
 cdef class Sink:
     cpdef start_object(self, Py_ssize_t offset)
@@ -58,7 +62,7 @@ cdef class Machine:
     @cython.locals(left=Py_ssize_t, end=Py_ssize_t)
     cdef Py_ssize_t _decode_whole(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
-    @cython.locals(quote=Py_ssize_t, end=Py_ssize_t, run=str)
+    @cython.locals(end=Py_ssize_t, plain=bint, run=str)
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos) except -2
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2

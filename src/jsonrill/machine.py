@@ -108,6 +108,8 @@ class Sink:
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
 
+# A loop over characters is the quickest way through a piece when compiled, else the slowest.
+_COMPILED: Final = not __file__.endswith(".py")
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
@@ -264,9 +266,11 @@ class Machine:
         if (
             self._plain
             and text
-            and '"' not in text
-            and "\\" not in text
-            and text.isprintable()
+            and (
+                _plain_end(text, 0) == len(text)
+                if _COMPILED
+                else '"' not in text and "\\" not in text and text.isprintable()
+            )
             and self._offset + len(text) <= self._room
         ):
             self._offset += len(text)
@@ -444,7 +448,8 @@ class Machine:
             elif char in " \t\n\r":
                 pos += 1
                 if pos < end and text[pos] in " \t\n\r":
-                    pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+                    if not _COMPILED:
+                        pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
             elif char == '"' and state <= NEXT_KEY:
@@ -589,18 +594,25 @@ class Machine:
 
     def _string(self, text: str, pos: int) -> int:
         """In a string or key: take its characters up to the quote or the end of the piece."""
-        quote = text.find('"', pos)
-        end = quote if quote >= 0 else len(text)
-        run = text[pos:end]
-        if "\\" in run or not run.isprintable() or self._offset + end > self._stop:
+        if _COMPILED:
+            end = _plain_end(text, pos)
+            plain = end == len(text) or text[end] == '"'
+            run = text[pos:end]
+        else:
+            end = text.find('"', pos)
+            if end < 0:
+                end = len(text)
+            run = text[pos:end]
+            plain = "\\" not in run and run.isprintable()
+        if not plain or self._offset + end > self._stop:
             return self._escaped(text, pos)
         if self._state == STRING:
             if run:
                 self._sink.text(run)
-            return end if quote < 0 else self._end_string(text, quote)
+            return end if end == len(text) else self._end_string(text, end)
         if run:
             self._parts.add(run)
-        return end if quote < 0 else self._end_key(text, quote)
+        return end if end == len(text) else self._end_key(text, end)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
@@ -796,6 +808,17 @@ class Machine:
         self._count_lines(text, pos)
         offset = self._offset + pos
         return offset, self._line, offset - self._line_start + 1
+
+
+def _plain_end(text: str, pos: int) -> int:
+    """Where plain text ends: at a quote, an escape, a control character or the end of the piece."""
+    end = len(text)
+    while pos < end:
+        char = text[pos]
+        if char == '"' or char == "\\" or char < " ":
+            return pos
+        pos += 1
+    return end
 
 
 def _deeper(value: Any, depth: int, brackets: int) -> bool:

@@ -5,16 +5,18 @@ from .machine cimport Sink
 cdef class Tree(Sink):
     cdef public bint changed, done, stale, started
     cdef public object root
-    cdef public list finished, parts
-    cdef object _copy, _key, _top
+    cdef public list finished
+    cdef object _copy
     cdef bint _string
-    cdef dict _names
-    cdef list _spine, _steps
+    cdef dict _members, _names
+    cdef list _elements, _spine, _steps
+    cdef str _key
+    @cython.locals(members=dict, elements=list, key=str, text=str)
+    cpdef text(self, str run)
     cdef _last(self)
     cdef _open(self, container)
+    cdef _enter(self, container)
     cdef _put(self, value)
-    @cython.locals(parts=list, run=str, text=str)
-    cdef fold(self)
     cdef _copied(self)
     cpdef replace_string(self, str value)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from .fragments import MANY_PARTS, Dialect, Fragment, WireReader
+from .fragments import Dialect, Fragment, WireReader
 from .machine import Sink
 from .paths import Path, from_text, lookup
 
@@ -25,16 +25,16 @@ class Tree(Sink):
 
     __slots__ = (
         "_copy",
+        "_elements",
         "_key",
+        "_members",
         "_names",
         "_spine",
         "_steps",
         "_string",
-        "_top",
         "changed",
         "done",
         "finished",
-        "parts",
         "root",
         "stale",
         "started",
@@ -52,13 +52,14 @@ class Tree(Sink):
         # The open containers from the root inward, and at which step each one's child is.
         self._spine: list[Any] = []
         self._steps: list[str | int] = []
-        self._top: Any = None
-        self._key: str | int = ""
+        # The innermost of them, as an object or as an array; and its last key.
+        self._members: dict[str, Any] | None = None
+        self._elements: list[Any] | None = None
+        self._key = ""
         # Objects in a list have the same keys again and again: one string for each is enough.
         self._names: dict[str, str] = {}
-        # New text of the open string that is not yet in the tree.
+        # Is the value that came last an open string?
         self._string = False
-        self.parts: list[str] = []
 
     def start_object(self, offset: int) -> None:
         self._open({})
@@ -69,8 +70,10 @@ class Tree(Sink):
     def end_container(self, offset: int) -> None:
         self._spine.pop()
         if self._spine:
-            self._top = self._spine[-1]
+            self._enter(self._spine[-1])
             self._steps.pop()
+        else:
+            self._members = self._elements = None
 
     def key(self, key: str, offset: int) -> None:
         names = self._names
@@ -84,22 +87,40 @@ class Tree(Sink):
         self._string = True
 
     def text(self, run: str) -> None:
-        self.parts.append(run)
+        """Add text to the open string.
+
+        What it has must have no other owner when text is added to it: only then does CPython
+        extend it in place, and a long string in tiny pieces stays linear.
+        """
         self.changed = True
-        if len(self.parts) == MANY_PARTS:
-            self.fold()
+        if self._members is not None:
+            members, key = self._members, self._key
+            text = members[key]
+            members[key] = None
+            text += run
+            members[key] = text
+        elif self._elements is not None:
+            elements = self._elements
+            text = elements[-1]
+            elements[-1] = None
+            text += run
+            elements[-1] = text
+        else:
+            text = self.root
+            self.root = None
+            text += run
+            self.root = text
 
     def end_string(self) -> None:
-        if self.parts:
-            self.fold()
         self._string = False
 
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
-        del self.parts[:]
         self._string = False
-        if self._spine:
-            self._top[self._last()] = value
+        if self._members is not None:
+            self._members[self._key] = value
+        elif self._elements is not None:
+            self._elements[-1] = value
         else:
             self.root = value
 
@@ -118,23 +139,18 @@ class Tree(Sink):
         if self.changed:
             self.finished.append(self.value)
         self.changed = self.started = self.done = self._string = False
-        self.root = self._top = None
-        del self.parts[:]
+        self.root = self._members = self._elements = None
         self._spine.clear()
         self._steps.clear()
 
     @property
     def live(self) -> Any:
         """The value itself: it changes as the stream goes on."""
-        if self.parts:
-            self.fold()
         return self.root
 
     @property
     def value(self) -> Any:
         """The value as it is now, for ever: a copy of the open spine, the rest is shared."""
-        if self.parts:
-            self.fold()
         if not self._spine:
             return self.root
         if self.stale:
@@ -161,22 +177,20 @@ class Tree(Sink):
 
     def show(self, value: Any) -> Any:
         """Put a value that is not certain; gives what `hide` needs to take it back."""
-        top = self._top
-        under = top.get(self._key, ABSENT) if self._spine and type(top) is dict else ABSENT
+        under = ABSENT if self._members is None else self._members.get(self._key, ABSENT)
         self._put(value)
         return under
 
     def hide(self, under: Any) -> None:
         """Take back the value that was shown last."""
-        top = self._top
-        if not self._spine:
+        if self._elements is not None:
+            self._elements.pop()
+        elif self._members is None:
             self.root = None
-        elif type(top) is not dict:
-            top.pop()
         elif under is ABSENT:
-            del top[self._key]
+            del self._members[self._key]
         else:
-            top[self._key] = under
+            self._members[self._key] = under
 
     def is_complete(self, path: Path | str) -> bool:
         """Is there a value at `path`, and is it whole?"""
@@ -187,52 +201,30 @@ class Tree(Sink):
         return self.started and lookup(self.live, path)[0]
 
     def _last(self) -> str | int:
-        return self._key if type(self._top) is dict else len(self._top) - 1
+        return self._key if self._elements is None else len(self._elements) - 1
 
     def _open(self, container: Any) -> None:
         self._put(container)
         if self._spine:
             self._steps.append(self._last())
         self._spine.append(container)
-        self._top = container
+        self._enter(container)
+
+    def _enter(self, container: Any) -> None:
+        if type(container) is dict:
+            self._members, self._elements = container, None
+        else:
+            self._members, self._elements = None, container
 
     def _put(self, value: Any) -> None:
-        top = self._top
-        if not self._spine:
+        if self._members is not None:
+            self._members[self._key] = value
+        elif self._elements is not None:
+            self._elements.append(value)
+        else:
             self.root = value
             self.started = True
-        elif type(top) is dict:
-            top[self._key] = value
-        else:
-            top.append(value)
         self.changed = True
-
-    def fold(self) -> None:
-        """Put the new text into the tree.
-
-        The old text must have no other owner when text is added to it: only then does CPython
-        extend it in place, and a long string in tiny pieces stays linear.
-        """
-        parts = self.parts
-        run = parts[0] if len(parts) == 1 else "".join(parts)
-        del parts[:]
-        top = self._top
-        if not self._spine:
-            text = self.root
-            self.root = None
-            text += run
-            self.root = text
-        elif type(top) is dict:
-            key = self._key
-            text = top[key]
-            top[key] = None
-            text += run
-            top[key] = text
-        else:
-            text = top[-1]
-            top[-1] = None
-            text += run
-            top[-1] = text
 
     def _copied(self) -> Any:
         copy = root = self._spine[0].copy()
@@ -269,10 +261,7 @@ class Growing:
     @property
     def live(self) -> Any:
         """What is known, without any copy: look now, it changes with the next `feed`."""
-        tree = self._tree
-        if tree.parts:
-            tree.fold()
-        return tree.root
+        return self._tree.root
 
     @property
     def open_path(self) -> Path | None:
