@@ -474,6 +474,13 @@ def test_what_is_kept_does_not_grow_again(before: str, after: str) -> None:
     assert [it.path for it in chunker.revisions] == [("a",)]
 
 
+def test_what_is_below_a_noted_path_is_not_noted() -> None:
+    chunker = Chunker(on_revision="keep", verify=True)
+    texts = ['[{"a":1},2]', '[{"a":7,"b":3},2]', '[{"a":8,"b":3,"c":4},2,5]']
+    assert json.loads("".join(map(chunker.feed, texts)) + chunker.flush()) == [{"a": 1}, 2, 5]
+    assert [it.path for it in chunker.revisions] == [(0,)]
+
+
 def test_a_kept_container_ignores_everything_below_it() -> None:
     chunker = Chunker(on_revision="keep", verify=True)
     chunks = map(
@@ -607,6 +614,10 @@ class Level(enum.IntEnum):
     HIGH = 3
 
 
+class Celsius(float):
+    pass
+
+
 class Dumps:
     """As a pydantic model looks from outside."""
 
@@ -626,6 +637,7 @@ Point = namedtuple("Point", "x y")
     [
         ({"a": [1, 1.5, True, None, "x"]}, '{"a":[1,1.5,true,null,"x"]}'),
         ((1, (2, 3)), "[1,[2,3]]"),
+        ([Celsius(21.5)], "[21.5]"),
         ({"p": Point(1, 2)}, '{"p":[1,2]}'),
         (UserDict({"a": UserDict({"b": 1})}), '{"a":{"b":1}}'),
         ({"c": Color.RED, "l": Level.HIGH, Color.RED: 1}, '{"c":"red","l":3,"red":1}'),
@@ -751,18 +763,32 @@ def test_too_deep_for_loads() -> None:
         Chunker(loads=loads).feed("{}")
 
 
-def test_as_deep_as_can_be_decoded() -> None:
-    for depth in range(100, 1000, 50):
-        try:
-            json.loads("[" * depth + "]" * depth)
-        except RecursionError:
-            break
-        open_, close = '{"a":[' * (depth // 3), "]}" * (depth // 3)
-        text = [open_ + f'"{word}"' + close for word in ("x", "xy", "xyz")]
-        try:
-            assert "".join(run(text)) == text[-1]
-        except LimitExceeded:
-            assert depth > 500
+@pytest.mark.parametrize("depth", [10, 100, 300])
+def test_deep_snapshots(depth: int) -> None:
+    text = ['{"a":[' * depth + f'"{word}"' + "]}" * depth for word in ("x", "xy", "xyz")]
+    assert "".join(run(text)) == text[-1]
+
+
+def test_a_revision_of_something_deep() -> None:
+    chunker = Chunker()
+    deep = "[" * 600 + "]" * 600
+    chunker.feed(f"[{deep},1]")
+    with pytest.raises(RevisionError) as raised:
+        chunker.feed("[2,1]")
+    assert raised.value.path == (0,)
+    assert len(str(raised.value)) < 500
+
+
+def test_a_proof_that_cannot_be_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunker = Chunker(verify=True)
+    chunker.feed("[]")
+
+    def too_deep(text: str) -> Any:
+        return too_deep(text)
+
+    monkeypatch.setattr("jsonrill.chunker.stage.decode", too_deep)
+    with pytest.raises(LimitExceeded):
+        chunker.flush()
 
 
 def test_numbers_of_any_length() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -142,10 +143,8 @@ def together(value: Any, time: int) -> Any:
 
 
 def until_whole(document: Any, shown: Iterator[Any]) -> Iterator[Any]:
-    for value in shown:
-        yield value
-        if same(value, document):
-            return
+    yield from takewhile(lambda value: not same(value, document), shown)
+    yield document
 
 
 @pytest.mark.parametrize("eager", [False, True])

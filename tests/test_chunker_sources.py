@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chunker_streams import withholds
-from jsonrill import RevisionError
+from jsonrill import RevisionError, chunks
 from jsonrill.chunker import Chunker
 from support import at_random, by_character, need_shared, shared_files, whole
 
@@ -166,6 +166,23 @@ def test_instructor_shows_a_float_as_the_rules_expect(partial_order: Any) -> Non
     seen = [snapshot.total for snapshot in partial_order.model_from_chunks(pieces)]
     assert list(dict.fromkeys(seen)) == [None, 3.0, 30.0, 30.3]
     assert None in seen[seen.index(30.0) :]
+
+
+def test_a_single_model_or_mapping_is_one_snapshot() -> None:
+    pytest.importorskip("pydantic")
+    from pydantic import BaseModel
+
+    class Item(BaseModel):
+        name: str
+
+    for source in (
+        Item(name="a"),
+        {"name": "a"},
+        '{"name":"a"}',
+        b'{"name":"a"}',
+        [Item(name="a")],
+    ):
+        assert list(chunks(source)) == ['{"name":"a', '"}']
 
 
 # ---- recordings ----

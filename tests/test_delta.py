@@ -60,6 +60,16 @@ def apply_all(deltas: list[Any]) -> Any:
     return value
 
 
+def test_a_number_that_is_equal_but_written_otherwise_is_told_with_the_next_change() -> None:
+    updates = run(['{"a": 1', ".0", ', "b": "x', '"}'], "REALTIME", send="both")
+    assert [update.delta for update in updates] == [
+        [{"op": "add", "path": "", "value": {"a": 1}}],
+        [{"op": "replace", "path": "/a", "value": 1.0}, {"op": "add", "path": "/b", "value": "x"}],
+        [],
+    ]
+    check_law(updates)
+
+
 @examples(200)
 @given(old=VALUES, new=VALUES)
 def test_the_difference_of_any_two_values(old: Any, new: Any) -> None:

@@ -35,6 +35,7 @@ PAGE = (
         "ahead",
         "prose",
         "repair",
+        "machines",
         "parser",
         "rebuilder",
     ),
@@ -50,7 +51,8 @@ PARTS_OF = {
 ONLY_FOR = {
     "ahead": {"prose", "repair"},
     "prose": {"repair"},
-    "repair": {"parser", "document", "partial", "__init__"},
+    "repair": {"machines"},
+    "machines": {"parser", "document", "partial"},
 }
 # Extras that a core module may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}

@@ -265,14 +265,14 @@ def test_many_documents() -> None:
     for mode in ("ONE-BY-ONE", "PROGRESSIVE", "REALTIME"):
         for pieces in cuttings(LINES):
             updates = [u for u in run(pieces, mode, many=True) if is_end(u)]
-            assert [(u.document, u.index, u.status, u.data) for u in updates] == [
-                (0, 0, "COMPLETED", {"a": 1}),
-                (1, 1, "ERROR", {"a": 2}),
-                (2, 2, "COMPLETED", 3),
-                (2, 3, "COMPLETED", 4),
-                (2, None, "ERROR", None),
-                (3, 4, "COMPLETED", {"a": 5}),
-                (4, 5, "ERROR", "six"),
+            assert [(u.document, u.index, u.path, u.status, u.data) for u in updates] == [
+                (0, 0, (), "COMPLETED", {"a": 1}),
+                (1, 1, (), "ERROR", {"a": 2}),
+                (2, 2, (0,), "COMPLETED", 3),
+                (2, 3, (1,), "COMPLETED", 4),
+                (2, None, (), "ERROR", None),
+                (3, 4, (), "COMPLETED", {"a": 5}),
+                (4, 5, (), "ERROR", "six"),
             ]
 
 

@@ -185,6 +185,19 @@ def test_the_schema_of_an_array_and_a_root_that_is_none() -> None:
     assert update.status == "COMPLETED"
 
 
+def test_of_a_declared_entity_the_schema_is_its_own() -> None:
+    text = '{"colors": [{"hex": "x"}, [{"hex": "y"}]]}'
+    found = same_ends(text, "ONE-BY-ONE", schema=list[Color], entity="colors")
+    assert [e["status"] for e in found] == ["ERROR", "COMPLETED"]
+
+
+def test_what_is_open_where_a_value_was_left_out() -> None:
+    [error] = PartialStream("REALTIME", schema=SCHEMA).feed('{"n": 5, "name": "abcd')
+    assert (error.data, error.open_path, error.is_complete("n")) == ({"n": 5}, (), True)
+    [error] = PartialStream("REALTIME", schema=SCHEMA).feed('{"tags": ["red", "x')
+    assert (error.data, error.open_path) == ({"tags": ["red"]}, ("tags",))
+
+
 def test_one_schema_for_each_name() -> None:
     text = '{"colors": [{"hex": "a"}, {"hex": 1}], "shapes": [1, "x"], "other": [true]}'
     schema = {"colors": Color, "shapes": {"type": "string"}}

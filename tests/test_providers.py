@@ -565,6 +565,39 @@ def test_anthropic_server_tools_have_their_results() -> None:
     assert calls[0].result == found
 
 
+@pytest.mark.parametrize(
+    "name, event",
+    [
+        ("anthropic", {"type": "error", "error": {"type": "overloaded_error"}}),
+        ("bedrock", {"throttlingException": {"message": "slow down"}}),
+        ("gemini_interactions", {"event_type": "error", "error": {}}),
+        (
+            "mistral_conversations",
+            {"type": "conversation.response.error", "message": "", "code": 1},
+        ),
+        ("vercel", {"type": "error", "errorText": "no"}),
+        ("ag_ui", {"type": "RUN_ERROR", "message": "no"}),
+        ("openai_responses", {"type": "response.failed", "response": {"id": "resp_1"}}),
+    ],
+)
+def test_an_error_of_the_provider_ends_what_is_open(name: str, event: Event) -> None:
+    made = [WEATHER, PING]
+    events = BUILDERS[name](made, [(0, WEATHER.text[:9]), (1, "{}"), (0, WEATHER.text[9:])])
+    at = next(number for number, one in enumerate(events) if WEATHER.text[9:] in repr_of(one))
+    calls = ToolCalls()
+    for one in events[:at]:
+        calls.feed(one)
+    calls.feed(event)
+    assert [call.status for call in calls.calls] == ["truncated", "complete"]
+
+
+def repr_of(event: Event) -> str:
+    """The text of an event, its strings as they are."""
+    if isinstance(event, dict):
+        return " ".join(map(repr_of, event.values()))
+    return event if isinstance(event, str) else ""
+
+
 def test_bedrock_says_when_a_call_is_malformed() -> None:
     events = BUILDERS["bedrock"]([WEATHER], [(0, '{"city":')])
     events = [event for event in events if "contentBlockStop" not in event]
@@ -614,6 +647,7 @@ def vercel(kind: str, **fields: Any) -> Event:
             [
                 vercel("tool-input-start", toolName="f"),
                 vercel("tool-input-delta", inputTextDelta=TEXT),
+                vercel("tool-approval-request", approvalId="p"),
                 vercel("tool-input-available", toolName="f", input={"a": 1, "limit": 10}),
             ],
             (*DONE, None),

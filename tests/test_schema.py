@@ -275,6 +275,19 @@ def test_what_is_valid_is_let_pass(source: Any, text: str) -> None:
             '{"a":[null]}',
             ['{"a":["x"]}'],
         ),
+        (
+            {
+                "$id": "http://e.com/root.json",
+                "items": {"$ref": "inner.json#/$defs/m"},
+                "$defs": {
+                    "n": {"type": "string"},
+                    "i": {"$id": "inner.json",
+                          "$defs": {"m": {"$ref": "#/$defs/n"}, "n": {"type": "null"}}},
+                },
+            },
+            "[null]",
+            ['["x"]'],
+        ),
         # a relative name, an anchor, a dynamic reference
         ({"$id": "x.json", "items": {"$ref": "x.json#/$defs/n"}, "$defs": {"n": {"type": "null"}}},
          "[null]", ["[1]"]),
@@ -355,7 +368,7 @@ def test_the_callers_schema_is_neither_changed_nor_kept() -> None:
     source["properties"]["a"]["enum"].append(3)
     source["properties"]["a"] = {"type": "null"}
     assert judged(fresh, '{"a":1}').violation is None
-    assert judged(fresh, '{"a":3}').violation is not None
+    assert begun(fresh, '{"a":3,') is not None
 
 
 def test_a_schema_is_shared_by_checks_and_copies() -> None:

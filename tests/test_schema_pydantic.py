@@ -199,6 +199,24 @@ class Informed(BaseModel):
         return b
 
 
+class Dependent(BaseModel):
+    a: int
+    b: int = 0
+
+    @field_validator("b", mode="before")
+    @classmethod
+    def after_a(cls, b: Any, info: Any) -> Any:
+        if "a" not in (info.data or {}):
+            raise ValueError("a comes first")
+        return b
+
+
+class SharedKey(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    b: list[int] = Field(validation_alias="A")
+    c: int = Field(validation_alias=AliasChoices(AliasPath("k", "a"), "A"))
+
+
 class OwnInit(BaseModel):
     a: int
 
@@ -352,6 +370,9 @@ VALID: list[tuple[Any, str]] = [
     (ByName, '{"a":1}'),
     (ByName, '{"a":"not looked at","A":1}'),
     (ByNameClosed, '{"a":1,"bee":1}'),
+    (SharedKey, '{"A":[1],"k":{"a":1}}'),
+    (Dependent, '{"b":"2","a":1}'),
+    (of(Dependent), '{"x":{"a":1,"b":2}}'),
     (of(str, coerce_numbers_to_str=True), '{"x":1.5}'),
     (of(Annotated[str, StringConstraints(max_length=2, strip_whitespace=True)]), '{"x":"  ab  "}'),
     (of(Annotated[set[int], Field(max_length=1)]), '{"x":[1,1,1]}'),
@@ -580,13 +601,33 @@ def test_a_value_that_pydantic_alone_can_show() -> None:
     assert violation is not None and ", not 1.5 (less_than)" in violation.message
 
 
-def test_a_type_without_a_configuration_is_taken_leniently() -> None:
-    field = core_schema.typed_dict_field(core_schema.str_schema(max_length=1))
-    bare = given_core(core_schema.typed_dict_schema({"a": field}))
-    for settings in ({}, {"coerce_numbers_to_str": True}, {"str_strip_whitespace": True}):
-        for text in ('{"x":{"a":5}}', '{"x":{"a":" b"}}', '{"x":{"a":"b","c":1}}'):
-            model = of(bare, **settings)
-            assert (judged(model, text).violation is None) == takes(model, text)
+@pytest.mark.parametrize(
+    "settings", [{}, {"coerce_numbers_to_str": True}, {"str_strip_whitespace": True}]
+)
+def test_a_type_without_a_configuration_is_taken_leniently(settings: dict[str, Any]) -> None:
+    short = core_schema.str_schema(max_length=2, min_length=2)
+    fields = {"a": core_schema.typed_dict_field(short, required=False)}
+    model = of(given_core(core_schema.typed_dict_schema(fields)), **settings)
+    mapping = core_schema.dict_schema(short, core_schema.literal_schema(["a"]))
+    other = of(
+        given_core(core_schema.typed_dict_schema({"a": core_schema.typed_dict_field(mapping)}))
+    )
+    for text in ('{"a":55}', '{"a":" b"}', '{"a":"  bb"}', '{"a":"b","c":1}', "[]", '{"c":1}'):
+        whole = f'{{"x":{text}}}'
+        assert (judged(model, whole).violation is None) == takes(model, whole)
+    for text in ('{"a":{"bb":"a"}}', '{"a":{"b":"a"}}', '{"a":{"bb":"b"}}'):
+        whole = f'{{"x":{text}}}'
+        assert (judged(other, whole).violation is None) == takes(other, whole)
+
+
+def test_an_adapter_that_hides_its_configuration() -> None:
+    adapter: TypeAdapter[Any] = TypeAdapter(
+        list[str], config=ConfigDict(coerce_numbers_to_str=True)
+    )
+    vars(adapter).pop("_config")
+    assert judged(adapter, "[1]").violation is None
+    assert judged(adapter, "[[]]").violation is not None
+    assert begun(adapter, "{") is not None
 
 
 def test_lone_surrogates_get_pydantics_verdict() -> None:

@@ -241,6 +241,27 @@ def test_the_repetition_is_never_appended() -> None:
     assert (call.status, call.raw) == ("error", '{"a":')
 
 
+def test_too_deep_to_compare_is_not_different() -> None:
+    reader = Reader(limits=Limits(depth=5000))
+    call = reader.text("[" * 3000 + "]" * 3000)
+    deep: list[Any] = []
+    for _ in range(2999):
+        deep = [deep]
+    reader.say(CallDelta("a", message="m", end=End(value=deep)))
+    assert call.status == "complete"
+
+
+def test_a_call_may_come_from_the_wire_and_from_a_provider() -> None:
+    """Nobody does that on purpose; text is text, and the first to speak says how it is read."""
+    reader = Reader()
+    received = CallDelta("w", message="m", text='{"a":', received=True)
+    reader.say(received, CallDelta("w", text="1}", message="m"))
+    reader.text('{"a":', id="p")
+    reader.say(CallDelta("p", text="1}", message="m", received=True))
+    reader.finish()
+    assert [call.status for call in reader.calls.calls] == ["complete", "truncated"]
+
+
 def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:
     for statement in (
         CallDelta("a", name="f", message="m", end=End(text='{"a":1}')),

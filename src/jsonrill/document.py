@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from .errors import InvalidJSON, LimitExceeded
 from .machine import Limits, Repair
+from .machines import machine
 from .paths import Path
 from .rebuilder import Growing
-from .repair import machine
 
 
 class Document(Growing):

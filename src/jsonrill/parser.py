@@ -8,8 +8,8 @@ from typing import Any, Literal
 from .errors import InvalidJSON, LimitExceeded
 from .fragments import Fragment, Kind, Parts
 from .machine import Limits, Repair, Sink
+from .machines import machine
 from .paths import Path, Place
-from .repair import machine
 
 
 class FragmentSink(Sink):

@@ -8,7 +8,6 @@ never meets a rule, nothing is read twice, and nothing that was shown is taken b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any, Final
 
 from . import ahead
@@ -390,8 +389,3 @@ class LenientMachine(ProseMachine):
 
 def _closer(is_object: bool) -> str:
     return "}" if is_object else "]"
-
-
-def machine(sink: Sink, *, repair: bool | Iterable[str] = False, **options: Any) -> Machine:
-    """The machine for these options, strict or lenient."""
-    return LenientMachine(sink, rules=repair, **options) if repair else Machine(sink, **options)

@@ -170,7 +170,9 @@ def chunks(source: Any, **options: Any) -> Any:
         if text:
             yield text
 
-    return _drive(stage, (source,) if isinstance(source, Mapping) else source)
+    # A model, like a mapping, can be iterated, but it is one snapshot.
+    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
+    return _drive(stage, (source,) if one else source)
 
 
 @overload
@@ -201,7 +203,9 @@ def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -
             seen.add(update.message_id)
             yield update
 
-    return _drive(stage, (source,) if isinstance(source, Mapping) else source)
+    # A model, like a mapping, can be iterated, but it is one snapshot.
+    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
+    return _drive(stage, (source,) if one else source)
 
 
 def partial(text: Text, **options: Any) -> Any:

@@ -4,7 +4,8 @@ snapshot.py  a snapshot → a tree in which equal means equal
 text.py      a tree → JSON text
 compare.py   what is empty, what differs
 rules.py     what is opened at once
-frames.py    what is open, and what may be written into it
+leaves.py    the open string or number
+frames.py    the open containers, and what may be written into them
 spine.py     reads a snapshot against all that is open; writes
 stage.py     `Chunker`: options, revisions, the end
 """

@@ -1,9 +1,9 @@
-"""What is open at the end of the written text, and what may be written next.
+"""The containers that are open at the end of the written text, and what may be written next.
 
-`Object` and `Array` are open containers, `String` and `Number` are open leaves. A container looks
-at its value in a new snapshot (`look`) and proposes a `Move`; nothing changes by that. `make`,
-`hold` and `finish` carry things out and cannot fail. When to write and when to wait is decided
-here and in `rules.py`; paths, revisions and the order of the steps are `spine.py`'s.
+`Object` and `Array` are open containers. One looks at its value in a new snapshot (`look`) and
+proposes a `Move`; nothing changes by that. `make`, `hold` and `finish` carry things out and cannot
+fail. When to write and when to wait is decided here and in `rules.py`; paths, revisions and the
+order of the steps are `spine.py`'s.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from .compare import ABSENT, ATOMS, NOTHING, is_blank, is_empty, waits
 from .rules import Rules
 from .snapshot import Tree
-from .text import escaped, quoted, settled, whole
+from .text import quoted, whole
 
 Key = Any  # a str in an Object, an int in an Array
 
@@ -181,6 +181,7 @@ class Object:
             self._size = -1  # what stands still is counted
 
     def freeze(self) -> None:
+        """Stay as it is written, whatever the snapshots say."""
         self.frozen = True
         self._size = -1
 
@@ -332,65 +333,4 @@ class Root(Array):
         return 0 if value[0] is None else 1
 
 
-class String:
-    """An open string: `written` is the part that was, `seen` the whole as last shown."""
-
-    __slots__ = ("frozen", "seen", "written")
-
-    def __init__(self) -> None:
-        self.seen = self.written = ""
-        self.frozen = False
-
-    def fits(self, value: Tree) -> bool:
-        return type(value) is str and value.startswith(self.written)
-
-    def grow(self, value: Tree) -> str | None:
-        """Write on as far as the string is settled; None if it does not go on as written."""
-        if type(value) is not str or not value.startswith(self.written):
-            return None
-        new = value[len(self.written) :]
-        self.seen = self.written = value
-        if new[-1:] < "\ud800":  # what may be half a character lies above
-            return escaped(new)
-        end = settled(new)
-        self.written = value[: len(value) - len(new) + end]
-        return escaped(new[:end])
-
-    def finish(self, value: Tree) -> str:
-        """Write all of it and close; nothing more when the snapshot does not have it."""
-        if value is ABSENT:
-            return '"'
-        new = value[len(self.written) :]
-        self.seen = self.written = value
-        return escaped(new) + '"' if new else '"'
-
-
-class Number:
-    """An open number: digits may come as long as nothing was written after it."""
-
-    __slots__ = ("frozen", "seen", "written")
-
-    def __init__(self) -> None:
-        self.seen: Tree = ()
-        self.written: Tree = ()
-        self.frozen = False
-
-    def fits(self, value: Tree) -> bool:
-        return type(value) is tuple and value[: len(self.written)] == self.written
-
-    def grow(self, value: Tree) -> str | None:
-        if not self.fits(value):
-            return None
-        self.seen = value
-        return "" if waits(value) else self.finish(value)
-
-    def finish(self, value: Tree) -> str:
-        if value is ABSENT:
-            return ""
-        new = value[len(self.written) :]
-        self.seen = self.written = value
-        return "".join(new)
-
-
 Frame = Object | Array
-Leaf = String | Number

@@ -11,7 +11,8 @@ from itertools import islice
 
 from ..paths import Path
 from .compare import ABSENT, NOTHING, Difference, differences
-from .frames import Array, Frame, Leaf, Look, Move, Number, Object, Root, String
+from .frames import Array, Frame, Look, Move, Object, Root
+from .leaves import Leaf, Number, String
 from .rules import Rules
 from .snapshot import Tree
 
@@ -65,10 +66,12 @@ class Survey:
         self.values: list[Tree] = []
         self.looks: list[Look | None] = []
         self.gone: list[Difference] = []
-        self.revised: list[tuple[Difference, int | None]] = []  # and the level, if it is open
+        self.revised: list[tuple[Difference, Frame | Leaf | None]] = []  # and what is open there
 
 
 class Spine:
+    """All that is open, from the root to the tip. Level 0 is the root's own frame."""
+
     __slots__ = ("_frames", "_leaf", "_lost", "_rules")
 
     def __init__(self, rules: Rules) -> None:
@@ -151,13 +154,6 @@ class Spine:
         self._close(0, values, value, out)
         return "".join(out)
 
-    def freeze(self, level: int) -> None:
-        """What is open there stays as it is written, whatever the snapshots say."""
-        if level < len(self._frames):
-            self._frames[level].freeze()
-        elif self._leaf is not None:
-            self._leaf.frozen = True
-
     def _hold(self, survey: Survey, end: int) -> None:
         for index in range(end):
             look = survey.looks[index]
@@ -194,7 +190,7 @@ class Spine:
         frame = self._frames[level]
         if type(value) is not frame.kind or frame.frozen:
             if value is not ABSENT and not frame.frozen:
-                self._revise(level, value, survey)
+                self._revise(level, frame, value, survey)
             survey.values.append(ABSENT)
             survey.looks.append(None)
             return ABSENT
@@ -219,15 +215,15 @@ class Spine:
         if leaf.frozen:
             return
         if not leaf.fits(value):
-            self._revise(len(self._frames), value, survey)
+            self._revise(len(self._frames), leaf, value, survey)
             return
         survey.leaf = value
         if value != leaf.seen:
             survey.deepest = len(self._frames)
 
-    def _revise(self, level: int, value: Tree, survey: Survey) -> None:
+    def _revise(self, level: int, at: Frame | Leaf, value: Tree, survey: Survey) -> None:
         found = Difference(self._path(level), self._so_far(level), value, False)
-        survey.revised.append((found, level))
+        survey.revised.append((found, at))
 
     def _disagree(self, level: int, value: Tree, survey: Survey) -> None:
         """Which closed values are missing, which are not as they were written?"""

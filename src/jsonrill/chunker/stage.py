@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 from ..errors import RevisionError, StreamClosed
 from ..paths import Path, to_text
 from .compare import ABSENT, Difference, differences
+from .frames import Frame
+from .leaves import Leaf
 from .rules import Rules
 from .snapshot import Loads, Snapshot, Tree, decode, plain, read, too_deep
 from .spine import Spine, Survey
@@ -101,27 +103,25 @@ class Chunker:
 
     def _settle(self, tree: Tree, survey: Survey) -> str:
         """Judge what a snapshot says, then write. Nothing is changed before it is judged."""
-        new: list[tuple[RevisionError, int | None]] = []
-        if survey.revised:
-            new = self._contradictions(survey)
+        new = self._contradictions(survey) if survey.revised else []
         if survey.gone or self._gone:
             differs = tree != self._last
         else:
             differs = survey.deepest >= 0
         if differs:
             self._spine.plan(survey)
-        for error, level in new:
-            if level is not None:
-                self._spine.freeze(level)
+        for error, at in new:
+            if at is not None:
+                at.freeze()
             self._note(error)
         self._gone = survey.gone
         return self._spine.write(survey) if differs else ""
 
-    def _contradictions(self, survey: Survey) -> list[tuple[RevisionError, int | None]]:
-        found = [(it, level) for it, level in survey.revised if not self._is_known(it.path)]
+    def _contradictions(self, survey: Survey) -> list[tuple[RevisionError, Frame | Leaf | None]]:
+        found = [(it, at) for it, at in survey.revised if not self._is_known(it.path)]
         if found and not self._keep:
             raise _error(found[0][0], self._rules)
-        return [(_error(it, self._rules), level) for it, level in found]
+        return [(_error(it, self._rules), at) for it, at in found]
 
     def _is_known(self, path: Path) -> bool:
         """Was a revision noted there, or above?"""

@@ -66,8 +66,6 @@ def settled(text: str) -> int:
     """How much of a growing string will not change: all but a tail that stands for half a
     character (a replacement character, a lone surrogate)."""
     end = len(text)
-    if text[-1:] < "\ud800":
-        return end
     while end and (text[end - 1] == "\ufffd" or "\ud800" <= text[end - 1] <= "\udfff"):
         end -= 1
     return end

@@ -348,6 +348,25 @@ def calls(
     return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show)
 
 
+@app.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+def serve(context: typer.Context) -> None:
+    """Streams over HTTP: published, resumed, relayed. Its --help explains the settings.
+
+    Example: jsonrill serve --store sqlite:///streams.db
+    """
+    try:
+        from ..server.__main__ import main
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("starlette", "uvicorn", "httpx2"):
+            raise
+        typer.echo("The server needs an extra: pip install 'jsonrill[server]'", err=True)
+        raise typer.Exit(2) from missing
+    raise typer.Exit(main(context.args, "jsonrill serve"))
+
+
 @app.command()
 def demo(
     fast: Annotated[bool, typer.Option("--fast", help="Without the pauses.")] = False,

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
-from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
+from rich.table import Table
 from rich.text import Text
 
 from .. import Chunker, PartialStream, ToolCalls
@@ -114,7 +114,16 @@ def _modes(shown: str, last: dict[str, Any], counts: dict[str, int]) -> Renderab
         )
         for mode, update in last.items()
     ]
-    return Group(said, Columns(panels, equal=True, expand=True))
+    return Group(said, _side_by_side(panels))
+
+
+def _side_by_side(panels: list[Panel]) -> Table:
+    """In one row, however narrow the terminal is."""
+    row = Table.grid(expand=True)
+    for _ in panels:
+        row.add_column(ratio=1)
+    row.add_row(*panels)
+    return row
 
 
 def snapshots_to_text(stage: Stage) -> None:
@@ -159,7 +168,7 @@ def tool_calls(stage: Stage) -> None:
 
 
 def _cards(calls: ToolCalls) -> RenderableType:
-    return Columns(
+    return _side_by_side(
         [
             Panel(
                 rendered(call.args) if call.args is not None else Text(CARET, "bold yellow"),
@@ -169,9 +178,7 @@ def _cards(calls: ToolCalls) -> RenderableType:
                 height=8,
             )
             for call in calls.calls
-        ],
-        equal=True,
-        expand=True,
+        ]
     )
 
 

@@ -16,8 +16,8 @@ from ..entities import Declared, Entities, Entity, Finder
 from ..errors import InvalidJSON, LimitExceeded
 from ..grammar import LITERALS, NUMBER
 from ..machine import Limits, Sink
+from ..machines import machine
 from ..paths import Path, Place, lookup
-from ..repair import machine
 from ..rules import rule_names
 from .judge import Judge, schemas
 from .update import ABSENT, UNREAD, Status, Update

@@ -29,8 +29,9 @@ from .nodes import (
     shown,
 )
 
-# Where a type was made without a configuration nobody says whose it has: the most lenient one.
-_LENIENT: Final[Config] = {"coerce_numbers_to_str": True, "str_strip_whitespace": True}
+# Where a type was made without a configuration nobody says whose it has: this one, which stands
+# for any, and under which no part can be asked alone.
+_UNKNOWN: Final[Config] = {"title": "unknown"}
 # Validator functions inside of these look at their fields, and at no others.
 _OWN_DATA: Final = frozenset(("model-fields", "typed-dict", "dataclass-args"))
 
@@ -39,10 +40,13 @@ def compile_type(source: Any) -> Node:
     """The node of a model class, a TypeAdapter, or a type; `ValueError` if pydantic takes none."""
     pydantic = _library()
     try:
-        is_adapter = isinstance(source, pydantic.TypeAdapter)
-        adapter = source if is_adapter else pydantic.TypeAdapter(source)
+        adapter, config = source, {}
+        if isinstance(source, pydantic.TypeAdapter):
+            config = _config_of(source)
+        else:
+            adapter = pydantic.TypeAdapter(source)
         adapter.validator  # noqa: B018  # a definition that is not complete shows here
-        root = Compiler(adapter.core_schema, _config_of(adapter)).root
+        root = Compiler(adapter.core_schema, config).root
     except (pydantic.PydanticUserError, NameError) as error:
         raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
     root.whole = PydanticJudge(lambda: adapter)
@@ -76,7 +80,9 @@ class Compiler:
         return node
 
     def _whole(self, core: Core, config: Config) -> PydanticJudge | None:
-        return None if self._needs_data(core) else PydanticJudge(lambda: self._built(core, config))
+        if config is _UNKNOWN or self._needs_data(core):
+            return None
+        return PydanticJudge(lambda: self._built(core, config))
 
     def _built(self, core: Core, config: Config) -> Any:
         from pydantic_core import SchemaValidator
@@ -219,12 +225,12 @@ class Compiler:
         # Different keys may become equal ones; and a key is read otherwise than a string.
         if core.get("max_length") is not None or core.get("min_length") is not None:
             opaque(node)
-        if not self._needs_data(keys):
+        if config is not _UNKNOWN and not self._needs_data(keys):
             lone = {"type": "dict", "keys_schema": keys}
             members.names = PydanticJudge(lambda: self._built(lone, config), _as_key)
 
     def _model(self, node: Node, core: Core, config: Config) -> None:
-        inner = self._node(core["schema"], core.get("config") or _LENIENT)
+        inner = self._node(core["schema"], core.get("config") or _UNKNOWN)
         if core.get("custom_init"):
             opaque(node, inner)
         else:
@@ -236,7 +242,7 @@ class Compiler:
     def _fields(self, node: Node, core: Core, config: Config) -> None:
         """The fields of a model, a TypedDict or a dataclass, by the keys they are sent with."""
         if core["type"] == "typed-dict":
-            config = core.get("config") or _LENIENT
+            config = core.get("config") or _UNKNOWN
         members = node.members = Members()
         members.rules = ("missing", "too_short", "too_long")
         self._only(node, OBJECT)
@@ -352,10 +358,10 @@ def _as_key(key: str) -> dict[str, None]:
 
 
 def _config_of(adapter: Any) -> Config:
-    """The configuration a TypeAdapter was given; a model has its own."""
-    given = getattr(adapter, "_config", None)
-    if not given:
-        return {}
+    """The configuration a TypeAdapter was given; older ones do not tell. A model has its own."""
+    given = getattr(adapter, "_config", _UNKNOWN)
+    if not given or given is _UNKNOWN:
+        return given or {}
     from pydantic._internal._config import ConfigWrapper
 
     config: Any = ConfigWrapper(given).core_config(None)

@@ -1,6 +1,6 @@
 """Tool calls as they stream: provider events in, calls with growing arguments out.
 
-Here statements (`providers/`) meet calls (`identity.py` tells which, `call.py` how one lives), and
+Here statements (`providers/`) meet calls (`identity.py` tells which, `life.py` how one lives), and
 what is kept of them is bounded. No provider is known here, and nothing is raised on data.
 """
 

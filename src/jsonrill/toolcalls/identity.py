@@ -40,7 +40,17 @@ C = TypeVar("C", bound=Call)
 class Scope(Generic[C]):
     """The calls of one response and choice."""
 
-    __slots__ = ("calls", "choice", "count", "ended", "ids", "indices", "last", "message_id")
+    __slots__ = (
+        "calls",
+        "choice",
+        "count",
+        "ended",
+        "ids",
+        "indices",
+        "last",
+        "message_id",
+        "names",
+    )
 
     def __init__(self, message_id: str, choice: int) -> None:
         self.message_id = message_id
@@ -48,9 +58,15 @@ class Scope(Generic[C]):
         self.ended = False
         self.calls: dict[int, C] = {}
         self.ids: dict[str, C] = {}
+        # Under which ids and aliases a call is known, to find them all when it is dropped.
+        self.names: dict[int, list[str]] = {}
         self.indices: dict[int, C] = {}
         self.last: C | None = None
         self.count = 0
+
+    def know(self, call: C, id: str) -> None:
+        self.ids[id] = call
+        self.names.setdefault(id_of(call), []).append(id)
 
     def open_call(self) -> C | None:
         """The call that is open now: the one spoken of last, if it has not ended."""
@@ -134,8 +150,9 @@ class Identity(Generic[C]):
         scope = self._scopes.get(call.message_id)
         if scope is None:
             return
-        for id in [id for id, known in scope.ids.items() if known is call]:
-            del scope.ids[id]
+        for id in scope.names.pop(id_of(call), ()):
+            if scope.ids.get(id) is call:
+                del scope.ids[id]
             if self._known.get(id) is call:
                 del self._known[id]
         if call.index is not None and scope.indices.get(call.index) is call:
@@ -225,7 +242,8 @@ class Identity(Generic[C]):
             call = self._make(id, index, scope.message_id)
             call.given = True
         scope.calls[id_of(call)] = call
-        scope.ids[id] = self._known[id] = call
+        scope.know(call, id)
+        self._known[id] = call
         if index is not None:
             if index in scope.indices:
                 # The index leads elsewhere from now on, so an id that was made is the id for good.
@@ -250,10 +268,11 @@ class Identity(Generic[C]):
         self.linked = False
         if id is not None and not call.given:
             call.id, call.given = id, True
-            scope.ids[id] = self._known[id] = call
+            scope.know(call, id)
+            self._known[id] = call
             self.linked = True
-        if alias is not None:
-            scope.ids.setdefault(alias, call)
+        if alias is not None and alias not in scope.ids:
+            scope.know(call, alias)
         if index is not None and call.index is None:
             call.index = index
             scope.indices.setdefault(index, call)

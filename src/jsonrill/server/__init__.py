@@ -1,0 +1,12 @@
+"""Streams over HTTP: published, resumed, relayed; from one process to many replicas.
+
+`serve(config)` runs a server, `create_app(config)` is the ASGI application to mount elsewhere, and
+`EventStreamResponse` an event stream for a route of one's own. Needs the extra `server`.
+"""
+
+from .app import create_app
+from .config import Config, ConfigError
+from .responses import EventStreamResponse
+from .run import serve
+
+__all__ = ["Config", "ConfigError", "EventStreamResponse", "create_app", "serve"]

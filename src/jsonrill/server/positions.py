@@ -1,0 +1,47 @@
+"""Event ids: positions in the log of a stream, the same for every reader and every process.
+
+`17` means that everything up to record 17 was delivered. One record may yield several events:
+`17.2` is the third of them, and `17.2.5` the third of the five records that end with 17, which
+were rendered together. An id is only ever made from these numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+_ID: Final = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,9})(?:\.([1-9][0-9]{0,8}))?)?")
+
+
+class Position(NamedTuple):
+    """The last record that was delivered; or, if `sub` is not None, how much of the
+    group of records that ends with it."""
+
+    seq: int
+    sub: int | None = None
+    records: int = 1
+
+    @property
+    def done(self) -> int:
+        """The last record of which nothing is missing."""
+        return self.seq if self.sub is None else self.seq - self.records
+
+    def __str__(self) -> str:
+        if self.sub is None:
+            return str(self.seq)
+        return f"{self.seq}.{self.sub}" + (f".{self.records}" if self.records > 1 else "")
+
+
+START: Final = Position(0)
+
+
+def parse(text: str) -> Position:
+    """The position that an id names; ValueError if it is none of ours."""
+    found = _ID.fullmatch(text)
+    if found is None:
+        raise ValueError("an event id is <record>, <record>.<event> or <record>.<event>.<records>")
+    seq, sub, records = found.groups()
+    position = Position(int(seq), None if sub is None else int(sub), int(records or 1))
+    if position.done < 0:
+        raise ValueError("an event id cannot begin before the first record")
+    return position

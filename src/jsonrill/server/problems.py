@@ -1,0 +1,84 @@
+"""Refusals: what a client did that cannot be done, as a status and a small JSON body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from ..store import (
+    LogClosed,
+    LogGap,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    StreamTaken,
+    UnknownStream,
+)
+from .hub import TooMany
+from .options import BadOption
+
+
+class Problem(Exception):
+    """An answer that is not what was asked for; `more` goes into its body."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.headers = headers
+        self.more = more
+
+    def response(self) -> Response:
+        body = {"error": {"code": self.code, "message": str(self)}, **self.more}
+        return JSONResponse(body, self.status, self.headers)
+
+
+def _of_store(error: StoreError) -> Problem:
+    match error:
+        case UnknownStream():
+            return Problem(404, "UNKNOWN", "there is no such stream")
+        case LogGap():
+            return Problem(409, "GAP", str(error), last=error.last)
+        case LogClosed():
+            return Problem(409, "CLOSED", "the stream has ended")
+        case StreamTaken():
+            return Problem(409, "TAKEN", "another producer holds this stream")
+        case StoreFull(bound="owner_streams" | "total_streams" | "total_bytes" | "memory"):
+            return Problem(429, "TOO_MANY", str(error), {"retry-after": "10"})
+        case StoreFull():
+            return Problem(413, "LIMIT_EXCEEDED", str(error))
+        case StoreUnavailable():
+            return Problem(503, "UNAVAILABLE", "the store cannot be reached", {"retry-after": "1"})
+    return Problem(500, "STORE", "the store failed")
+
+
+async def answer(request: Request, error: Exception) -> Response:
+    """The answer to a request that ended in an error that is known."""
+    match error:
+        case Problem():
+            return error.response()
+        case StoreError():
+            return _of_store(error).response()
+        case BadOption():
+            return Problem(422, "BAD_OPTION", str(error)).response()
+        case TooMany():
+            return Problem(429, "TOO_MANY", str(error), {"retry-after": "5"}).response()
+        case HTTPException():
+            code = {404: "NOT_FOUND", 405: "METHOD"}.get(error.status_code, "HTTP")
+            problem = Problem(error.status_code, code, error.detail, error.headers)
+            return problem.response()
+    return Response(status_code=400)  # the client has gone; nobody reads this
+
+
+KNOWN = (Problem, StoreError, BadOption, TooMany, HTTPException, ClientDisconnect)

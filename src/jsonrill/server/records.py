@@ -1,0 +1,54 @@
+"""What one record of a stream's log says, and how it is written as bytes.
+
+A record is a piece of text, a snapshot, or a provider's event (both as JSON text); the last one
+says how the stream ended. Only this file knows the bytes; the store does not read them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Final, Literal, NamedTuple
+
+from ..store import Entry
+
+Input = Literal["text", "snapshots", "events"]
+Reason = Literal["closed", "cancelled", "error"]
+
+_MARKS: Final[dict[Input, bytes]] = {"text": b"t", "snapshots": b"s", "events": b"e"}
+_INPUTS: Final = {mark: name for name, mark in _MARKS.items()}
+
+
+class Record(NamedTuple):
+    """One piece of what was published: plain text, or the JSON text of a snapshot or event."""
+
+    input: Input
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a stream ended; an end that is an error has a code and a message for readers."""
+
+    reason: Reason
+    code: str = ""
+    message: str = ""
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+
+CLOSED: Final = End("closed")
+CANCELLED: Final = End("cancelled", "CANCELLED", "the stream was cancelled")
+LOST: Final = End("error", "PRODUCER_LOST", "the producer has gone")
+
+
+def to_bytes(record: Record) -> bytes:
+    # Half a surrogate pair may be all that a piece of text holds.
+    return _MARKS[record.input] + record.body.encode("utf-8", "surrogatepass")
+
+
+def from_entry(entry: Entry) -> Record | End:
+    if entry.final:
+        return End(**json.loads(entry.data))
+    return Record(_INPUTS[entry.data[:1]], entry.data[1:].decode("utf-8", "surrogatepass"))

@@ -1,0 +1,153 @@
+"""Clients of others, unmodified, against a real server: openai, ai, @ag-ui/client, curl."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from jsonrill import Rebuilder
+from jsonrill.fragments import WireReader
+from server.processes import Server
+from server.upstream import ARGUMENTS, Upstream, called, said
+from support import need_command
+
+PLAIN = {"content-type": "text/plain"}
+LINES = {"content-type": "application/x-ndjson"}
+TEXT = '{"colors":[{"name":"red","__proto__":1},{"name":"blue"}],"ok":true}'
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("clients")
+    with Upstream(folder) as upstream, Server(folder, upstream=upstream.url, heartbeat=0.2) as it:
+        yield it
+
+
+@pytest.fixture
+def http(server: Server) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=server.url, trust_env=False, timeout=10) as client:
+        yield client
+
+
+def node(npm: Path, script: str, *arguments: str) -> Any:
+    command = [need_command("node"), script, *arguments]
+    done = subprocess.run(command, cwd=npm, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def published(http: httpx2.Client, *, closed: bool = True, **options: Any) -> str:
+    stream = http.post("/v1/streams", json=options).json()["id"]
+    url = f"/v1/streams/{stream}/chunks"
+    if options.get("input") == "events":
+        http.post(url, content="\n".join([*said()[:-1], *called()]), headers=LINES)
+    else:
+        for at in range(0, len(TEXT), 8):
+            http.post(url, content=TEXT[at : at + 8], headers=PLAIN)
+    if closed:
+        http.post(f"/v1/streams/{stream}/close")
+    return f"{str(http.base_url).rstrip('/')}/v1/streams/{stream}"
+
+
+def metric(http: httpx2.Client, name: str) -> float:
+    lines = http.get("/metrics").text.splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(f"jsonrill_{name} ")))
+
+
+@pytest.mark.parametrize("wire", ["", "full", "compact"])
+def test_openai_from_npm(npm: Path, server: Server, wire: str) -> None:
+    seen = node(npm, "openai.mjs", server.url, wire)
+    assert (seen["text"], seen["args"]) == ("Hello wörld", ARGUMENTS)
+    assert seen["error"] == "UPSTREAM_LOST"
+    rebuilder, reader = Rebuilder(), WireReader()
+    rebuilder.feed([it for item in seen["fragments"] if (it := reader.read(item)) is not None])
+    assert rebuilder.value == (json.loads(ARGUMENTS) if wire else None)
+
+
+def test_ai_sdk_reads_events_of_a_provider(npm: Path, http: httpx2.Client) -> None:
+    finished = published(http, input="events")
+    seen = node(npm, "ai-sdk.mjs", f"{finished}/ai-sdk", f"{finished}/ai-sdk")
+    parts = {part["type"]: part for part in seen["first"]["parts"]}
+    assert parts["text"]["text"] == "Hello wörld"
+    tool = parts["dynamic-tool"]
+    assert tool["input"] == json.loads(ARGUMENTS) and tool["state"] == "input-available"
+    assert seen["first"]["errors"] == []
+    assert seen["nothing"] is None and seen["resumed"] is None
+
+
+def test_ai_sdk_reads_entities_and_resumes(npm: Path, http: httpx2.Client) -> None:
+    url = published(http, entity="colors", closed=False)
+    finished = published(http)
+
+    command = [need_command("node"), "ai-sdk.mjs", f"{url}/ai-sdk", f"{finished}/ai-sdk"]
+    with subprocess.Popen(command, cwd=npm, stdout=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 30
+        while metric(http, "readers") < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        http.post(f"{url}/close")
+        out, _ = process.communicate(timeout=60)
+    seen = json.loads(out)
+    colors = [
+        part["data"]["data"] for part in seen["first"]["parts"] if part["type"] == "data-colors"
+    ]
+    # An event that holds __proto__ as a key would be refused as a whole by this client.
+    assert colors == [{"name": "red"}, {"name": "blue"}]
+    assert seen["first"]["errors"] == [] and seen["nothing"] is None
+    assert seen["resumed"]["parts"] == seen["first"]["parts"]
+
+
+def test_ag_ui_reads_calls_state_and_errors(npm: Path, http: httpx2.Client) -> None:
+    calls = published(http, input="events")
+    state = published(http)
+    failed = http.post("/v1/streams", json={}).json()["id"]
+    http.post(f"/v1/streams/{failed}/fail", json={"code": "DOWN", "message": "no model"})
+    urls = [calls, state, calls.replace(calls.rpartition("/")[2], failed)]
+    first, second, third = node(npm, "ag-ui.mjs", *(f"{url}/ag-ui?fragments=1" for url in urls))
+    message = first["messages"][0]
+    assert message["content"] == "Hello wörld" and first["error"] is None
+    found = [call for said in first["messages"] for call in said.get("toolCalls", [])]
+    assert json.loads(found[0]["function"]["arguments"]) == json.loads(ARGUMENTS)
+    # A patch that names __proto__ would be refused as a whole by this client.
+    expected = json.loads(TEXT)
+    del expected["colors"][0]["__proto__"]
+    assert second["state"] == expected and second["error"] is None
+    assert {"RUN_STARTED", "STATE_SNAPSHOT", "STATE_DELTA", "CUSTOM", "RUN_FINISHED"} <= set(
+        second["events"]
+    )
+    assert "RUN_ERROR" in third["events"]
+
+
+def curl(*arguments: str) -> str:
+    command = [need_command("curl"), "-sS", "-N", "--max-time", "15", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+def test_curl_converts_publishes_and_resumes(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "in.json"
+    file.write_text(TEXT)
+    said = curl(
+        f"{server.url}/v1/convert?mode=one-by-one&entity=colors",
+        *("-H", "content-type: text/plain", "-H", "transfer-encoding: chunked"),
+        *("--data-binary", f"@{file}"),
+    )
+    assert said.count('"COMPLETED"') == 2 and said.endswith("event: CLOSE\ndata: [DONE]\n\n")
+    made = json.loads(curl("-X", "POST", f"{server.url}/v1/streams"))
+    base = f"{server.url}/v1/streams/{made['id']}"
+    curl("-T", str(file), "-X", "POST", "-H", "content-type: text/plain", f"{base}/chunks")
+    curl("-X", "POST", f"{base}/close")
+    assert '"complete":true' in curl(f"{base}/value")
+    whole = curl(f"{base}/events?format=chunks")
+    assert curl("-H", "Last-Event-ID: 1", f"{base}/events?format=chunks").count("id: ") == (
+        whole.count("id: ") - 1
+    )
+    assert (
+        curl("-o", "/dev/null", "-w", "%{http_code}", "-H", "Last-Event-ID: 2", f"{base}/events")
+        == "204"
+    )

@@ -1,0 +1,209 @@
+"""The application inside another one, and the event stream response in a route of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+
+from jsonrill import updates
+from jsonrill.server import Config, EventStreamResponse, create_app
+from jsonrill.sse import SSEDecoder
+
+
+def run_app(app: Any, work: Any) -> Any:
+    async def main() -> Any:
+        transport = httpx2.ASGITransport(app=app)
+        async with asyncio.timeout(20):
+            async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+                return await work(http)
+
+    return asyncio.run(main())
+
+
+def test_mounted_it_works_without_its_lifespan() -> None:
+    inner = create_app(Config(access_log=False))
+    app = Starlette(routes=[Mount("/rill", inner)])
+
+    async def work(http: httpx2.AsyncClient) -> None:
+        made = (await http.post("/rill/v1/streams", json={})).json()
+        assert made["urls"]["events"].startswith("/rill/v1/streams/")
+        await http.post(
+            made["urls"]["chunks"], content="[1]", headers={"content-type": "text/plain"}
+        )
+        await http.post(made["urls"]["close"])
+        text = (await http.get(made["urls"]["events"])).text
+        events = SSEDecoder().feed(text)
+        assert json.loads(events[0].data)["data"] == 1 and events[-1].type == "CLOSE"
+        document = (await http.get("/rill/openapi.json")).json()
+        assert document["servers"] == [{"url": "/rill"}]
+        await inner.state.hub.close()
+
+    run_app(app, work)
+
+
+def test_every_route_is_in_the_document() -> None:
+    from jsonrill.server.app import ROUTES
+    from jsonrill.server.openapi import document
+
+    described = {
+        (method.upper(), path)
+        for path, methods in document()["paths"].items()
+        for method in methods
+        if method != "parameters"
+    }
+    routed = {(method, path) for methods, path, _ in ROUTES for method in methods.split(",")}
+    assert described == routed - {("GET", "/openapi.json")}
+
+
+def test_a_route_of_ones_own() -> None:
+    async def tokens() -> AsyncIterator[str]:
+        for token in ('[{"a"', ':"b', '"}]'):
+            yield token
+
+    async def route(request: Request) -> Response:
+        return EventStreamResponse(updates(tokens(), "REALTIME"))
+
+    async def work(http: httpx2.AsyncClient) -> str:
+        return (await http.get("/mine")).text
+
+    text = run_app(Starlette(routes=[Route("/mine", route)]), work)
+    events = SSEDecoder().feed(text)
+    assert [json.loads(event.data)["data"] for event in events[:-1]] == [{"a": "b"}, {"a": "b"}]
+    assert events[-1].type == "CLOSE"
+
+
+class Client:
+    """An ASGI server's side of one request, to leave or stall at will."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.left = asyncio.Event()
+        self.stalled = False
+
+    async def receive(self) -> dict[str, Any]:
+        await self.left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        self.sent.append(message)
+        if self.stalled and message.get("body"):
+            await asyncio.Event().wait()
+
+    async def ask(self, response: EventStreamResponse, method: str = "GET") -> None:
+        async with asyncio.timeout(10):
+            await response({"type": "http", "method": method}, self.receive, self.send)
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.sent)
+
+
+class Source:
+    def __init__(self, *items: Any, forever: bool = False) -> None:
+        self.items = items
+        self.forever = forever
+        self.closed = 0
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for item in self.items:
+            yield item
+        if self.forever:
+            await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+def test_a_client_that_leaves_closes_the_source() -> None:
+    async def main() -> None:
+        client, source = Client(), Source(b"data: 1\n\n", forever=True)
+        asking = asyncio.create_task(client.ask(EventStreamResponse(source)))
+        await asyncio.sleep(0.05)
+        client.left.set()
+        await asking
+        assert source.closed == 1
+        assert client.body == b": open\ndata: 1\n\n"
+
+    asyncio.run(main())
+
+
+def test_one_that_left_before_the_first_byte_too() -> None:
+    async def main() -> None:
+        client, source = Client(), Source(forever=True)
+        client.left.set()
+        await client.ask(EventStreamResponse(source))
+        assert source.closed == 1
+
+    asyncio.run(main())
+
+
+def test_a_source_without_a_pause_starves_nobody() -> None:
+    async def main() -> None:
+        class Endless:
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                while True:
+                    yield b"data: 1\n\n"
+                    await asyncio.sleep(0)
+
+        client = Client()
+        asking = asyncio.create_task(client.ask(EventStreamResponse(Endless())))
+        await asyncio.sleep(0.05)
+        client.left.set()
+        await asking
+
+    asyncio.run(main())
+
+
+def test_a_stalled_client_is_cut_off() -> None:
+    async def main() -> None:
+        client, source = Client(), Source(b"data: 1\n\n", forever=True)
+        client.stalled = True
+        response = EventStreamResponse(source, send_timeout=0.2, heartbeat=10)
+        await client.ask(response)
+        assert response.cut and source.closed == 1
+
+    asyncio.run(main())
+
+
+def test_heartbeats_retry_and_lifetime() -> None:
+    async def main() -> bytes:
+        client = Client()
+        source = Source(b"id: 1\ndata: 1\n\n", forever=True)
+        response = EventStreamResponse(source, heartbeat=0.1, retry=500, lasts=0.5)
+        await client.ask(response)
+        return client.body
+
+    body = asyncio.run(main())
+    assert body.startswith(b": open\nretry: 500\nid: 1\ndata: 1\n\n: hb\n")
+    assert b"CLOSE" not in body
+
+
+def test_head_sends_headers_alone() -> None:
+    async def main() -> None:
+        client, source = Client(), Source(b"data: 1\n\n")
+        await client.ask(EventStreamResponse(source), "HEAD")
+        assert client.body == b"" and source.closed == 1
+
+    asyncio.run(main())
+
+
+def test_an_error_of_the_source_is_not_hidden() -> None:
+    class Bad:
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"data: 1\n\n"
+            raise ZeroDivisionError
+
+    async def main() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await Client().ask(EventStreamResponse(Bad()))
+
+    asyncio.run(main())

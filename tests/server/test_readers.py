@@ -1,0 +1,198 @@
+"""Readers in one process, without HTTP: from any id, under any grouping, the rest and nothing else.
+
+What was delivered before the cut and what comes after it must together be what an uncut reader
+sees, up to what coalescing puts together: joined text, rebuilt value, last state of each entity.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill.delta import apply_delta
+from jsonrill.server.options import StreamOptions, ViewOptions
+from jsonrill.server.positions import START, Position, parse
+from jsonrill.server.readers import Reader
+from jsonrill.server.records import CLOSED, Record, to_bytes
+from jsonrill.server.render import rendering
+from jsonrill.server.view import View
+from jsonrill.sse import SSEDecoder, SSEEvent
+from jsonrill.store import MemoryStore
+from support import at_random, examples
+
+VALUES = [
+    {"colors": [{"name": "red", "rgb": [255, 0, 0]}, {"name": "bl\u00fce \U0001f600"}], "n": 12.5},
+    [{"a": "x" * 40, "b": None}, {"a": ""}, [True, False], "text", -1e10],
+    "just a string, somewhat long",
+]
+VIEWS = [
+    ViewOptions(mode="REALTIME"),
+    ViewOptions(mode="REALTIME", send="delta"),
+    ViewOptions(mode="PROGRESSIVE", send="both"),
+    ViewOptions(mode="ALL-TOGETHER"),
+    ViewOptions(format="fragments"),
+    ViewOptions(format="fragments", wire="compact"),
+    ViewOptions(format="chunks"),
+    ViewOptions(format="raw"),
+]
+
+
+async def filled(text: str, seed: int, stream: StreamOptions) -> MemoryStore:
+    store = MemoryStore()
+    await store.acquire("s", "p", lease=60, meta=stream.to_bytes())
+    pieces = [to_bytes(Record("text", piece)) for piece in at_random(text, seed)]
+    await store.append("s", "p", pieces)
+    return store
+
+
+async def read(
+    store: MemoryStore, options: ViewOptions, position: Position, view: View | None = None
+) -> list[SSEEvent]:
+    stream = StreamOptions()
+    reader = Reader(store, "s", options, position, lambda: rendering(stream, options), view)
+    decoder = SSEDecoder()
+    return [event async for chunk in reader.chunks() for event in decoder.feed(chunk)]
+
+
+@pytest.mark.parametrize("options", VIEWS, ids=str)
+@pytest.mark.parametrize("value", VALUES, ids=["object", "array", "string"])
+def test_from_every_id_exactly_the_rest(options: ViewOptions, value: Any) -> None:
+    async def main() -> None:
+        store = await filled(json.dumps(value, ensure_ascii=False), 1, StreamOptions())
+        await store.finalize("s", CLOSED.to_bytes())
+        whole = await read(store, options, START)
+        for at, event in enumerate(whole[:-1]):
+            assert await read(store, options, parse(event.id)) == whole[at + 1 :]
+        assert parse(whole[-1].id) == Position((await store.status("s")).last)
+
+    asyncio.run(main())
+
+
+def outcome(options: ViewOptions, events: list[SSEEvent]) -> Any:
+    """What a client knows at the end: does not depend on what was put together."""
+    found = [json.loads(event.data) for event in events if event.type != "CLOSE"]
+    if options.format == "chunks":
+        return "".join(found)
+    if options.format == "fragments":
+        from jsonrill import Rebuilder
+        from jsonrill.fragments import WireReader
+
+        rebuilder, reader = Rebuilder(), WireReader()
+        for batch in found:
+            rebuilder.feed([it for item in batch if (it := reader.read(item)) is not None])
+        return rebuilder.value, rebuilder.complete
+    state: dict[Any, Any] = {}
+    for update in found:
+        key = (update.get("entity"), update.get("index"))
+        if "delta" in update:
+            state[key] = apply_delta(state.get(key), update["delta"])
+            if "data" in update:
+                assert state[key] == update["data"]
+        else:
+            state[key] = update["data"]
+    return state
+
+
+@examples(40)
+@given(
+    value=st.sampled_from(VALUES),
+    options=st.sampled_from([view for view in VIEWS if view.format != "raw"]),
+    size=st.integers(1, 60),
+    seed=st.integers(0, 10**6),
+    batch=st.sampled_from([1, 2, 5, 500]),
+)
+def test_coalesced_and_cut_anywhere(
+    value: Any, options: ViewOptions, size: int, seed: int, batch: int
+) -> None:
+    together = replace(options, size=size)
+    chance = random.Random(seed)
+    # Somewhere else other records are put together.
+    elsewhere = replace(options, size=chance.choice([0, 5, 500]))
+
+    async def main() -> None:
+        store = await filled(json.dumps(value), seed, StreamOptions())
+        view = View(store, "s", rendering(StreamOptions(), together), together, lambda: None)
+        await asyncio.sleep(0)
+        live = asyncio.create_task(read(store, together, START, view))
+        await asyncio.sleep(0.001)
+        await store.finalize("s", CLOSED.to_bytes())
+        here, there = await live, await read(store, elsewhere, START)
+        uncut = outcome(options, await read(store, options, START))
+        assert outcome(options, here) == outcome(options, there) == uncut
+        for before, after, ring in ((here, elsewhere, None), (there, together, view)):
+            cut = chance.randrange(len(before))
+            position = parse(before[cut].id)
+            rest = await read(store, after, position, ring) if cut < len(before) - 1 else []
+            assert outcome(options, [*before[: cut + 1], *rest]) == uncut
+        await view.close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jsonrill.store.memory.BATCH", batch)
+        asyncio.run(main())
+
+
+def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsonrill.server.view.RING_FRAMES", 10)
+    options = ViewOptions(format="raw")
+
+    async def main() -> None:
+        store = MemoryStore()
+        await store.acquire("s", "p", lease=60, meta=StreamOptions().to_bytes())
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None)
+        make = lambda: rendering(StreamOptions(), options)  # noqa: E731
+        reader = Reader(store, "s", options, START, make, view)
+        decoder, seen = SSEDecoder(), []
+        chunks = reader.chunks()
+        await store.append("s", "p", [to_bytes(Record("text", "0"))])
+        seen += decoder.feed(await anext(chunks))
+        for at in range(1, 200):
+            await store.append("s", "p", [to_bytes(Record("text", str(at)))])
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+        assert len(view.ring) == 10
+        await store.finalize("s", CLOSED.to_bytes())
+        async for chunk in chunks:
+            seen += decoder.feed(chunk)
+        assert [json.loads(event.data) for event in seen[:-1]] == [str(at) for at in range(200)]
+        assert seen[-1].type == "CLOSE"
+        assert reader.replays == 1
+        await view.close()
+
+    asyncio.run(main())
+
+
+def test_a_stream_that_vanishes_ends_for_its_readers() -> None:
+    async def main() -> None:
+        store = await filled("[1,2", 1, StreamOptions())
+        options = ViewOptions()
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None)
+        reading = asyncio.create_task(read(store, options, START, view))
+        await asyncio.sleep(0.01)
+        await store.delete("s")
+        events = await reading
+        assert json.loads(events[-2].data)["error"]["code"] == "GONE"
+        assert events[-1].type == "CLOSE"
+        await view.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "-1", "1.", ".1", "1.2.0", "1.0.2", "1 ", "1\n", "9" * 20]
+)
+def test_what_is_no_id(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse(text)
+
+
+@given(st.integers(0, 10**14), st.none() | st.integers(0, 10**6), st.integers(1, 10**6))
+def test_ids_are_read_back(seq: int, sub: int | None, count: int) -> None:
+    position = Position(seq + count, sub, 1 if sub is None else count)
+    assert parse(str(position)) == position

@@ -1,0 +1,403 @@
+"""Every store keeps the same promises: one suite, run on memory, on SQLite and on a real Redis."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from jsonrill.store import (
+    Entry,
+    LogClosed,
+    LogGap,
+    Store,
+    StoreFull,
+    StreamTaken,
+    UnknownStream,
+)
+
+from .conftest import opened
+
+LONG = 60.0
+
+
+def run(work: Callable[[Store], Awaitable[Any]], url: str, **bounds: float) -> Any:
+    async def main() -> Any:
+        async with asyncio.timeout(20), opened(url, **bounds) as store:
+            return await work(store)
+
+    return asyncio.run(main())
+
+
+async def make(store: Store, stream: str = "s", lease: float = LONG, owner: str = "o") -> None:
+    await store.acquire(stream, "p", lease=lease, owner=owner, meta=b'{"a":1}')
+
+
+async def all_of(store: Store, stream: str = "s", after: int = 0) -> list[Entry]:
+    return [entry async for batch in store.read(stream, after) for entry in batch]
+
+
+def test_a_new_stream_is_empty_and_open(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        status = await store.status("s")
+        assert (status.owner, status.meta, status.last, status.size) == ("o", b'{"a":1}', 0, 0)
+        assert (status.closed, status.producer, status.lost) == (False, "p", False)
+        assert LONG - 5 < status.lease <= LONG
+
+    run(work, url)
+
+
+def test_records_are_numbered_from_one_and_bytes_stay_as_they_are(url: str) -> None:
+    records = [b"", b"\x00\xff\r\n", "é{}".encode(), b"x" * 70_000]
+
+    async def work(store: Store) -> None:
+        await make(store)
+        assert await store.append("s", "p", records[:2]) == 2
+        assert await store.append("s", "p", records[2:]) == 4
+        assert await store.finalize("s", b"end")
+        expected = [Entry(at, data) for at, data in enumerate(records, 1)]
+        assert await all_of(store) == [*expected, Entry(5, b"end", True)]
+        assert (await store.status("s")).size == sum(map(len, records)) + 3
+
+    run(work, url)
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_reading_starts_after_any_position(url: str, after: int) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.append("s", "p", [b"1", b"2", b"3"])
+        await store.finalize("s", b"")
+        assert [entry.seq for entry in await all_of(store, after=after)] == [
+            seq for seq in range(1, 5) if seq > after
+        ]
+
+    run(work, url)
+
+
+def test_more_than_one_batch_is_read_in_order(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        for part in range(3):
+            await store.append("s", "p", [b"%d" % at for at in range(part * 700, part * 700 + 700)])
+        await store.finalize("s", b"end")
+        found = await all_of(store)
+        assert [entry.data for entry in found[:-1]] == [b"%d" % at for at in range(2100)]
+        assert [entry.seq for entry in found] == list(range(1, 2102))
+
+    run(work, url)
+
+
+def test_a_waiting_reader_gets_what_comes_and_the_end(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        readers = [asyncio.create_task(all_of(store)) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        for at in range(20):
+            await store.append("s", "p", [b"%d" % at])
+            if at % 5 == 0:
+                await asyncio.sleep(0.01)
+        late = asyncio.create_task(all_of(store, after=15))
+        await store.finalize("s", b"end")
+        for reader in readers:
+            assert [entry.seq for entry in await reader] == list(range(1, 22))
+        assert [entry.seq for entry in await late] == list(range(16, 22))
+
+    run(work, url)
+
+
+def test_an_entry_reaches_a_waiting_reader_soon(url: str) -> None:
+    async def work(store: Store) -> None:
+        for name in ("a", "b"):
+            await make(store, name)
+        waiting = asyncio.ensure_future(anext(store.read("a")))
+        await asyncio.sleep(0.1)
+        # A second stream is waited for while the first one blocks.
+        second = store.read("b")
+        waiting_too = asyncio.ensure_future(anext(second))
+        await asyncio.sleep(0.05)
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        await store.append("b", "p", [b"x"])
+        assert [entry.data for entry in await waiting_too] == [b"x"]
+        assert loop.time() - start < 1.0
+        waiting.cancel()
+
+    run(work, url)
+
+
+def test_readers_of_many_streams_do_not_mix(url: str) -> None:
+    async def work(store: Store) -> None:
+        names = [f"s{at}" for at in range(15)]
+        for name in names:
+            await make(store, name)
+        readers = {name: asyncio.create_task(all_of(store, name)) for name in names}
+        for at in range(10):
+            await asyncio.gather(
+                *(store.append(name, "p", [f"{name} {at}".encode()]) for name in names)
+            )
+        for name in names:
+            await store.finalize(name, b"")
+        for name, reader in readers.items():
+            expected = [f"{name} {at}".encode() for at in range(10)] + [b""]
+            assert [entry.data for entry in await reader] == expected
+
+    run(work, url)
+
+
+def test_a_repeated_append_changes_nothing(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        assert await store.append("s", "p", [b"1", b"2"], first=1) == 2
+        assert await store.append("s", "p", [b"1", b"2"], first=1) == 2
+        assert await store.append("s", "p", [b"2", b"3"], first=2) == 3
+        with pytest.raises(LogGap) as caught:
+            await store.append("s", "p", [b"5"], first=5)
+        assert caught.value.last == 3
+        await store.finalize("s", b"end")
+        assert await store.append("s", "p", [b"3"], first=3) == 4
+        with pytest.raises(LogClosed):
+            await store.append("s", "p", [b"not the end"], first=4)
+        assert [entry.data for entry in await all_of(store)] == [b"1", b"2", b"3", b"end"]
+
+    run(work, url)
+
+
+def test_many_at_once_lose_and_repeat_nothing(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await asyncio.gather(*(store.append("s", "p", [b"%d" % at]) for at in range(100)))
+        await store.finalize("s", b"end")
+        found = await all_of(store)
+        assert [entry.seq for entry in found] == list(range(1, 102))
+        assert sorted(int(entry.data) for entry in found[:-1]) == list(range(100))
+
+    run(work, url)
+
+
+def test_a_stream_has_one_end(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        ends = await asyncio.gather(*(store.finalize("s", b"%d" % at) for at in range(5)))
+        assert sorted(ends) == [False] * 4 + [True]
+        assert len(await all_of(store)) == 1
+        with pytest.raises(LogClosed):
+            await store.append("s", "p", [b"late"])
+        with pytest.raises(LogClosed):
+            await store.acquire("s", "p", lease=LONG)
+        assert (await store.status("s")).closed
+        assert await all_of(store, after=1) == []
+
+    run(work, url)
+
+
+def test_one_producer_at_a_time(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store, lease=0.3)
+        with pytest.raises(StreamTaken):
+            await store.acquire("s", "q", lease=LONG)
+        with pytest.raises(StreamTaken):
+            await store.append("s", "q", [b"x"])
+        await store.acquire("s", "p", lease=0.3)
+        await asyncio.sleep(0.35)
+        assert (await store.status("s")).lost
+        await store.acquire("s", "q", lease=LONG)
+        with pytest.raises(StreamTaken):
+            await store.append("s", "p", [b"x"])
+        assert await store.append("s", "q", [b"y"]) == 1
+        assert not (await store.status("s")).lost
+
+    run(work, url)
+
+
+def test_an_append_may_renew_the_lease(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store, lease=0.2)
+        await store.append("s", "p", [b"x"], lease=LONG)
+        assert (await store.status("s")).lease > 1
+        with pytest.raises(StreamTaken):
+            await store.append("s", "q", [b"x"], lease=LONG)
+        await store.acquire("s", "p", lease=0.05)
+        await asyncio.sleep(0.1)
+        await store.append("s", "q", [], lease=LONG)
+        assert (await store.status("s")).producer == "q"
+
+    run(work, url)
+
+
+def test_a_lost_stream_is_ended_by_anybody_once(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store, lease=0.2)
+        assert not await store.finalize("s", b"lost", only_if_lost=True)
+        await asyncio.sleep(0.25)
+        ends = [store.finalize("s", b"lost", only_if_lost=True) for _ in range(4)]
+        assert sorted(await asyncio.gather(*ends)) == [False] * 3 + [True]
+        assert [entry.data for entry in await all_of(store)] == [b"lost"]
+
+    run(work, url)
+
+
+def test_an_id_is_given_once(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        with pytest.raises(StreamTaken):
+            await make(store)
+        await store.finalize("s", b"")
+        with pytest.raises(StreamTaken):
+            await make(store)
+
+    run(work, url)
+
+
+def test_what_is_not_there_is_unknown(url: str) -> None:
+    async def work(store: Store) -> None:
+        with pytest.raises(UnknownStream):
+            await store.status("s")
+        with pytest.raises(UnknownStream):
+            await store.append("s", "p", [b""])
+        with pytest.raises(UnknownStream):
+            await store.finalize("s", b"")
+        with pytest.raises(UnknownStream):
+            await store.acquire("s", "p", lease=LONG)
+        with pytest.raises(UnknownStream):
+            await all_of(store)
+        await store.delete("s")
+
+    run(work, url)
+
+
+def test_a_deleted_stream_is_gone_for_its_readers_too(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.append("s", "p", [b"1"])
+        reading = store.read("s")
+        assert await anext(reading) == [Entry(1, b"1")]
+        waiting = asyncio.ensure_future(anext(reading))
+        await asyncio.sleep(0.05)
+        await store.delete("s")
+        with pytest.raises(UnknownStream):
+            await waiting
+        await make(store)
+        assert (await store.status("s")).last == 0
+
+    run(work, url)
+
+
+def test_a_position_past_the_end_is_a_gap(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.append("s", "p", [b"1"])
+        with pytest.raises(LogGap):
+            await all_of(store, after=2)
+
+    run(work, url)
+
+
+@pytest.mark.parametrize("bound, value", [("stream_entries", 3), ("stream_bytes", 30)])
+def test_a_stream_has_bounds_and_still_gets_its_end(url: str, bound: str, value: int) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.append("s", "p", [b"x" * 10] * 3)
+        with pytest.raises(StoreFull) as caught:
+            await store.append("s", "p", [b"x"])
+        assert caught.value.bound == bound
+        assert await store.append("s", "p", [b"x" * 10] * 3, first=1) == 3
+        assert await store.finalize("s", b"end")
+        assert len(await all_of(store)) == 4
+
+    run(work, url, **{bound: value})
+
+
+def test_an_owner_has_so_many_open_streams(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store, "a")
+        await make(store, "b")
+        with pytest.raises(StoreFull) as caught:
+            await make(store, "c")
+        assert caught.value.bound == "owner_streams"
+        await make(store, "c", owner="another")
+        await store.finalize("a", b"")
+        await make(store, "d")
+        await store.delete("b")
+        await make(store, "e")
+
+    run(work, url, owner_streams=2)
+
+
+def test_old_streams_are_forgotten(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store, "open")
+        await make(store, "closed")
+        await store.finalize("closed", b"")
+        for _ in range(3):
+            await asyncio.sleep(0.15)
+            await store.append("open", "p", [b"x"])
+        with pytest.raises(UnknownStream):
+            await store.status("closed")
+        assert (await store.status("open")).last == 3
+        await asyncio.sleep(0.45)
+        with pytest.raises(UnknownStream):
+            await store.status("open")
+
+    run(work, url, keep_open=0.4, keep_closed=0.3)
+
+
+def test_a_token_is_used_once(url: str) -> None:
+    async def work(store: Store) -> None:
+        uses = await asyncio.gather(*(store.once("t", 0.3) for _ in range(5)))
+        assert sorted(uses) == [False] * 4 + [True]
+        assert await store.once("u", 0.3)
+        await asyncio.sleep(0.35)
+        assert await store.once("t", 0.3)
+
+    run(work, url)
+
+
+def test_closing_the_store_ends_waiting_readers(url: str) -> None:
+    async def main() -> None:
+        async with opened(url) as store:
+            await make(store)
+            waiting = asyncio.create_task(all_of(store))
+            await asyncio.sleep(0.05)
+        async with asyncio.timeout(5):
+            assert await waiting == []
+
+    asyncio.run(main())
+
+
+def test_a_reader_that_falls_far_behind_misses_nothing(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        reading = store.read("s")
+        await store.append("s", "p", [b"first"])
+        assert await anext(reading) == [Entry(1, b"first")]
+        waiting = asyncio.ensure_future(anext(reading))
+        await asyncio.sleep(0.05)
+        for part in range(30):
+            await store.append("s", "p", [b"%d" % at for at in range(part * 100, part * 100 + 100)])
+        await store.finalize("s", b"end")
+        await asyncio.sleep(0.1)
+        found = [*(await waiting), *[entry async for batch in reading for entry in batch]]
+        assert [entry.seq for entry in found] == list(range(2, 3003))
+        assert [int(entry.data) for entry in found[:-1]] == list(range(3000))
+
+    run(work, url)
+
+
+def test_a_reader_that_leaves_disturbs_nobody(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        gone = [asyncio.create_task(all_of(store)) for _ in range(3)]
+        stays = asyncio.create_task(all_of(store))
+        await asyncio.sleep(0.05)
+        for task in gone:
+            task.cancel()
+        await asyncio.sleep(0)
+        await store.append("s", "p", [b"1"])
+        await store.finalize("s", b"")
+        assert len(await stays) == 2
+
+    run(work, url)
