@@ -21,8 +21,8 @@ REACH: Final = 1024
 class Shape:
     """Any of some ways: each step is one character or a run of alike ones, the last is one.
 
-    No way is the beginning of another. `whole` matches where the shape is seen, `cut` where more text must come
-    to tell. They are made when first asked for: the large ones take a while.
+    No way is the beginning of another. `whole` matches where the shape is seen, `cut` where more
+    text must come to tell. They are made when first asked for: the large ones take a while.
     """
 
     def __init__(self, *ways: Iterable[str]) -> None:
