@@ -1,4 +1,4 @@
-"""Writes recorded streams for trying `jsonrill batch`: `python tools/sample_streams.py 1000 > a.jsonl`.
+"""Writes recorded streams to try `jsonrill batch` on: `python tools/sample_streams.py 1000`.
 
 The same number and seed give the same bytes. A few streams are cut off or broken, as in real logs.
 """
