@@ -7,7 +7,6 @@ of a line that is too long only its beginning.
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
@@ -128,29 +127,51 @@ def remote_version(store: Any, path: str) -> str:
 def _expanded(raw: Any, compression: str) -> Any:
     if not compression:
         return raw
-    inner: Any = gzip.GzipFile(fileobj=raw, mode="rb") if compression == "gzip" else _Zstd(raw)
-    return io.BufferedReader(inner, PIECE)
+    return io.BufferedReader(_Expanded(raw, _FRAMES[compression]()), PIECE)
 
 
-class _Zstd(io.RawIOBase):
-    """One frame after the other; unlike the library's own reader it sees that one was cut off."""
+class _Frames(NamedTuple):
+    """How a compressed file is read: a fresh reader for each of its parts, and what that raises."""
 
-    def __init__(self, raw: IO[bytes]) -> None:
-        try:
-            import zstandard
-        except ModuleNotFoundError as missing:
-            raise InputError(".zst needs an extra: pip install 'jsonrill[batch]'") from missing
-        self._make = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
-        self._error = zstandard.ZstdError
+    make: Callable[[], Any]
+    error: type[Exception]
+    padding: bytes = b""
+
+
+def _gzip() -> _Frames:
+    return _Frames(lambda: zlib.decompressobj(wbits=31), zlib.error, b"\0")
+
+
+def _zstd() -> _Frames:
+    try:
+        import zstandard
+    except ModuleNotFoundError as missing:
+        raise InputError(".zst needs an extra: pip install 'jsonrill[batch]'") from missing
+    press = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+    return _Frames(press.decompressobj, zstandard.ZstdError)
+
+
+_FRAMES: Final = {"gzip": _gzip, "zstd": _zstd}
+
+
+class _Expanded(io.RawIOBase):
+    """One part after the other. What was good before the damage is handed out before it is told,
+    and so is what is missing at the end: the libraries' own readers do one or the other."""
+
+    def __init__(self, raw: IO[bytes], frames: _Frames) -> None:
         self._raw = raw
+        self._frames = frames
         self._frame: Any = None
         self._ready = memoryview(b"")
+        self._damage: str | None = None
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
+            if self._damage is not None:
+                raise EOFError(self._damage)
             if not self._more():
                 return 0
         taken = min(len(buffer), len(self._ready))
@@ -162,28 +183,33 @@ class _Zstd(io.RawIOBase):
         piece = self._raw.read(_COMPRESSED)
         if not piece:
             if self._frame is not None:
-                raise EOFError("the zstd frame was cut off")
-            return False
-        made = []
+                self._damage = "it was cut off"
+            return self._frame is not None
+        made: list[bytes] = []
         try:
-            while piece:
-                if self._frame is None:
-                    self._frame = self._make()
-                made.append(self._frame.decompress(piece))
-                piece = self._frame.unused_data if self._frame.eof else b""
-                if self._frame.eof:
-                    self._frame = None
-        except self._error as error:
-            raise zlib.error(f"zstd: {error}") from error
-        finally:
-            self._ready = memoryview(b"".join(made))
+            self._expand(piece, made)
+        except self._frames.error as error:
+            self._damage = str(error)
+        self._ready = memoryview(b"".join(made))
         return True
+
+    def _expand(self, piece: bytes, made: list[bytes]) -> None:
+        while piece:
+            if self._frame is None:
+                piece = piece.lstrip(self._frames.padding) if self._frames.padding else piece
+                if not piece:
+                    return
+                self._frame = self._frames.make()
+            made.append(self._frame.decompress(piece))
+            piece = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = None
 
 
 def _begins_as_events(file: Any) -> bool:
     try:
         return looks_like_events(file.peek(256)[:256])
-    except (EOFError, zlib.error, gzip.BadGzipFile):
+    except EOFError:
         return False  # whoever reads the lines will find it, too
 
 
@@ -194,7 +220,7 @@ def _safe(lines: Iterator[Line], segment: Segment) -> Iterator[Line]:
         for line in lines:
             number, after = line.number, (line.offset or 0) + line.size
             yield line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except EOFError as error:
         message = f"{segment.name} is damaged after {after} bytes of its content: {error}"
         yield Line(b"", number + 1, after, 0, segment.name, None, Damaged(message))
 
