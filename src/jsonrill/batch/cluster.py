@@ -19,6 +19,8 @@ from .plan import Shard
 from .task import do_task
 
 _TICK: Final = 0.5
+# How long a scheduler may take to answer.
+PATIENCE = "10s"
 # Shards that are handed over before they can be done, for each thread of a worker.
 _AHEAD: Final = 2
 
@@ -54,7 +56,7 @@ class Cluster:
                     dashboard_address=None,
                 )
                 return opened.enter_context(self._dask.Client(opened.enter_context(cluster)))
-            return opened.enter_context(self._dask.Client(self._scheduler, timeout="10s"))
+            return opened.enter_context(self._dask.Client(self._scheduler, timeout=PATIENCE))
         except (OSError, TimeoutError, ValueError) as error:
             where = self._scheduler or "a cluster on this machine"
             raise BatchError(f"no Dask scheduler at {where}: {error}") from error

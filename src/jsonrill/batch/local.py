@@ -82,6 +82,7 @@ class Local:
     def _buried(self, worker: _Worker, shard: Shard | None, trials: Trials) -> Outcome | None:
         self._all.remove(worker)
         how = how_it_ended(worker.process.wait())
+        worker.close()
         return None if shard is None else trials.death(shard, how, worker.mark)
 
     def _end(self) -> None:
