@@ -29,7 +29,7 @@ p{margin:.25rem 0;color:var(--dim)}
 figure{margin:0 0 1.5rem;background:var(--card);border:1px solid var(--line);border-radius:.5rem;
 padding:1rem}
 figcaption{font-size:.9rem;color:var(--dim);margin-bottom:.5rem}
-svg{display:block;width:100%;height:auto}
+figure{overflow-x:auto}svg{display:block;width:100%;min-width:38rem;height:auto}
 svg text{font:12px system-ui,sans-serif;fill:var(--dim)}
 .bar{fill:var(--bar)}.good{fill:var(--good)}.bad{fill:var(--bad)}
 .axis{stroke:var(--line);stroke-width:1}
@@ -90,7 +90,7 @@ def _cards(report: Report) -> str:
     total = report.summary
     cards = [
         ("streams", number(total.streams)),
-        ("without an error", f"{number(total.ok)}{share(total.ok, total.streams)}"),
+        (f"without an error{share(total.ok, total.streams)}", number(total.ok)),
         ("rows written", number(total.rows)),
         ("lines in quarantine", number(total.bad_lines)),
         ("streams a second", number(round(report.rate))),
@@ -137,8 +137,8 @@ def _histogram(title: str, spread: Spread) -> str:
     step = _WIDTH / max(len(bars), 12)
     drawn = []
     for place, (start, end, count) in enumerate(bars):
-        height = (_HEIGHT - 30) * count / most
-        said = f"{start:g} to {end:g}: {number(count)}" if end else f"0: {number(count)}"
+        height = (_HEIGHT - 24) * count / most
+        said = f"{start:g} to {end:g}: {number(count)}"
         drawn.append(
             f'<rect class="bar" x="{place * step + 0.5:.1f}" y="{_HEIGHT - 20 - height:.1f}"'
             f' width="{max(step - 1, 1):.1f}" height="{height:.1f}"><title>{said}</title></rect>'
@@ -148,7 +148,6 @@ def _histogram(title: str, spread: Spread) -> str:
     every = max(1, -(-len(bars) // 8))
     for place in range(0, len(bars), every):
         drawn.append(f'<text x="{place * step:.1f}" y="{_HEIGHT - 4}">{bars[place][0]:g}</text>')
-    drawn.append(f'<text x="{_WIDTH}" y="12" text-anchor="end">most: {number(most)}</text>')
     return _svg(title, _HEIGHT, "".join(drawn))
 
 

@@ -129,7 +129,9 @@ def counted(count: int, thing: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    return f" ({100 * part / whole:.1f} %)" if whole else ""
+    if not whole:
+        return ""
+    return f" ({100 * part / whole:.1f} %)" if part * 2000 >= whole or not part else " (< 0.1 %)"
 
 
 def size(count: float) -> str:

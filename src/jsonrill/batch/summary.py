@@ -59,16 +59,24 @@ class Spread:
     def _end(self, step: int) -> float:
         """The largest measure of a step; of whole numbers the largest that can be in it."""
         if isinstance(self.most, int):
-            return max(1, math.ceil(10 ** ((step + 1) / STEPS)) - 1)
+            return math.ceil(10 ** ((step + 1) / STEPS)) - 1
         return edge(step + 1)
 
     def bars(self) -> Iterator[tuple[float, float, int]]:
-        """From, to, how many; without gaps, from the smallest to the largest."""
+        """From, to, how many; without gaps, from the smallest to the largest.
+
+        Steps in which no whole number lies are left out where all are whole.
+        """
         if self.zeros:
-            yield 0.0, 0.0, self.zeros
-        if self.steps:
-            for step in range(min(self.steps), max(self.steps) + 1):
-                yield edge(step), edge(step + 1), self.steps.get(step, 0)
+            yield 0, 0, self.zeros
+        if not self.steps:
+            return
+        for step in range(min(self.steps), max(self.steps) + 1):
+            start, end = edge(step), self._end(step)
+            if isinstance(self.most, int):
+                start = math.ceil(10 ** (step / STEPS))
+            if start <= end:
+                yield start, end, self.steps.get(step, 0)
 
     def to_json(self) -> dict[str, Any]:
         steps = [[step, self.steps[step]] for step in sorted(self.steps)]
