@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
 from typing import Any, Final, Literal
 
 from ..chunker import Chunker
-from ..paths import from_text, lookup
+from ..paths import Path, from_text, lookup
 from ..providers import PROVIDERS, text_of
 from .errors import BadRecord
 from .job import Job
@@ -46,7 +48,7 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
     if not isinstance(record, dict):
         raise BadRecord("NOT_A_STREAM", f"{_EXPECTED}, not {_called(record)}")
     form, pieces = _found(record, job)
-    known, given = lookup(record, from_text(job.id_field))
+    known, given = lookup(record, _path(job.id_field))
     stream = Stream(given if known and given is not None else name, form, pieces)
     if not isinstance(stream.id, (str, int)):
         raise BadRecord("NOT_A_STREAM", f"an id is a text or a whole number, not {_called(given)}")
@@ -84,7 +86,7 @@ def _decoded(line: str | bytes) -> Any:
 
 def _found(record: dict[str, Any], job: Job) -> tuple[Form, list[Any]]:
     if job.field is not None:
-        known, pieces = lookup(record, from_text(job.field))
+        known, pieces = lookup(record, _path(job.field))
         if not known:
             raise BadRecord("NOT_A_STREAM", f"there is nothing at {job.field}")
         return _guessed(pieces)
@@ -115,8 +117,8 @@ def _checked(form: Form, pieces: Any) -> list[Any]:
     if not isinstance(pieces, list):
         raise BadRecord("NOT_A_STREAM", f'"{form}" is a list, not {_called(pieces)}')
     if form == "chunks":
-        wrong = next((piece for piece in pieces if not isinstance(piece, str)), None)
-        if wrong is not None or None in pieces:
+        if not {*map(type, pieces)} <= {str}:
+            wrong = next(piece for piece in pieces if not isinstance(piece, str))
             raise BadRecord("NOT_A_STREAM", f'"chunks" are texts, not {_called(wrong)}')
     return pieces
 
@@ -135,20 +137,27 @@ def _add_times(stream: Stream, record: dict[str, Any]) -> None:
     times, start = record.get("times"), record.get("start")
     if times is None:
         return
-    if not isinstance(times, list) or not all(_is_time(time) for time in times):
+    if not isinstance(times, list) or not _are_times(times):
         raise BadRecord("NOT_A_STREAM", '"times" is a list of seconds')
     if len(times) != len(stream.pieces):
         raise BadRecord(
             "NOT_A_STREAM", f"{len(times)} times for {len(stream.pieces)} {stream.form}"
         )
-    if start is not None and not _is_time(start):
+    if start is not None and not _are_times([start]):
         raise BadRecord("NOT_A_STREAM", f'"start" is a number of seconds, not {_called(start)}')
     stream.times, stream.start = times, start
 
 
-def _is_time(time: Any) -> bool:
-    # Beyond these bounds no clock is, but a whole number that is no float.
-    return isinstance(time, (int, float)) and not isinstance(time, bool) and -1e15 < time < 1e15
+def _are_times(times: list[Any]) -> bool:
+    try:
+        return {*map(type, times)} <= {int, float} and isfinite(sum(map(float, times)))
+    except OverflowError:
+        return False
+
+
+@lru_cache
+def _path(text: str) -> Path:
+    return from_text(text)
 
 
 def _texts_of_events(events: list[Any]) -> Iterator[str]:

@@ -136,13 +136,19 @@ def _marked(path: str | None) -> Iterator[Callable[[int, int], None]]:
 
     def mark(line: int, done: int) -> None:
         with suppress(OSError):  # a full disk is told by the rows
-            os.lseek(file, 0, os.SEEK_SET)
-            os.write(file, _MARK.pack(line, done))
+            write(file, _MARK.pack(line, done), 0)
 
+    write = getattr(os, "pwrite", _write_at)
     try:
         yield mark
     finally:
         os.close(file)
+
+
+def _write_at(file: int, data: bytes, place: int) -> int:
+    """As `os.pwrite`, which not every system has."""
+    os.lseek(file, place, os.SEEK_SET)
+    return os.write(file, data)
 
 
 def read_mark(path: str) -> tuple[int, int] | None:
