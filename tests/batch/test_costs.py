@@ -33,7 +33,7 @@ def test_the_work_is_little_more_than_a_loop(tmp_path: Path) -> None:
     assert within(1.8, loop, lambda: process_shard(lines, Job(kind="values")))
 
 
-# Of itself a process also counts what the one was that started it; the kernel's own figure does not.
+# What a process counts of itself includes the one that started it; VmHWM does not.
 MEASURE = """
 import re, resource, sys
 from jsonrill.batch import Job, run
