@@ -58,6 +58,7 @@ def test_json_and_text_tell_the_same(out: Path) -> None:
     summary = told["summary"]
     assert summary["streams"] == 400 and summary["lines"] == 403
     assert summary["quarantined"] == {"NOT_A_STREAM": 2, "NOT_JSON": 1}
+    assert "b.jsonl line 1: Expecting value" in text and len(told["quarantine"]) == 3
     assert "400 streams in 2 files" in text and "quarantined 2 NOT_A_STREAM" in text
     for unit in ("seconds", "characters", "pieces"):
         assert told["waits"]["first"][unit]["p50"] <= told["waits"]["last"][unit]["p99"]
@@ -78,7 +79,15 @@ def test_the_page_is_whole_and_alone(out: Path) -> None:
     )
     assert not re.search(r"url\(|@import|https?:", text)
     assert "default-src 'none'" in text
-    for said in ("400 streams", "NOT_A_STREAM", "Until the first value", "Repairs", "cut-off"):
+    for said in (
+        "b.jsonl line 1",
+        "Expecting value",
+        "400 streams",
+        "NOT_A_STREAM",
+        "Until the first value",
+        "Repairs",
+        "cut-off",
+    ):
         assert said in seen.text
 
 
@@ -88,8 +97,9 @@ def report(summary: Summary, **more: object) -> Report:
 
 def test_whatever_a_log_says_is_escaped() -> None:
     summary = Summary(streams=2, errors={NASTY: 1}, quarantined={NASTY: 1}, repairs={NASTY: 1})
-    text = page(report(summary, failed={NASTY: NASTY}))
-    assert "<script" not in text and Reader(text).text.count("alert") == 5
+    bad = {"file": NASTY, "line": 1, "code": NASTY, "message": NASTY}
+    text = page(report(summary, failed={NASTY: NASTY}, samples=[bad]))
+    assert "<script" not in text and Reader(text).text.count("alert") == 8
     assert "script" not in Reader(text).tags
 
 

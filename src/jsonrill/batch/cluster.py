@@ -16,7 +16,7 @@ from typing import Any, Final
 from .engine import MakeTask, Outcome, Trials
 from .errors import BatchError
 from .plan import Shard
-from .task import do_task
+from .task import do_task, read_mark
 
 _TICK: Final = 0.5
 # How long a scheduler may take to answer.
@@ -37,6 +37,8 @@ class Cluster:
         self._scheduler = scheduler
         self._workers = workers
         self.client: Any = None
+        # What is being done, and where it leaves its marks.
+        self._doing: dict[Any, tuple[Shard, str | None]] = {}
 
     def run(self, shards: Sequence[Shard], make: MakeTask) -> Iterator[Outcome | None]:
         with ExitStack() as opened:
@@ -44,7 +46,8 @@ class Cluster:
             yield from self._run(shards, make)
 
     def running(self) -> int:
-        return 0
+        places = [read_mark(mark) for _, mark in self._doing.values() if mark is not None]
+        return sum(place[1] for place in places if place is not None)
 
     def _connected(self, opened: ExitStack) -> Any:
         try:
@@ -63,18 +66,15 @@ class Cluster:
 
     def _run(self, shards: Sequence[Shard], make: MakeTask) -> Iterator[Outcome | None]:
         trials = Trials(make)
-        waiting = deque(shards)
-        doing: dict[Any, Shard] = {}
-        marks: dict[int, str | None] = {}
+        waiting, doing = deque(shards), self._doing
         while waiting or doing:
             while waiting and len(doing) < self._room():
                 shard = waiting.popleft()
                 task = trials.task(shard)
-                marks[shard.index] = task["mark"]
-                doing[self._submit(shard, task)] = shard
+                doing[self._submit(shard, task)] = shard, task["mark"]
             for future in self._finished(list(doing)):
-                shard = doing.pop(future)
-                outcome = self._came_of(future, shard, trials, marks[shard.index])
+                shard, mark = doing.pop(future)
+                outcome = self._came_of(future, shard, trials, mark)
                 if outcome is None:
                     waiting.appendleft(shard)
                 else:

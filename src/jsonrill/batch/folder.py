@@ -14,6 +14,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import IO, Final
 
 from .errors import BatchError, InputError, OutputError
@@ -41,10 +42,7 @@ class Folder:
 
     def prepare(self) -> None:
         """Make it, and see that it can be written to, before any work is done."""
-        with self._writing(self.path):
-            for name in ("", DONE, QUARANTINE, TEMPORARY):
-                os.makedirs(os.path.join(self.path, name), exist_ok=True)
-            self.write(f"{TEMPORARY}/try-{uuid.uuid4().hex}", b"")
+        self.write(f"{TEMPORARY}/try", b"")
 
     def is_free(self) -> bool:
         """Is it new, or empty but for what a killed run left?"""
@@ -89,6 +87,16 @@ class Folder:
         except OSError as error:
             raise InputError(f"{self.path}/{name}: {error.strerror or error}") from error
 
+    def first_lines(self, name: str, count: int) -> list[bytes]:
+        """The first lines of a file, none if there is no such file."""
+        if self.size(name) is None:
+            return []
+        with self._opened(name) as file:
+            return list(islice(file, count))
+
+    def _opened(self, name: str) -> IO[bytes]:
+        return open(os.path.join(self.path, name), "rb")
+
     def size(self, name: str) -> int | None:
         """Bytes in a file, None if there is none."""
         try:
@@ -115,7 +123,8 @@ class Folder:
         temporary = os.path.join(self.path, TEMPORARY, _own(name))
         try:
             with self._writing(target):
-                os.makedirs(os.path.dirname(temporary), exist_ok=True)
+                for place in (temporary, target):
+                    os.makedirs(os.path.dirname(place), exist_ok=True)
                 with open(temporary, "wb", buffering=1 << 18) as file:
                     yield file
                     file.flush()
@@ -147,9 +156,7 @@ class Remote(Folder):
         self._store = remote(path)
 
     def prepare(self) -> None:
-        with self._writing(self.path):
-            for name in ("", DONE, QUARANTINE):
-                self._store.makedirs(f"{self.path}/{name}".rstrip("/"), exist_ok=True)
+        """That it can be written to is seen when the manifest is."""
 
     def is_free(self) -> bool:
         return not self._store.exists(self.path) or not self._store.ls(self.path)
@@ -174,6 +181,10 @@ class Remote(Folder):
         except FileNotFoundError:
             return None
 
+    def _opened(self, name: str) -> IO[bytes]:
+        found: IO[bytes] = self._store.open(f"{self.path}/{name}", "rb")
+        return found
+
     def names(self, below: str) -> list[str]:
         try:
             found = self._store.ls(f"{self.path}/{below}", detail=False, refresh=True)
@@ -187,7 +198,9 @@ class Remote(Folder):
             temporary = os.path.join(place, "whole")
             with open(temporary, "wb", buffering=1 << 18) as file:
                 yield file
-            self._store.put_file(temporary, f"{self.path}/{name}")
+            target = f"{self.path}/{name}"
+            self._store.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._store.put_file(temporary, target)
 
     def remove(self, name: str) -> None:
         with suppress(FileNotFoundError):

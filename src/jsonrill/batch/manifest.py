@@ -127,6 +127,12 @@ def gather_quarantine(folder: Folder, shards: list[Shard], done: dict[int, dict[
         folder.remove(files_of(shard.name, "")[1])
 
 
+def first_quarantined(folder: Folder, count: int = 10) -> list[dict[str, Any]]:
+    """Some of what is in quarantine, without the text: for the report."""
+    rows = [json.loads(line) for line in folder.first_lines(QUARANTINED, count)]
+    return [{name: value for name, value in row.items() if name != "text"} for row in rows]
+
+
 def _all_quarantined(
     folder: Folder, shards: list[Shard], done: dict[int, dict[str, Any]]
 ) -> Iterator[bytes]:

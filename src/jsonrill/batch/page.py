@@ -5,11 +5,11 @@ Whatever comes from a log (codes, names, messages) is escaped; the page could no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from .report import UNITS, Report, by_count, counted, duration, number, share, shown, size
+from .report import UNITS, Report, by_count, counted, duration, number, share, shown, size, where
 from .summary import Spread
 
 _STYLE: Final = """
@@ -65,13 +65,15 @@ def _parts(report: Report) -> Iterator[str]:
     if total.quarantined:
         lines = [(code, count, "bad") for code, count in by_count(total.quarantined)]
         yield _breakdown("Lines in quarantine", lines, total.lines)
+        rows = [(where(bad), bad["code"], bad["message"]) for bad in report.samples]
+        yield _table("The first of them", ("where", "code", "why"), rows)
     if total.repairs:
         rules = [(rule, count, "bar") for rule, count in by_count(total.repairs)]
         yield _breakdown("Repairs", rules, 0)
     yield from _waits("Until the first value", total.first)
     yield from _waits("Until the last change", total.last)
     if report.failed:
-        yield _failures(report.failed)
+        yield _table("Shards that failed", ("shard", "why"), list(report.failed.items()))
     yield "</main>\n</body>\n</html>"
 
 
@@ -156,9 +158,11 @@ def _svg(title: str, height: int, content: str) -> str:
     return f'<svg viewBox="{box}" role="img" aria-label="{escape(title)}">{content}</svg>'
 
 
-def _failures(failed: dict[str, str]) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(name)}</td><td>{escape(why)}</td></tr>" for name, why in failed.items()
+def _table(title: str, names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    head = "<tr><th>shard</th><th>why</th></tr>"
-    return f"<h2>Shards that failed</h2>\n<table>{head}{rows}</table>"
+    return f"<h2>{escape(title)}</h2>\n<table><tr>{head}</tr>{body}</table>"

@@ -33,6 +33,8 @@ class Report:
     engine: str = "local"
     workers: int = 0
     resumed: int = 0
+    # The first lines in quarantine, without their text.
+    samples: list[dict[str, Any]] = field(default_factory=list)
     # Of this run alone, for its speed.
     streams_now: int = 0
     bytes_now: int = 0
@@ -51,6 +53,7 @@ class Report:
             "shards": self.shards,
             "failed": self.failed,
             "summary": self.summary.to_json(),
+            "quarantine": self.samples,
             "waits": {
                 name: {unit: _figures(spread) for unit, spread in spreads.items()}
                 for name, spreads in (("first", self.summary.first), ("last", self.summary.last))
@@ -96,8 +99,15 @@ class Report:
                     yield f"  {title} after {shown(spreads[unit], unit)}"
         for code, count in by_count(total.quarantined):
             yield f"  quarantined {number(count)} {code}"
+        for bad in self.samples[:3]:
+            yield f"    {where(bad)}: {bad['message']}"
         for name, why in self.failed.items():
             yield f"  FAILED      {name}: {why}"
+
+
+def where(bad: dict[str, Any]) -> str:
+    """The place of a line in quarantine."""
+    return f"{bad.get('file', '')} line {bad.get('line', '?')}"
 
 
 def _figures(spread: Spread) -> dict[str, float | None]:

@@ -19,7 +19,7 @@ from .engine import Engine, Here
 from .errors import BatchError, Interrupted, OutputError
 from .folder import TEMPORARY, Folder, Remote, folder_at
 from .job import Job
-from .manifest import QUARANTINED, Manifest, done_of, gather_quarantine
+from .manifest import QUARANTINED, Manifest, done_of, first_quarantined, gather_quarantine
 from .page import page
 from .parquet import need_pyarrow
 from .plan import Shard, find_files, shard_size
@@ -150,6 +150,7 @@ class _Run:
         report = self._report(summary_before, time.monotonic() - began)
         if not self._failed and self._folder.size(QUARANTINED) is None:
             gather_quarantine(self._folder, self._shards, self._done)
+        report.samples = first_quarantined(self._folder)
         self._folder.write("report.json", json.dumps(report.to_json(), indent=1).encode())
         self._folder.write("report.txt", report.to_text().encode())
         self._folder.write("report.html", page(report).encode())
@@ -158,6 +159,7 @@ class _Run:
 
     def _work(self, missing: list[Shard], began: float) -> None:
         with ExitStack() as opened:
+            opened.callback(self._folder.clean)
             make = self._make_task(opened)
             outcomes = self._engine.engine.run(missing, make)
             opened.callback(outcomes.close)  # type: ignore[attr-defined]
@@ -167,8 +169,6 @@ class _Run:
                         self._take(outcome)
                     self._show(began)
             except KeyboardInterrupt:
-                outcomes.close()  # type: ignore[attr-defined]
-                self._folder.clean()
                 raise Interrupted(
                     f"stopped, with {len(self._done)} of {len(self._shards)} shards done"
                 ) from None
@@ -244,8 +244,8 @@ class _Run:
             self._engine.name,
             self._engine.workers,
             self._before,
-            total.streams - before.streams,
-            total.bytes - before.bytes,
+            streams_now=total.streams - before.streams,
+            bytes_now=total.bytes - before.bytes,
         )
 
 
