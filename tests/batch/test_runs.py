@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import signal
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ from jsonrill.batch import (
     resume,
     run,
 )
+from jsonrill.batch.engine import Trials
 from jsonrill.batch.folder import Folder
+from jsonrill.batch.plan import Shard
 
 CHECK = Job(kind="check")
 VALUES = Job(kind="values")
@@ -119,6 +122,7 @@ def test_a_finished_run_is_not_done_again(streams: Path, tmp_path: Path) -> None
     assert not report.failed and results(out) != first
     report = resume(str(out), workers=0)
     assert results(out) == first and len(quarantine(out)) == 1
+    assert not list((out / "quarantine").iterdir())
     # The quarantine of the other shard was put together before, so that one was done again.
     assert report.resumed == report.shards - 3
 
@@ -392,3 +396,22 @@ def test_a_report_is_ok_or_not(tmp_path: Path) -> None:
     assert ended(VALUES, GOOD).ok and ended(CHECK, GOOD).ok
     assert ended(VALUES, GOOD, broken).ok and not ended(CHECK, GOOD, broken).ok
     assert not ended(VALUES, GOOD, "nonsense").ok
+
+
+def test_deaths_are_counted_to_an_end(tmp_path: Path) -> None:
+    shard = Shard(0, ())
+    mark = tmp_path / "mark"
+
+    def lives(lines: list[int]) -> int:
+        """How many workers such a shard may cost."""
+        trials = Trials(lambda shard, skip: {"skip": skip})
+        for number, line in enumerate(lines, start=1):
+            mark.write_bytes(struct.pack("<qq", line, 0))
+            if trials.death(shard, "was lost", str(mark)) is not None:
+                return number
+        raise AssertionError("it goes on for ever")
+
+    assert lives(list(range(100))) == 5  # never at the same line
+    assert lives([7] * 100) == 2 + 5  # at one that is left out already
+    assert lives([-1] * 100) == 5  # at none
+    assert lives([line for line in range(100) for _ in range(2)]) == 2 * 51  # at all of them
