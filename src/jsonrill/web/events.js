@@ -46,6 +46,7 @@ const MOST_IDS = 10_000;
 const MOST_STRANGE = 3;
 // Timers cannot wait longer.
 const LONGEST = 2 ** 31 - 1;
+// A server may say `retry: 0`; one that answers nothing is not asked more often than this.
 const LEAST_DELAY = 100;
 
 /** The server's answer means that trying again is of no use. */
@@ -229,7 +230,8 @@ export class EventStream {
    */
   _delay(asked) {
     const { retry = 1000, maxDelay = 30_000, random = Math.random } = this._options;
-    const base = Math.max(this._retry ?? retry, asked, this._failures > 0 ? LEAST_DELAY : 0);
+    const least = this._failures > 0 ? Math.min(LEAST_DELAY, maxDelay) : 0;
+    const base = Math.max(this._retry ?? retry, asked, least);
     const longest = Math.max(base, maxDelay);
     const delay = Math.min(longest, base * 2 ** Math.min(this._failures, 20));
     this._failures += 1;

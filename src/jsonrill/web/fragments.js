@@ -436,8 +436,13 @@ function escaped(found) {
   return "\\u" + found.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
-/** @param {unknown} value */
+/** A value for a message, whatever it is. @param {unknown} value */
 function shown(value) {
-  const text = JSON.stringify(value) ?? String(value);
+  let text;
+  try {
+    text = JSON.stringify(value) ?? typeof value;
+  } catch {
+    text = typeof value;
+  }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
