@@ -177,9 +177,7 @@ PLAIN = JUNK.filter(lambda value: "." not in json.dumps(value))
 
 
 @examples(250)
-@given(
-    cut=cut_texts(), compact=st.booleans(), chance=st.randoms(use_true_random=False), junk=PLAIN
-)
+@given(cut=cut_texts(), compact=st.booleans(), chance=st.randoms(use_true_random=False), junk=PLAIN)
 def test_misfits_are_the_same(
     ask: Ask, cut: list[str], compact: bool, chance: random.Random, junk: Any
 ) -> None:
@@ -237,9 +235,8 @@ def compare_calls(ask: Ask, events: list[Any], keep: int = 256) -> None:
     events = json.loads(json.dumps(events))
     calls = ToolCalls("jsonrill", keep=keep)
     answers = ask("calls", events=events, keep=keep)
-    for event, shown in zip([*events, None], answers, strict=True):
-        calls.flush() if event is None else calls.feed(event)
-        assert len(calls.calls) == len(shown)
+    for number, shown in enumerate(answers):
+        calls.feed(events[number]) if number < len(events) else calls.flush()
         for call, found in zip(calls.calls, shown, strict=True):
             who = (call.id, call.index, call.message_id, call.name)
             said = (call.status, call.error, call.encoding, call.answered)
@@ -311,9 +308,7 @@ NAMED = st.fixed_dictionaries(
 NAMED_EVENTS = st.lists(
     st.fixed_dictionaries(
         {
-            "kind": st.sampled_from(
-                ["tools_call_update"] * 3 + ["tool_result", "tools_aggregate"]
-            ),
+            "kind": st.sampled_from(["tools_call_update"] * 3 + ["tool_result", "tools_aggregate"]),
             "tool_call_updates": st.lists(NAMED, min_size=1, max_size=3),
             "tool_calls": st.lists(NAMED, max_size=3),
         },
@@ -383,8 +378,8 @@ def test_any_delta(ask: Ask, previous: Any, delta: list[Any]) -> None:
 LINES = st.lists(
     st.one_of(
         st.sampled_from([b"data: a", b"data", b"data:", b"id: 7", b"id", b"id: a\x00", b"event: x",
-                         b"event:", b"retry: 5", b"retry: x", b": hb", b"", b"", b"", b"\xef\xbb\xbf",
-                         "data: é😀".encode(), b"data: \xff\xf0\x9f", b":"]),
+                         b"event:", b"retry: 5", b"retry: x", b": hb", b":", b"", b"", b"",
+                         b"\xef\xbb\xbf", "data: é😀".encode(), b"data: \xff\xf0\x9f"]),
         st.binary(max_size=6),
     ).flatmap(lambda line: st.sampled_from([b"\n", b"\r", b"\r\n"]).map(lambda end: line + end)),
     max_size=12,
