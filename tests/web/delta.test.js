@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { DeltaError, applyDelta } from "../../src/jsonrill/web/delta.js";
 import { stringify } from "../../src/jsonrill/web/values.js";
-import { cases, frozen } from "./support.js";
+import { cases, frozen, within } from "./support.js";
 
 const CASES = cases("delta.json");
 
@@ -68,6 +68,12 @@ test("nothing is polluted, and inherited members are not there", () => {
   ]);
   assert.deepEqual(Object.keys(value), ["__proto__"]);
   assert.equal({}.polluted, undefined);
+});
+
+test("many changes in one delta copy once", () => {
+  const delta = (count) => [{ op: "add", path: "", value: [] }, ...Array.from({ length: count }, (_, number) => ({ op: "add", path: `/${number}`, value: number }))];
+  const [small, large] = [delta(20_000), delta(80_000)];
+  assert.ok(within(9, () => applyDelta(null, small), () => applyDelta(null, large)));
 });
 
 test("what is no delta is refused", () => {

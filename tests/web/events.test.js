@@ -1,6 +1,7 @@
 /** A stream of events that survives its connections, against a server that behaves badly. */
 
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 
 import { EventsError, LimitError, openEvents } from "../../src/jsonrill/web/events.js";
@@ -121,6 +122,21 @@ test("no server at all: it waits longer and longer, and can be stopped", async (
   assert.deepEqual(delays, [2, 200, 400, 800, 900]);
 });
 
+test("an event begins the waiting anew", async (context) => {
+  const { url } = await served(context, answers({ status: 503 }, { status: 503 }, { body: event(1) }, { status: 503 }, { status: 204 }));
+  const delays = [];
+  const onState = (state, { delay }) => state === "waiting" && delays.push(delay);
+  await all(openEvents(url, { retry: 2, maxDelay: 900, random: () => 0, onState }));
+  assert.deepEqual(delays, [2, 200, 2, 200]);
+});
+
+test("what brings no event does not lose the place to go on from", async (context) => {
+  const { url, requests } = await served(context, answers({ body: event(1) }, { body: ": open\nretry: 1\n" }, { body: ": hb\n\n\n" }, { body: "data: a\n\n" }, { status: 204 }));
+  const { events } = await all(openEvents(url, QUICK));
+  assert.deepEqual(events, [["1", "data 1"], ["1", "a"]]);
+  assert.deepEqual(requests.map(({ headers }) => headers["last-event-id"]), [undefined, "1", "1", "1", "1"]);
+});
+
 test("the server says how long to wait; chance adds up to half of it", async (context) => {
   const { url } = await served(context, answers({ body: `retry: 40\n${event(1)}` }, { status: 503, headers: { "retry-after": "1" } }, { status: 204 }));
   const delays = [];
@@ -214,6 +230,29 @@ test("who reads slowly is waited for", async (context) => {
     assert.ok(stream.events <= 51);
   }
   assert.equal(count, 51);
+});
+
+test("nothing is read ahead of who reads slowly", async (context) => {
+  const { url } = await served(context, (_, response) => {
+    response.writeHead(200, HEAD);
+    for (let id = 1; id <= 4000; id += 1) response.write(event(id, "x".repeat(1000)));
+    response.end(CLOSE);
+  });
+  const stream = openEvents(url, QUICK);
+  let count = 0;
+  for await (const { id } of stream) {
+    assert.equal(Number(id), ++count);
+    if (count === 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.ok(stream.bytes < count * 1100 + 500_000);
+  }
+  assert.equal(count, 4000);
+});
+
+test("a signal does not hold on to streams that have ended", async (context) => {
+  const { url } = await served(context, answers({ body: CLOSE }));
+  const control = new AbortController();
+  await openEvents(url, { ...QUICK, signal: control.signal }).done;
+  assert.equal(getEventListeners(control.signal, "abort").length, 0);
 });
 
 test("an error of who reads ends it, and is told", async (context) => {

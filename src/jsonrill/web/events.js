@@ -46,6 +46,8 @@ const MOST_IDS = 10_000;
 const MOST_STRANGE = 3;
 // Timers cannot wait longer.
 const LONGEST = 2 ** 31 - 1;
+// A `Retry-After` beyond an hour is hardly meant for somebody who looks at a page.
+const LONGEST_ASKED = 3_600_000;
 // A server may say `retry: 0`; one that answers nothing is not asked more often than this.
 const LEAST_DELAY = 100;
 
@@ -120,7 +122,7 @@ export class EventStream {
     this._remember(this.lastEventId);
     const { signal } = options;
     if (signal?.aborted) queueMicrotask(() => this.close());
-    else signal?.addEventListener("abort", () => this.close(), { once: true });
+    else signal?.addEventListener("abort", () => this.close(), { signal: this._stop.signal });
   }
 
   /** Is it over? */
@@ -364,7 +366,8 @@ function request(stream, url, options, signal) {
  */
 async function body(stream, response, { limit }, watch) {
   const decoder = new SSEDecoder({ limit, lastEventId: stream.lastEventId });
-  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
   for (;;) {
     const { done, value } = await watch.during(reader.read());
     if (done) return;
@@ -403,7 +406,7 @@ async function judge(response) {
 function retryAfter(response) {
   const text = response.headers.get("retry-after") ?? "";
   const wait = /^[0-9]{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return Number.isFinite(wait) ? Math.max(0, wait) : 0;
+  return Number.isFinite(wait) ? Math.min(Math.max(0, wait), LONGEST_ASKED) : 0;
 }
 
 /**
