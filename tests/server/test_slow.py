@@ -146,7 +146,8 @@ def test_a_head_that_never_ends_is_not_waited_for(tmp_path: Path) -> None:
                 time.sleep(1)
                 yield b",2]"
 
-            assert http.post(f"/v1/streams/{stream}/chunks", content=slowly(), headers=PLAIN)
+            posted = http.post(f"/v1/streams/{stream}/chunks", content=slowly(), headers=PLAIN)
+            assert posted.status_code == 200
             http.post(f"/v1/streams/{stream}/close")
             assert http.get(f"/v1/streams/{stream}/value").json()["value"] == [1, 2]
 
