@@ -188,6 +188,18 @@ test("a reader alone", () => {
   assert.ok(reader.complete);
 });
 
+test("what one reader has read, another one takes", () => {
+  for (const dialect of ["jsonrill", "juf"]) {
+    const reader = new WireReader();
+    const rebuilder = new Rebuilder({ dialect });
+    const items = [[2], [5], "x", [7, null, 1], [8, null, "1.50"], [8, null, "1e400"], [10], [9, null, false], [3], [11]];
+    rebuilder.feed(items.map((item) => reader.read(item)));
+    assert.deepEqual(rebuilder.value, ["x", 1.5, new ExactNumber("1e400"), null, false]);
+    assert.ok(rebuilder.complete);
+    assert.throws(() => rebuilder.add(new WireReader().read([2])), FragmentError);
+  }
+});
+
 test("misuse is a TypeError", () => {
   assert.throws(() => new Rebuilder({ dialect: "xml" }), TypeError);
   assert.throws(() => new Rebuilder({ onMisfit: "ignore" }), TypeError);

@@ -1,4 +1,4 @@
-"""A reader in JavaScript while its server is killed and started again, twice: nothing is missing."""
+"""A reader in JavaScript while its server is killed and started again: nothing is missing."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ test("stringify is JSON.stringify in all else", () => {
   const values = [null, true, -0, 1.5, "é\n\ud800", [], {}, [[], {}, [1, { a: [2] }]], { a: undefined },
     [undefined], { b: { c: { d: [] } }, a: [1, 2] }, { "": 1, "\"": 2 }];
   for (const value of values) {
-    for (const indent of [undefined, 0, 1, 2, 12, "\t", "", "0123456789abc"]) {
+    for (const indent of [undefined, 0, 1, 2, 2.9, 12, -1, NaN, Infinity, "\t", "", "0123456789abc"]) {
       assert.equal(stringify(value, indent), JSON.stringify(value, null, indent));
     }
   }

@@ -1,9 +1,9 @@
 /**
  * Fragments from the wire: a document as a list of small addressed changes.
  *
- * `WireReader` takes the full form (objects), the compact form (arrays and bare strings), in any
- * mixture, and the dialect `juf`; what comes out is checked and has its place. `Cursor` knows where
- * the next fragment must be. No value is built here.
+ * `WireReader` takes the full form (objects), the compact form (arrays and bare strings) and its own
+ * fragments, in any mixture, and the dialect `juf`; what comes out is checked and has its place.
+ * `Cursor` knows where the next fragment must be. No value is built here.
  */
 
 import { PathError, Place, fromText } from "./paths.js";
@@ -258,6 +258,9 @@ export class WireReader {
   _fields(item) {
     if (typeof item === "string") return { kind: "PartialString", text: item };
     if (Array.isArray(item)) return this._compact(item);
+    if (item instanceof Fragment) {
+      return { path: item.pathText, ...checked(item.kind, item.text, item.value ?? undefined) };
+    }
     if (!isObject(item)) throw new FragmentError(`not a fragment: ${shown(item)}`);
     const kind = kindOf(own(item, "kind"));
     const text = own(item, "textValue") ?? undefined;

@@ -248,7 +248,8 @@ export function endOfString(text, start) {
  * @returns {string}
  */
 export function stringify(value, indent = 0) {
-  const step = typeof indent === "number" ? " ".repeat(Math.min(10, indent)) : indent.slice(0, 10);
+  const step =
+    typeof indent === "string" ? indent.slice(0, 10) : " ".repeat(Math.max(0, Math.min(10, indent)));
   /** @type {string[]} */
   const out = [];
   /** @type {Level[]} */
