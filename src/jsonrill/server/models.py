@@ -79,13 +79,13 @@ def models() -> dict[str, Model]:
         Model(
             "recipe",
             "A plain object",
-            "Nested values, growing token by token",
+            "Nested values, token by token",
             _recording("recipe.txt"),
         ),
         Model(
             "voyage",
             "Entities",
-            "Five days of a voyage, each an entity of its own",
+            "A voyage, each day an entity",
             _recording("voyage.txt"),
             suits="updates",
             options={"entity": "days"},
@@ -93,7 +93,7 @@ def models() -> dict[str, Model]:
         Model(
             "harbour",
             "Two tool calls",
-            "Interleaved arguments, then their results",
+            "Interleaved, with their results",
             _recording("harbour.jsonl"),
             input="events",
             suits="calls",
@@ -102,7 +102,7 @@ def models() -> dict[str, Model]:
         Model(
             "stumble",
             "A broken tool call",
-            "One call is not JSON; the other does not notice",
+            "One stumbles, the other goes on",
             _recording("stumble.jsonl"),
             input="events",
             suits="calls",
@@ -111,14 +111,14 @@ def models() -> dict[str, Model]:
         Model(
             "invalid",
             "Broken JSON",
-            "An unquoted word in the third section",
+            "An unquoted word in the middle",
             _recording("invalid.txt"),
             suits="updates",
         ),
         Model(
             "booking",
             "A schema violation",
-            "Seen at the first impossible character",
+            "Seen at its first character",
             _recording("booking.txt"),
             suits="updates",
             options={"schema": _schema("booking.schema.json")},
@@ -126,7 +126,7 @@ def models() -> dict[str, Model]:
         Model(
             "ferry",
             "Snapshots",
-            "Whole values with shuffled keys, turned back into text",
+            "Shuffled keys, back into text",
             _recording("ferry.jsonl"),
             input="snapshots",
             pace=6.0,
@@ -134,13 +134,13 @@ def models() -> dict[str, Model]:
         Model(
             "hostile",
             "Hostile strings",
-            "Markup, escape codes and direction marks, shown as text",
+            "Markup, escapes, direction marks",
             _recording("hostile.txt"),
         ),
         Model(
             "buoy",
             "Ten thousand values",
-            "A large document, a thousand pieces a second",
+            "A large document, fast",
             large,
             pace=1000.0,
         ),

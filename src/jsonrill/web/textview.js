@@ -1,0 +1,210 @@
+/**
+ * Text that only grows, in the DOM: pieces of it as text nodes, faults marked at their character.
+ * Of a long text the end is shown; what is before it comes when asked for.
+ */
+
+import { button, make } from "./dom.js";
+import { counted, unitsOf, visible } from "./visible.js";
+
+// So many characters make an element, and so many elements are kept in the page.
+const SPAN = 4096;
+const MOST_SPANS = 24;
+const MOST_PIECES = 1500;
+
+/** @typedef {"run" | "pieces" | "events"} Style one text; its pieces told apart; a line for each */
+
+class Span {
+  /**
+   * @param {number} start
+   * @param {HTMLElement} element
+   */
+  constructor(start, element) {
+    this.start = start;
+    this.text = "";
+    this.element = element;
+    this.node = element.appendChild(document.createTextNode(""));
+  }
+
+  /** @param {string} text */
+  add(text) {
+    this.text += text;
+    this.node.appendData(visible(text));
+  }
+}
+
+export class TextView {
+  /**
+   * @param {HTMLElement} scroller
+   * @param {{style?: Style, follows?: boolean}} [options]
+   */
+  constructor(scroller, { style = "run", follows = true } = {}) {
+    this.scroller = scroller;
+    this.style = style;
+    this._most = style === "run" ? MOST_SPANS : MOST_PIECES;
+    this._cursor = make("span", "cursor");
+    this._cursor.setAttribute("aria-hidden", "true");
+    this._follows = this._mayFollow = follows;
+    this.clear();
+    scroller.addEventListener(
+      "wheel",
+      (event) => {
+        if (event.deltaY < 0) this._follows = false;
+      },
+      { passive: true },
+    );
+    scroller.addEventListener(
+      "scroll",
+      () => {
+        const { scrollTop, scrollHeight, clientHeight } = scroller;
+        if (this._mayFollow && scrollTop + clientHeight >= scrollHeight - 4) this._follows = true;
+      },
+      { passive: true },
+    );
+  }
+
+  clear() {
+    /** All of it. */
+    this.text = "";
+    this.ended = false;
+    /** @type {string[]} */
+    this._pending = [];
+    this._drawn = 0;
+    /** @type {Span[]} */
+    this._spans = [];
+    /** The first span that is in the page. */
+    this._first = 0;
+    this._all = false;
+    /** @type {{offset: number, message: string}[]} */
+    this._faults = [];
+    /** @type {HTMLElement | null} */
+    this._earlier = null;
+    this.scroller.replaceChildren(this._cursor);
+    this._cursor.hidden = true;
+  }
+
+  /** @param {string} piece */
+  add(piece) {
+    this._pending.push(piece);
+    this.text += piece;
+  }
+
+  /** Nothing more will come. */
+  end() {
+    this.ended = true;
+  }
+
+  /**
+   * A fault at this character, counted as Python does; it is shown once the text is there.
+   * @param {number} offset
+   * @param {string} message
+   */
+  fault(offset, message) {
+    this._faults.push({ offset, message });
+  }
+
+  /** @param {number} until */
+  paint(until) {
+    let at = 0;
+    const pieces = this._pending;
+    // In one text, what came since the last frame is one operation.
+    if (this.style === "run") this._draw(pieces.splice(0).join(""));
+    else for (; at < pieces.length && performance.now() < until; at += 1) this._draw(pieces[at]);
+    pieces.splice(0, at);
+    this._drop();
+    this._cursor.hidden = this.ended || this._drawn === 0;
+    if (pieces.length === 0) this._drawFaults();
+    if (this._follows) this.scroller.scrollTop = this.scroller.scrollHeight;
+    return pieces.length > 0;
+  }
+
+  /** @param {string} text */
+  _draw(text) {
+    if (this.style !== "run") {
+      if (text) this._span().add(text);
+      this._drawn += text.length;
+      return;
+    }
+    for (let at = 0; at < text.length; ) {
+      let last = this._spans.at(-1);
+      if (last === undefined || last.text.length >= SPAN) last = this._span();
+      let end = Math.min(text.length, at + SPAN - last.text.length);
+      if (/[\udc00-\udfff]/.test(text[end] ?? "")) end += 1;
+      last.add(text.slice(at, end));
+      this._drawn += end - at;
+      at = end;
+    }
+  }
+
+  _span() {
+    const kind = { run: "", pieces: "piece", events: "event" }[this.style];
+    const span = new Span(this._drawn, make("span", kind));
+    this._spans.push(span);
+    this._cursor.before(span.element);
+    return span;
+  }
+
+  /** Take the oldest out of the page when there are many. */
+  _drop() {
+    if (this._all) return;
+    for (; this._spans.length - this._first > this._most; this._first += 1) {
+      this._spans[this._first].element.remove();
+    }
+    if (this._first === 0) return;
+    const hidden = this._spans[this._first].start;
+    const label = `show the ${counted(hidden, "character")} before this`;
+    if (this._earlier === null) {
+      this._earlier = button(label, () => this.showAll(), "small earlier");
+      this.scroller.prepend(this._earlier);
+    }
+    this._earlier.textContent = label;
+  }
+
+  showAll() {
+    this._all = true;
+    this._earlier?.remove();
+    this._earlier = null;
+    const before = this._spans.slice(0, this._first).map((span) => span.element);
+    this._first = 0;
+    this.scroller.prepend(...before);
+  }
+
+  _drawFaults() {
+    this._faults = this._faults.filter(({ offset, message }) => {
+      const at = unitsOf(this.text, offset);
+      if (at >= this.text.length && !this.ended) return true;
+      this._mark(at, message);
+      return false;
+    });
+  }
+
+  /**
+   * @param {number} at
+   * @param {string} message
+   */
+  _mark(at, message) {
+    const mark = make("mark", "fault");
+    const note = make("span", "fault-note", message);
+    note.setAttribute("role", "note");
+    const index = this._spans.findLastIndex((span) => span.start <= at);
+    const span = this._spans[index];
+    if (span === undefined || at >= this.text.length) {
+      mark.append("end of text");
+      this._cursor.before(mark, note);
+    } else {
+      if (index < this._first) this.showAll();
+      const inside = at - span.start;
+      const width = (span.text.codePointAt(inside) ?? 0) > 0xffff ? 2 : 1;
+      mark.append(visible(span.text.slice(inside, inside + width)));
+      const rest = new Span(at + width, make("span", span.element.className));
+      rest.add(span.text.slice(inside + width));
+      span.text = span.text.slice(0, inside);
+      span.node.data = visible(span.text);
+      span.element.after(mark, note, rest.element);
+      this._spans.splice(index + 1, 0, rest);
+      if (this._drawn === this.text.length && index === this._spans.length - 2) rest.start = at + width;
+    }
+    this._follows = false;
+    const top = mark.offsetTop - this.scroller.offsetTop - this.scroller.clientHeight / 2;
+    if (this._mayFollow) this.scroller.scrollTop = top;
+  }
+}
