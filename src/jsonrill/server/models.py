@@ -134,7 +134,7 @@ def models() -> dict[str, Model]:
         Model(
             "hostile",
             "Hostile strings",
-            "Markup, escapes, direction marks",
+            "Markup, escapes, bidi marks",
             _recording("hostile.txt"),
         ),
         Model(

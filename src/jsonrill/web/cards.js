@@ -125,22 +125,30 @@ function read(result) {
 }
 
 export class Cards {
+  calls = new ToolCalls();
+  /** @type {Map<ToolCall, Card>} */
+  _cards = new Map();
+  /** @type {Set<ToolCall>} */
+  _changed = new Set();
+  /** @type {Set<ToolCall>} */
+  _faulty = new Set();
+
   /**
    * @param {HTMLElement} place
    * @param {(view: TreeView, node: import("./tree.js").Node | null) => void} onSelect
+   * @param {(problem: {code: string, message: string}) => void} onProblem of a call
    */
-  constructor(place, onSelect) {
+  constructor(place, onSelect, onProblem) {
     this.place = place;
     this._onSelect = onSelect;
-    this.clear();
+    this._onProblem = onProblem;
   }
 
   clear() {
     this.calls = new ToolCalls();
-    /** @type {Map<ToolCall, Card>} */
-    this._cards = new Map();
-    /** @type {Set<ToolCall>} */
-    this._changed = new Set();
+    this._cards.clear();
+    this._changed.clear();
+    this._faulty.clear();
     this.place.replaceChildren();
   }
 
@@ -150,7 +158,12 @@ export class Cards {
 
   /** @param {unknown} event */
   take(event) {
-    for (const call of this.calls.add(event)) this._changed.add(call);
+    for (const call of this.calls.add(event)) {
+      this._changed.add(call);
+      if (call.error === null || this._faulty.has(call)) continue;
+      this._faulty.add(call);
+      this._onProblem(call.error);
+    }
   }
 
   end() {

@@ -211,11 +211,18 @@ class Page {
    */
   _suit(input, suits, every) {
     const [first, second] = this.panes;
-    if (suits && this._suits !== suits + input) first.format.value = suits;
-    this._suits = suits + input;
+    if (suits && this._suits !== suits + input) {
+      first.format.value = suits;
+      this._suits = suits + input;
+    }
     for (const pane of this.panes) pane.every.value = every;
     if (input !== "events" && first.format.value === "calls") first.format.value = "fragments";
     if (input !== "events" && second.format.value === "calls") second.format.value = "data";
+    if (first.format.value === second.format.value && first.mode.value === second.mode.value) {
+      // Twice the same would be nothing to compare.
+      if (first.format.value === "data") second.mode.value = "ONE-BY-ONE";
+      else second.format.value = "data";
+    }
   }
 
   /** What was last suited, so that a choice made by hand stays for the next of its kind. */
@@ -301,7 +308,7 @@ class Page {
   // ---- hands ----
 
   get pace() {
-    return 2 ** (byId("speed", HTMLInputElement).valueAsNumber / 2) ** 1;
+    return 2 ** byId("speed", HTMLInputElement).valueAsNumber;
   }
 
   get pieceSize() {
@@ -343,7 +350,7 @@ class Page {
   }
 
   _sliders() {
-    byId("speed-shown").textContent = `${Number(this.pace.toPrecision(2))}×`;
+    byId("speed-shown").textContent = `${this.pace}×`;
     byId("piece-shown").textContent = counted(this.pieceSize, "char");
     const { session } = this;
     if (session instanceof ReplaySession) {
@@ -386,7 +393,10 @@ class Page {
     const on = byId("compare", HTMLInputElement).checked;
     second.element.hidden = !on;
     byId("panes").classList.toggle("compared", on);
-    if (on) this.session?.add(second);
+    if (on && this.session) {
+      this._suit(this.session.stream.input, "", second.every.value);
+      this.session.add(second);
+    } else if (on) this._suit("text", "", "0");
     else this.session?.remove(second);
   }
 

@@ -144,7 +144,9 @@ export class Pane {
     if (this.show instanceof FragmentsShow || this.show instanceof UpdatesShow) {
       this.search = new Search(this.show.view, `found-${this.number}`);
       if (this.level.value !== "all") this.show.view.level = Number(this.level.value);
+      this.search.query = this.query.value;
     }
+    this._drawFound();
     this._choose(null);
   }
 
@@ -165,9 +167,9 @@ export class Pane {
     /** @type {[string, string, boolean?][]} */
     const figures = [
       ["events", grouped(events)],
-      ["a second", grouped(rate)],
-      ["bytes", size(bytes)],
-      ["first after", first === null ? "–" : `${Math.round(first)} ms`],
+      ["", `${grouped(rate)}/s`],
+      ["", size(bytes)],
+      ["first", first === null ? "–" : `${Math.round(first)} ms`],
       ["last id", lastId || "–"],
       ["reconnects", String(reconnects)],
       ["duplicates", String(duplicates), duplicates > 0],

@@ -81,6 +81,8 @@ class TreeShow {
 }
 
 export class FragmentsShow extends TreeShow {
+  _reader = new WireReader();
+
   /**
    * @param {HTMLElement} place
    * @param {{onFault: (fault: Fault) => void, onSelect: OnSelect, many: boolean}} options
@@ -141,7 +143,7 @@ export class UpdatesShow extends TreeShow {
 
   /** @param {string} data */
   take(data) {
-    const update = parse(data);
+    const update = /** @type {any} */ (parse(data));
     if (!isObject(update)) return;
     const node = this.tree.entry(nameOf(update));
     if (update.data !== undefined) this.tree.assign(node, update.data);
@@ -207,7 +209,9 @@ export class CallsShow {
   constructor(place, { onFault, onSelect }) {
     this.place = place;
     this.onFault = onFault;
-    this._cards = new Cards(place, onSelect);
+    this._cards = new Cards(place, onSelect, (problem) =>
+      onFault({ problem, offset: null, path: [], placed: true }),
+    );
     this.misfits = 0;
   }
 

@@ -33,6 +33,22 @@ class Span {
 }
 
 export class TextView {
+  /** All of it. */
+  text = "";
+  ended = false;
+  /** @type {string[]} */
+  _pending = [];
+  _drawn = 0;
+  /** @type {Span[]} */
+  _spans = [];
+  /** The first span that is in the page. */
+  _first = 0;
+  _all = false;
+  /** @type {{offset: number, message: string}[]} */
+  _faults = [];
+  /** @type {HTMLElement | null} */
+  _earlier = null;
+
   /**
    * @param {HTMLElement} scroller
    * @param {{style?: Style, follows?: boolean}} [options]
@@ -63,20 +79,12 @@ export class TextView {
   }
 
   clear() {
-    /** All of it. */
     this.text = "";
-    this.ended = false;
-    /** @type {string[]} */
+    this.ended = this._all = false;
     this._pending = [];
-    this._drawn = 0;
-    /** @type {Span[]} */
     this._spans = [];
-    /** The first span that is in the page. */
-    this._first = 0;
-    this._all = false;
-    /** @type {{offset: number, message: string}[]} */
     this._faults = [];
-    /** @type {HTMLElement | null} */
+    this._drawn = this._first = 0;
     this._earlier = null;
     this.scroller.replaceChildren(this._cursor);
     this._cursor.hidden = true;
@@ -185,7 +193,8 @@ export class TextView {
     const mark = make("mark", "fault");
     const note = make("span", "fault-note", message);
     note.setAttribute("role", "note");
-    const index = this._spans.findLastIndex((span) => span.start <= at);
+    let index = this._spans.length - 1;
+    while (index > 0 && this._spans[index].start > at) index -= 1;
     const span = this._spans[index];
     if (span === undefined || at >= this.text.length) {
       mark.append("end of text");
@@ -201,7 +210,6 @@ export class TextView {
       span.node.data = visible(span.text);
       span.element.after(mark, note, rest.element);
       this._spans.splice(index + 1, 0, rest);
-      if (this._drawn === this.text.length && index === this._spans.length - 2) rest.start = at + width;
     }
     this._follows = false;
     const top = mark.offsetTop - this.scroller.offsetTop - this.scroller.clientHeight / 2;

@@ -23,6 +23,7 @@ export class Node {
     this.parent = parent;
     this.key = key;
     this.type = type;
+    /** @type {number} */
     this.depth = parent === null ? 0 : parent.depth + 1;
     this.index = 0;
     /** The text of a string or the spelling of a number or literal. */

@@ -523,7 +523,10 @@ export class TreeView {
   }
 }
 
-/** @param {Node} node */
+/**
+ * @param {Node} node
+ * @returns {string}
+ */
 function placeOf(node) {
   return node.parent === null ? "" : `${placeOf(node.parent)}/${node.key}`;
 }

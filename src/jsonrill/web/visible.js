@@ -10,7 +10,7 @@ const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
 
 /**
- * The text with a sign for each character that cannot be seen: `␛` for controls, `\u202E` for others.
+ * The text with a sign, `‹U+202E›`, for each character that cannot be seen.
  * @param {string} text
  * @returns {string}
  */
@@ -21,14 +21,7 @@ export function visible(text) {
 /** @param {string} found */
 function sign(found) {
   const code = /** @type {number} */ (found.codePointAt(0));
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  if (code === 0x7f) return "\u2421";
-  return code > 0xffff ? `\\u{${code.toString(16).toUpperCase()}}` : escaped(code);
-}
-
-/** @param {number} code */
-function escaped(code) {
-  return "\\u" + code.toString(16).toUpperCase().padStart(4, "0");
+  return `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›`;
 }
 
 /**
