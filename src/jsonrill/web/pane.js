@@ -277,7 +277,7 @@ export class Pane {
     const some = query !== "" && found.length > 0;
     if (query === "") shown.textContent = "";
     else if (!some) shown.textContent = "none";
-    else shown.textContent = at < 0 ? `${grouped(found.length)}` : `${at + 1}/${grouped(found.length)}`;
+    else shown.textContent = at < 0 ? `${found.length}` : `${at + 1}/${found.length}`;
     shown.setAttribute("aria-label", query === "" ? "" : counted(found.length, "match", "matches"));
     within(this.element, ".next").hidden = !some;
     within(this.element, ".previous").hidden = !some;

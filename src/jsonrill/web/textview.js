@@ -6,9 +6,10 @@
 import { button, make } from "./dom.js";
 import { counted, unitsOf, visible } from "./visible.js";
 
-// So many characters make an element, and so many elements are kept in the page.
-const SPAN = 4096;
-const MOST_SPANS = 24;
+// So many characters make a block, which is laid out by itself; a newline ends one earlier. So many
+// blocks are kept in the page.
+const SPAN = 2048;
+const MOST_SPANS = 16;
 const MOST_PIECES = 1500;
 
 /** @typedef {"run" | "pieces" | "events"} Style one text; its pieces told apart; a line for each */
@@ -30,6 +31,11 @@ class Span {
     this.text += text;
     this.node.appendData(visible(text));
   }
+}
+
+/** @param {string} text */
+function isFull(text) {
+  return text.length >= SPAN || (text.length > SPAN / 2 && text.endsWith("\n"));
 }
 
 export class TextView {
@@ -134,8 +140,11 @@ export class TextView {
     }
     for (let at = 0; at < text.length; ) {
       let last = this._spans.at(-1);
-      if (last === undefined || last.text.length >= SPAN) last = this._span();
-      let end = Math.min(text.length, at + SPAN - last.text.length);
+      if (last === undefined || isFull(last.text)) last = this._span();
+      const most = at + SPAN - last.text.length;
+      let end = Math.min(text.length, most);
+      const line = text.indexOf("\n", Math.max(at, most - SPAN / 2));
+      if (line !== -1 && line < end) end = line + 1;
       if (/[\udc00-\udfff]/.test(text[end] ?? "")) end += 1;
       last.add(text.slice(at, end));
       this._drawn += end - at;
@@ -144,10 +153,12 @@ export class TextView {
   }
 
   _span() {
-    const kind = { run: "", pieces: "piece", events: "event" }[this.style];
+    const kind = { run: "block", pieces: "piece", events: "event" }[this.style];
     const span = new Span(this._drawn, make("span", kind));
     this._spans.push(span);
-    this._cursor.before(span.element);
+    this.scroller.append(span.element);
+    // The cursor stands behind the last character: in its block, or behind all pieces.
+    (this.style === "run" ? span.element : this.scroller).append(this._cursor);
     return span;
   }
 
@@ -204,12 +215,10 @@ export class TextView {
       const inside = at - span.start;
       const width = (span.text.codePointAt(inside) ?? 0) > 0xffff ? 2 : 1;
       mark.append(visible(span.text.slice(inside, inside + width)));
-      const rest = new Span(at + width, make("span", span.element.className));
-      rest.add(span.text.slice(inside + width));
-      span.text = span.text.slice(0, inside);
-      span.node.data = visible(span.text);
-      span.element.after(mark, note, rest.element);
-      this._spans.splice(index + 1, 0, rest);
+      const rest = document.createTextNode(visible(span.text.slice(inside + width)));
+      span.node.data = visible(span.text.slice(0, inside));
+      span.node.after(mark, note, rest);
+      span.node = rest;
     }
     this._follows = false;
     const top = mark.offsetTop - this.scroller.offsetTop - this.scroller.clientHeight / 2;

@@ -13,7 +13,7 @@ import { counted, visible } from "./visible.js";
 
 /** So many children are shown, and so many more each time that is asked for. */
 export const PAGE = 200;
-/** From so many lines on, containers start closed. */
+/** From so many lines on, and beyond the first page of a list, containers start closed. */
 export const MOST_LINES = 3000;
 /** Strings longer than this are folded. */
 export const LONG = 400;
@@ -85,6 +85,8 @@ export class TreeView {
     this._flashing = flashes;
     this._follows = follows;
     this._mayFollow = follows;
+    /** Whether something may now be further down than it was. */
+    this._grew = false;
     this._flashes = 0;
     this._calm = matchMedia("(prefers-reduced-motion: reduce)");
     this._listen();
@@ -109,9 +111,8 @@ export class TreeView {
     this._queue.splice(0, at);
     this._moveCaret();
     this._flash();
-    if (this._follows && this._caret) {
-      this._scrollTo(this._end.parentNode === null ? this._caret.row : this._end);
-    }
+    if (this._grew && this._follows && this._caret) this._scrollTo(this._growingElement());
+    this._grew = false;
     return this._queue.length > 0;
   }
 
@@ -164,6 +165,7 @@ export class TreeView {
     row.append(line.twist, line.key, line.value, line.after);
     item.append(row);
     this.lines += 1;
+    this._grew = true;
     return line;
   }
 
@@ -173,14 +175,15 @@ export class TreeView {
       const chosen = this._byHand.get(placeOf(node));
       if (chosen !== undefined) return chosen;
     }
-    return node.depth < this.level && (node.depth === 0 || this.lines < MOST_LINES);
+    if (node.depth === 0) return true;
+    return node.depth < this.level && node.index < PAGE && this.lines < MOST_LINES;
   }
 
   /** @param {Line} line */
   _drawRow(line) {
     const { node } = line;
     if (line.type !== node.type) this._drawType(line);
-    if (node.type === "string") drawString(line);
+    if (node.type === "string") this._grew = drawString(line) || this._grew;
     else setText(line, node.isContainer ? summary(node) : node.text);
     line.value.classList.toggle("unfinished", node.open);
     if (node.badge || line.after.firstChild) drawBadge(line);
@@ -257,7 +260,7 @@ export class TreeView {
       line.more.tabIndex = -1;
       line.more.append(document.createTextNode(""));
       /** @type {any} */ (line.more).moreOf = line;
-      line.group?.append(line.more);
+      line.group?.insertBefore(line.more, this._end.parentNode === line.group ? this._end : null);
     }
     const text = `show ${Math.min(PAGE, hidden)} more of ${counted(hidden, "value")}`;
     /** @type {Text} */ (line.more.firstChild).data = text;
@@ -267,13 +270,18 @@ export class TreeView {
     let node = this.tree.growing;
     while (node !== null && node.view === null) node = node.parent;
     const line = node === null ? null : /** @type {Line} */ (node.view);
-    const group = line?.open && line.node === this.tree.growing ? line.group : null;
+    // Behind the last child of an open container, also if that is folded away.
+    const group = line?.open ? line.group : null;
     if (line === this._caret && group === this._end.parentNode) return;
     this._caret?.row.classList.remove("growing");
     this._end.remove();
     if (group) group.append(this._end);
     else line?.row.classList.add("growing");
     this._caret = line;
+  }
+
+  _growingElement() {
+    return this._end.parentNode === null ? /** @type {Line} */ (this._caret).row : this._end;
   }
 
   _flash() {
@@ -559,7 +567,8 @@ function drawString(line) {
   const { text, open } = line.node;
   const folded = text.length > LONG && !line.whole;
   const shown = folded ? foldedText(text, open) : text;
-  if (shown !== line.drawn) {
+  const changed = shown !== line.drawn;
+  if (changed) {
     if (shown.startsWith(line.drawn)) {
       line.text.appendData(visible(shown.slice(line.drawn.length)));
     } else {
@@ -568,6 +577,7 @@ function drawString(line) {
     line.drawn = shown;
   }
   drawUnfold(line, text.length > LONG && !open ? text.length : 0);
+  return changed;
 }
 
 /**
