@@ -54,6 +54,8 @@ export class LiveSession {
     /** @type {Map<Channel, Link>} */
     this.links = new Map();
     this.cut = false;
+    /** @type {Channel | null} */
+    this._first = null;
     this._timer = setInterval(() => this._count(), 250);
   }
 
@@ -61,14 +63,14 @@ export class LiveSession {
   add(channel) {
     this.remove(channel);
     channel.begin(this.stream);
-    const first = this.links.size === 0;
+    this._first ??= channel;
     const link = new Link(addressOf(this.source, this.made, channel), {
       headers: () => this.source.headers(),
       contiguous: channel.contiguous,
       onEvent: (event) => channel.take(event),
       onState: (state, detail) => {
         if (state === "closed") channel.end();
-        if (first || state === "failed") this._tell(link, state, detail.reason ?? "");
+        if (channel === this._first || state === "failed") this._tell(link, state, detail.reason ?? "");
       },
     });
     channel.counters = link.counters;
