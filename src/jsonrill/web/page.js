@@ -199,6 +199,7 @@ class Page {
     for (const channel of [...this._shownPanes(), this.raw]) session.add(channel);
     byId("player").hidden = !(session instanceof ReplaySession);
     byId("stop").hidden = session instanceof ReplaySession;
+    if (session instanceof ReplaySession) this._state("live", "");
     this._moved();
     return undefined;
   }

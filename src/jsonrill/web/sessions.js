@@ -191,7 +191,6 @@ export class ReplaySession {
     this._closed = false;
     this._paint = () => this._tick();
     frames.ask(this._paint);
-    onState("live", "");
   }
 
   /** @param {Channel} channel */
