@@ -323,7 +323,7 @@ export class Tree {
       } else if (last === undefined) {
         this.assign(node, value);
       } else {
-        this._member(node, last, value);
+        this._member(node, last, value, op === "add");
       }
     }
   }
@@ -332,11 +332,19 @@ export class Tree {
    * @param {Node} parent
    * @param {string} key
    * @param {any} value
+   * @param {boolean} inserts
    */
-  _member(parent, key, value) {
+  _member(parent, key, value, inserts) {
     const isArray = parent.type === "array";
     const at = isArray ? (key === "-" ? parent.children.length : Number(key)) : key;
-    this.assign(this._put(parent, at, typeOf(value)), value);
+    if (isArray && inserts && Number(at) < parent.children.length) {
+      // Nothing that only grows does this: the elements behind it all move.
+      const moved = parent.value;
+      moved.splice(Number(at), 0, value);
+      this.assign(parent, moved);
+    } else {
+      this.assign(this._put(parent, at, typeOf(value)), value);
+    }
   }
 
   // ---- whole values ----
@@ -392,7 +400,9 @@ export class Tree {
   _setMembers(node, value, work) {
     const keys = Array.isArray(value) ? null : Object.keys(value);
     const count = keys === null ? value.length : keys.length;
-    if (count < node.children.length) this._retype(node, node.type);
+    // What lost a member or element is begun again; what only grows never is.
+    const kept = keys === null ? Math.min(count, node.children.length) : keys.filter((key) => node.child(key)).length;
+    if (kept < node.children.length) this._retype(node, node.type);
     for (let at = 0; at < count; at += 1) {
       const key = keys === null ? at : keys[at];
       const item = value[key];
