@@ -93,6 +93,9 @@ class Shown:
         )
         return text
 
+    def until_raw(self, text: str) -> None:
+        self.until(lambda: self.raw() == text)
+
     def figure(self, label: str, place: str = "#pane-1 .pane-foot") -> str:
         figures = self.page.locator(f"{place} > span")
         found = {

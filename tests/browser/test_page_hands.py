@@ -1,4 +1,4 @@
-"""The page under hands and keys: the tree, search, copying, themes; and what assistive tools find."""
+"""The page under hands and keys: tree, search, copying, themes; what assistive tools find."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_search_finds_keys_and_values_and_opens_what_they_are_folded_into(recipe
 
 def focused(page: Page) -> str:
     text: str = page.evaluate(
-        "document.activeElement.querySelector('.row')?.innerText ?? document.activeElement.innerText"
+        "(document.activeElement.querySelector('.row') ?? document.activeElement).innerText"
     )
     return re.sub(r"\s+", " ", text.strip().removeprefix("▾").removeprefix("▸")).strip()
 

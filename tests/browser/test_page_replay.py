@@ -39,13 +39,13 @@ def test_the_scrubber_goes_anywhere(shown: Shown) -> None:
     records = at(shown)[1]
     for place in (records, 10, records // 2, 3, records - 4, 0, records):
         shown.slide("#scrub", place)
-        shown.until(lambda place=place: shown.raw() == TEXT[: 4 * place])
+        shown.until_raw(TEXT[: 4 * place])
         assert at(shown) == (place, records)
         expect(shown.line("end")).to_have_count(int(place == records))
     shown.slide("#scrub", 20)
     for button, place in (("#forth", 21), ("#forth", 22), ("#back", 21)):
         shown.page.locator(button).click()
-        shown.until(lambda place=place: shown.raw() == TEXT[: 4 * place])
+        shown.until_raw(TEXT[: 4 * place])
     shown.speed(5)
     shown.page.locator("#play").click()
     shown.done()
@@ -89,9 +89,7 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
         ("recipe.txt", "JSON text", "serves", "4"),
     ],
 )
-def test_what_it_is_is_found_out(
-    shown: Shown, name: str, found: str, key: str, value: str
-) -> None:
+def test_what_it_is_is_found_out(shown: Shown, name: str, found: str, key: str, value: str) -> None:
     shown.speed(5)
     shown.paste(recorded(name))
     expect(shown.page.locator("#paste-found")).to_have_text(f"This is {found}.")

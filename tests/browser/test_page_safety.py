@@ -1,4 +1,4 @@
-"""Strangers' text on the page is text, whatever it says; and a token is asked for and kept close."""
+"""Strangers' text on the page is text, whatever it says; a token is asked for and kept close."""
 
 from __future__ import annotations
 

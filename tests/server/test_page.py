@@ -20,6 +20,7 @@ from jsonrill.server.render import rendering
 from .processes import Server, all_events
 
 NAMES = list(models())
+WEB = Path(__file__).parents[2] / "src" / "jsonrill" / "web"
 
 
 def asked(method: str, url: str, config: Config | None = None, **more: Any) -> httpx2.Response:
@@ -54,16 +55,30 @@ def test_the_page_knows_whether_there_are_models() -> None:
 
 
 def test_every_module_is_served_as_what_it_is() -> None:
-    for file in (Path(__file__).parents[2] / "src" / "jsonrill" / "web").iterdir():
+    kinds = {
+        ".css": "text/css",
+        ".html": "text/html",
+        ".js": "text/javascript",
+        ".svg": "image/svg+xml",
+    }
+    found = [file for file in WEB.iterdir() if file.suffix in kinds]
+    assert len(found) > 10
+    for file in found:
         answer = asked("GET", f"/web/{file.name}")
-        assert answer.status_code == 200, file.name
-        kind = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}[file.suffix]
-        assert answer.headers["content-type"].startswith(kind)
+        assert answer.status_code == 200 and answer.content == file.read_bytes(), file.name
+        assert answer.headers["content-type"].startswith(kinds[file.suffix])
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/web/", "/web/none.js", "/web/..%2f..%2f__init__.py", "/web/%2e%2e/%2e%2e/errors.py", "/web"],
+    [
+        "/web/",
+        "/web/package.json",
+        "/web/none.js",
+        "/web/..%2f..%2f__init__.py",
+        "/web/%2e%2e/%2e%2e/errors.py",
+        "/web",
+    ],
 )
 def test_nothing_else_is_served(path: str) -> None:
     assert asked("GET", path).status_code == 404
