@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("chromium", "chromium", ("tests/browser",)),
+    Part("chromium", "chromium", ("tests/browser", "tests/web")),
     Part("node", "nodejs", ("tests/browser", "tests/clients", "tests/web")),
     Part("npm", "npm", ("tests/browser", "tests/clients", "tests/web")),
     Part("redis-server", "redis-server", ("tests/server", "tests/store")),

@@ -120,7 +120,7 @@ test("nothing is thrown on any event", () => {
 const TEXTS = [
   ['{"a": [1, {"b": "x\\"}]"}], "c": "\\\\"}', true], ["[]", true], ['"a\\"b"', true], [" \n{}", true], ["true", true], ["null ", true],
   ["12", true], ["-1.5e3 ", true], ["9007199254740993", true], ["{", false], ['"abc', false], ["tru", false], ["[}", false],
-  ["]", false], ["1.", false], ["nan", false], ["{'a': 1}", false], ["\ufeff{}", false], ["", false], ["  ", false], ["[1,]", false],
+  ["]", false], ["1.", false], ["1.x", false], ["--", false], [".5 ", false], ["1".repeat(500), false], ["x", false], ["nan", false], ["{'a': 1}", false], ["\ufeff{}", false], ["", false], ["  ", false], ["[1,]", false],
 ];
 
 test("a text is whole when its value is, under every cutting", () => {
@@ -132,6 +132,16 @@ test("a text is whole when its value is, under every cutting", () => {
       whole.flush();
       assert.equal(whole.complete, good, `${text}: ${JSON.stringify(pieces)}`);
       if (good) assert.deepEqual(Number(whole.value) || whole.value, Number(JSON.parse(text)) || JSON.parse(text));
+    }
+  }
+});
+
+test("a number ends where it cannot go on", () => {
+  for (const [text, value] of [["3o", 3], ["1.5}", 1.5], ["01", 0], ["1e5e", 1e5], ["1 2", 1], ["truex", true], ["nullnull", null], [" 12,", 12], ["1-", 1]]) {
+    for (const pieces of cuttings(text)) {
+      const whole = new WholeText();
+      for (const piece of pieces) whole.feed(piece);
+      assert.deepEqual([whole.complete, whole.value], [true, value], text);
     }
   }
 });

@@ -9,10 +9,10 @@ import { chance, HARDER, within } from "./support.js";
 
 const HELD = ["0", "-0", "1", "-1.5", "1e2", "1E+2", "1.50", "100000000000000000000", "1e22", "0e999",
   "0.1", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "9007199254740992", "1e-7",
-  "123456789012345", "-0.000", "0.0000001", "18014398509481984", "2.2250738585072014e-308"];
+  "123456789012345", "-0.000", "0.0000001", "18014398509481984", "1152921504606846976", "1e23", "2.2250738585072014e-308"];
 const LOST = ["9007199254740993", "-9007199254740993", "1e400", "-1e400", "1e-400",
   "3.14159265358979323846", "123456789012345678901234567890", "0.1000000000000000055511151231257827",
-  "1e99999999999999999999", "1234567890123456789e-5", "9007199254740993.0"];
+  "1e99999999999999999999", "1234567890123456789e-5", "9007199254740993.0", "100000000000000000000000"];
 
 test("a number that a double holds is a number", () => {
   for (const text of HELD) {
@@ -103,6 +103,12 @@ test("stringify is JSON.stringify in all else", () => {
   }
 });
 
+test("an integer that a double holds is written as that integer", () => {
+  for (const text of ["1152921504606846976", "-1152921504606846976", "100000000000000000000"]) {
+    assert.equal(stringify([parse(text)]), `[${text}]`);
+  }
+});
+
 test("depth does not matter", () => {
   const deep = "[".repeat(100_000) + "1e400" + "]".repeat(100_000);
   assert.equal(stringify(parse(deep)), deep);
@@ -127,7 +133,7 @@ test("random documents come back as they were written", () => {
   // Numbers that a double holds are written in the way of JavaScript.
   function normal(text) {
     return text.replace(/"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*/g, (token) =>
-      token[0] === '"' || LOST.includes(token) ? token : JSON.stringify(Number(token)));
+      token[0] === '"' || LOST.includes(token) ? token : stringify(Number(token)));
   }
 });
 

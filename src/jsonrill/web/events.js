@@ -508,7 +508,8 @@ function source(stream, url, options) {
   const { types = [], withCredentials = false } = options;
   const Source = options.EventSource ?? globalThis.EventSource;
   const events = new Source(resumed(url, stream.lastEventId), { withCredentials });
-  let first = true;
+  /** The id of the event before on this connection. @type {string | null} */
+  let before = null;
   return new Promise((resolve, reject) => {
     const leave = () => {
       events.close();
@@ -516,7 +517,7 @@ function source(stream, url, options) {
     };
     stream._stop.signal.addEventListener("abort", leave, { once: true });
     events.onopen = () => {
-      first = true;
+      before = null;
       stream._enter("open");
     };
     events.onerror = () => {
@@ -529,8 +530,8 @@ function source(stream, url, options) {
       try {
         stream.bytes += data.length;
         // It does not tell whether the id is the event's own. The same as just before may not be.
-        const ownId = first || id !== stream.lastEventId;
-        first = false;
+        const ownId = id !== before;
+        before = id;
         stream._deliver({ type, data, id, ownId });
       } catch (error) {
         events.close();

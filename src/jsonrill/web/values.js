@@ -59,8 +59,18 @@ export function isNumberText(text) {
 export function toNumber(text) {
   const number = Number(text);
   if (text.length <= SAFE_DIGITS && !/[eE]/.test(text)) return number;
-  const held = Number.isFinite(number) && canonical(text) === canonical(String(number));
-  return held ? number : new ExactNumber(text);
+  return Number.isFinite(number) && isHeld(text, number) ? number : new ExactNumber(text);
+}
+
+/**
+ * Does a double say what this text says? An integer exactly; what has a point or an exponent, if
+ * its shortest form has the same digits, as for 0.1.
+ * @param {string} text
+ * @param {number} number
+ */
+function isHeld(text, number) {
+  if (!/[.eE]/.test(text)) return BigInt(text) === BigInt(number);
+  return canonical(text) === canonical(String(number));
 }
 
 /**
@@ -278,6 +288,9 @@ function write(value, out, levels) {
     const keys = Object.keys(value).filter((key) => value[key] !== undefined);
     out.push("{");
     levels.push({ holder: value, keys, size: keys.length, at: 0 });
+  } else if (Number.isInteger(value) && Math.abs(value) > 2 ** 53 && Math.abs(value) < 1e21) {
+    // JavaScript would fill up with zeros, which say another integer to those who read it exactly.
+    out.push(String(BigInt(value)));
   } else {
     out.push(JSON.stringify(value) ?? "null");
   }

@@ -5,8 +5,10 @@
  * text is judged when the value may have ended. What is not JSON only never gives a value.
  */
 
-import { parse } from "./values.js";
+import { isNumberText, parse } from "./values.js";
 
+const LITERALS = ["true", "false", "null"];
+const NUMBER_SO_FAR = /^-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?/;
 // The longest number that is read. What is longer and has no end is not looked at again.
 const MOST_DIGITS = 400;
 // In a string: what may end or escape. Outside: what opens or closes something.
@@ -86,17 +88,21 @@ export class WholeText {
   }
 
   /**
-   * Where a root number or literal ends. A literal is whole with its last letter.
+   * Where a root number or literal ends: a literal with its last letter, a number where it can no
+   * longer go on.
    * @param {string} text
    */
   _endOfWord(text) {
-    const word = this._text.trimStart();
-    for (const literal of ["true", "false", "null"]) {
-      if (word.startsWith(literal)) return text.length - (word.length - literal.length);
+    const word = this._text.replace(/^[ \t\n\r]+/, "");
+    const start = text.length - word.length;
+    for (const literal of LITERALS) {
+      if (word.startsWith(literal)) return start + literal.length;
+      if (literal.startsWith(word)) return -1;
     }
-    const end = word.search(/[ \t\n\r]/);
-    if (end === -1 && word.length > MOST_DIGITS) this._dead = true;
-    return end === -1 ? -1 : text.length - (word.length - end);
+    const { length } = /** @type {RegExpExecArray} */ (NUMBER_SO_FAR.exec(word))[0];
+    if (length === word.length && length <= MOST_DIGITS) return -1;
+    this._dead = length === word.length || !isNumberText(word.slice(0, length));
+    return this._dead ? -1 : start + length;
   }
 
   /** @param {number} end */
