@@ -26,15 +26,16 @@ export class EventLog {
     details.addEventListener("toggle", () => this._ask());
   }
 
-  clear() {
+  _clear() {
     this._kept = [];
     this._total = this._drawn = 0;
     this.list.replaceChildren();
     this._ask();
   }
 
-  /** @param {{id: string, type: string, data: string}} event */
-  add(event) {
+  /** @param {{id: string, type: string, data: string} | null} event null: begin again */
+  take(event) {
+    if (event === null) return this._clear();
     this._kept.push(event);
     this._total += 1;
     if (this._kept.length > 2 * KEPT) this._kept.splice(0, KEPT);

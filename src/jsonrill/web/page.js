@@ -54,25 +54,13 @@ class Page {
     element.id = `pane-${number}`;
     byId("panes").append(element);
     const pane = new Pane(element, number, {
-      onChoice: (changed) => this.session?.add(this._channel(changed)),
+      onChoice: (changed) => this.session?.add(changed),
+      onEvent: (event) => {
+        if (number === 1) this.log.take(event);
+      },
       onFault: (fault) => this._fault(fault),
       announce: (text) => this._announce(text),
     });
-    return pane;
-  }
-
-  /**
-   * The first pane's events are also logged.
-   * @param {Pane} pane
-   */
-  _channel(pane) {
-    if (pane !== this.panes[0]) return pane;
-    this.log.clear();
-    const take = Pane.prototype.take;
-    pane.take = (event) => {
-      this.log.add(/** @type {any} */ (event));
-      take.call(pane, event);
-    };
     return pane;
   }
 
@@ -184,6 +172,7 @@ class Page {
     this._again = again;
     this._title = title;
     this._faulty = false;
+    byId("again").classList.remove("main");
     this._state("connecting", "");
     let session;
     try {
@@ -217,6 +206,14 @@ class Page {
       this._suits = suits + input;
     }
     for (const pane of this.panes) pane.every.value = every;
+    // Beside the calls: what the model said, which need not be JSON.
+    if (input === "events" && second.format.value !== "calls") {
+      this._beside ??= second.format.value;
+      second.format.value = "chunks";
+    } else if (input !== "events" && this._beside !== null) {
+      if (second.format.value === "chunks") second.format.value = this._beside;
+      this._beside = null;
+    }
     if (input !== "events" && first.format.value === "calls") first.format.value = "fragments";
     if (input !== "events" && second.format.value === "calls") second.format.value = "data";
     if (first.format.value === second.format.value && first.mode.value === second.mode.value) {
@@ -226,13 +223,14 @@ class Page {
     }
   }
 
+  /** What the second pane showed before there were calls. @type {string | null} */
+  _beside = null;
+
   /** What was last suited, so that a choice made by hand stays for the next of its kind. */
   _suits = "";
 
   _shownPanes() {
-    return this.panes
-      .filter((pane) => !pane.element.hidden)
-      .map((pane) => this._channel(pane));
+    return this.panes.filter((pane) => !pane.element.hidden);
   }
 
   /** @param {string} name */
@@ -356,6 +354,9 @@ class Page {
     const { session } = this;
     if (session instanceof ReplaySession) {
       session.rate = this.pace * PACES[/** @type {keyof typeof PACES} */ (session.stream.input)];
+    } else if (session !== null && this._again !== null) {
+      // A model that has begun goes on as it was told to: the next one hears of it.
+      byId("again").classList.add("main");
     }
   }
 

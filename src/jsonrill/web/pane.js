@@ -21,6 +21,8 @@ import { counted, grouped, size, visible } from "./visible.js";
 /**
  * @typedef {object} Listener
  * @property {(pane: Pane) => void} onChoice another format or mode was chosen
+ * @property {(event: {id: string, type: string, data: string} | null) => void} onEvent null: a new
+ *   stream of them begins
  * @property {(fault: Fault) => void} onFault
  * @property {(text: string) => void} announce
  */
@@ -96,11 +98,13 @@ export class Pane {
     this._adapt();
     this._makeShow();
     this._shownProblem(null);
+    this.listener.onEvent(null);
     this.redraw();
   }
 
-  /** @param {{data: string}} event */
+  /** @param {{id: string, type: string, data: string}} event */
   take(event) {
+    this.listener.onEvent(event);
     this.show?.take(event.data);
     this.redraw();
   }

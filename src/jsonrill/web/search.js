@@ -71,8 +71,8 @@ export class Search {
     this.view.reveal(node);
     this.view.select(node);
     this._draw();
-    this.view._follows = false;
-    if (node.view) this.view._scrollTo(node.view.row);
+    this.view.follow.stop();
+    if (node.view) this.view.follow.to(node.view.row);
   }
 
   _current() {

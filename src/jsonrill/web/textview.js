@@ -4,6 +4,7 @@
  */
 
 import { button, make } from "./dom.js";
+import { Follow } from "./follow.js";
 import { counted, unitsOf, visible } from "./visible.js";
 
 // So many characters make a block, which is laid out by itself; a newline ends one earlier. So many
@@ -65,23 +66,9 @@ export class TextView {
     this._most = style === "run" ? MOST_SPANS : MOST_PIECES;
     this._cursor = make("span", "cursor");
     this._cursor.setAttribute("aria-hidden", "true");
-    this._follows = this._mayFollow = follows;
+    this._moves = follows;
+    this._follow = new Follow(scroller, follows);
     this.clear();
-    scroller.addEventListener(
-      "wheel",
-      (event) => {
-        if (event.deltaY < 0) this._follows = false;
-      },
-      { passive: true },
-    );
-    scroller.addEventListener(
-      "scroll",
-      () => {
-        const { scrollTop, scrollHeight, clientHeight } = scroller;
-        if (this._mayFollow && scrollTop + clientHeight >= scrollHeight - 4) this._follows = true;
-      },
-      { passive: true },
-    );
   }
 
   clear() {
@@ -127,7 +114,7 @@ export class TextView {
     this._drop();
     this._cursor.hidden = this.ended || this._drawn === 0;
     if (pieces.length === 0) this._drawFaults();
-    if (this._follows) this.scroller.scrollTop = this.scroller.scrollHeight;
+    this._follow.toEnd();
     return pieces.length > 0;
   }
 
@@ -220,8 +207,8 @@ export class TextView {
       span.node.after(mark, note, rest);
       span.node = rest;
     }
-    this._follows = false;
+    this._follow.stop();
     const top = mark.offsetTop - this.scroller.offsetTop - this.scroller.clientHeight / 2;
-    if (this._mayFollow) this.scroller.scrollTop = top;
+    if (this._moves) this.scroller.scrollTop = top;
   }
 }

@@ -6,6 +6,7 @@
  * there are many lines. Keys and screen readers find an ordinary tree (WAI-ARIA).
  */
 
+import { Follow } from "./follow.js";
 import { counted, visible } from "./visible.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -83,8 +84,7 @@ export class TreeView {
     this._end.setAttribute("role", "none");
     this._end.setAttribute("aria-hidden", "true");
     this._flashing = flashes;
-    this._follows = follows;
-    this._mayFollow = follows;
+    this.follow = new Follow(scroller, follows);
     /** Whether something may now be further down than it was. */
     this._grew = false;
     this._flashes = 0;
@@ -111,7 +111,7 @@ export class TreeView {
     this._queue.splice(0, at);
     this._moveCaret();
     this._flash();
-    if (this._grew && this._follows && this._caret) this._scrollTo(this._growingElement());
+    if (this._grew && this.follow.on && this._caret) this.follow.to(this._growingElement());
     this._grew = false;
     return this._queue.length > 0;
   }
@@ -305,14 +305,6 @@ export class TreeView {
     };
   }
 
-  /** @param {HTMLElement} row */
-  _scrollTo(row) {
-    const box = this.scroller.getBoundingClientRect();
-    const line = row.getBoundingClientRect();
-    if (line.bottom > box.bottom - 12) this.scroller.scrollTop += line.bottom - box.bottom + 28;
-    else if (line.top < box.top) this.scroller.scrollTop -= box.top - line.top + 28;
-  }
-
   // ---- opening and closing ----
 
   /**
@@ -415,9 +407,9 @@ export class TreeView {
       line.item.setAttribute("aria-selected", "true");
       this._tabTo(line.item);
       if (focus) {
-        this._follows = false;
+        this.follow.stop();
         line.item.focus({ preventScroll: true });
-        this._scrollTo(line.row);
+        this.follow.to(line.row);
       }
     }
     if (before !== node) this.onSelect(node);
@@ -434,22 +426,6 @@ export class TreeView {
   _listen() {
     this.top.addEventListener("click", (event) => this._click(event));
     this.top.addEventListener("keydown", (event) => this._key(event));
-    this.scroller.addEventListener(
-      "wheel",
-      (event) => {
-        if (event.deltaY < 0) this._follows = false;
-      },
-      { passive: true },
-    );
-    this.scroller.addEventListener("touchmove", () => (this._follows = false), { passive: true });
-    this.scroller.addEventListener(
-      "scroll",
-      () => {
-        const { scrollTop, scrollHeight, clientHeight } = this.scroller;
-        if (this._mayFollow && scrollTop + clientHeight >= scrollHeight - 4) this._follows = true;
-      },
-      { passive: true },
-    );
   }
 
   /** @param {MouseEvent} event */
