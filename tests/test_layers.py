@@ -41,7 +41,7 @@ PAGE = (
     ),
     "document",
     *("chunker", "partial", "entities", "schema", "delta", "sse", "toolcalls", "providers"),
-    *("streams", "__init__", "store", "server", "batch", "cli", "__main__"),
+    *("streams", "__init__", "recordings", "store", "server", "batch", "cli", "__main__"),
 )
 CORE = PAGE[: PAGE.index("__init__")]
 PARTS_OF = {
