@@ -76,7 +76,7 @@ clean:  ## remove .venv and everything made by the other words
 
 .venv/.stamp-cli: WHAT = -e '.[cli,schema]'
 .venv/.stamp-serve: WHAT = -e '.[cli,schema,server]'
-.venv/.stamp-dev: WHAT = --group dev -e '.[cli,schema,server,redis]'
+.venv/.stamp-dev: WHAT = --group dev -e '.[all]'
 
 .venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: pyproject.toml constraints.txt | .venv/.stamp-venv
 	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs ..."

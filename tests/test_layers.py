@@ -149,6 +149,12 @@ def test_imports_point_up_the_page(place: str) -> None:
     assert ours(place) <= above | PARTS_OF.get(place, set())
 
 
+@pytest.mark.parametrize("edge", ["store", "server", "batch"])
+def test_an_edge_stands_on_the_core_and_its_store_alone(edge: str) -> None:
+    below = {"server": {"store"}}.get(edge, set())
+    assert ours(edge) <= {*CORE, "__init__"} | below
+
+
 @pytest.mark.parametrize("part", ONLY_FOR)
 def test_a_part_is_used_by_its_module_alone(part: str) -> None:
     assert {place for place in files() if part in ours(place)} <= ONLY_FOR[part]

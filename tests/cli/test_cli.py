@@ -20,7 +20,10 @@ from support import ROOT
 
 pytest.importorskip("typer")
 
-COMMANDS = ("values", "updates", "fragments", "rebuild", "chunks", "calls", "demo", "version")
+COMMANDS = (
+    *("values", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
+    *("demo", "version"),
+)
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
 STREAMS = ROOT / "src" / "jsonrill" / "recordings"
 BASE = [sys.executable, "-m", "jsonrill"]
