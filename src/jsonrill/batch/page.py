@@ -45,7 +45,9 @@ _HEIGHT: Final = 180
 
 def page(report: Report) -> str:
     """The whole page."""
-    return "\n".join(_parts(report)) + "\n"
+    whole = "\n".join(_parts(report)) + "\n"
+    # A file's name may have bytes that are no text.
+    return whole.encode("utf-8", "replace").decode()
 
 
 def _parts(report: Report) -> Iterator[str]:

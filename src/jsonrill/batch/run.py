@@ -82,6 +82,7 @@ def run(
     if format not in FORMATS:
         raise ValueError(f"a format is one of {', '.join(FORMATS)}; not {format!r}")
     Work(job)
+    _as_json(job)
     if format == "parquet":
         need_pyarrow()
     files = find_files(inputs, form)
@@ -275,6 +276,15 @@ def _engine(name: str, workers: int | None, scheduler: str | None) -> _Engine:
     from .local import Local
 
     return _Engine(Local(count), name, count)
+
+
+def _as_json(job: Job) -> None:
+    try:
+        json.dumps(job.to_json())
+    except TypeError as error:
+        raise TypeError(
+            f'{error}: what workers do is JSON; name a type like "module:Name"'
+        ) from error
 
 
 def _processors() -> int:

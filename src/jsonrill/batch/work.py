@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ..document import Document
+from ..entities import Entities
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, Truncated
 from ..fragments import to_wire
 from ..grammar import dumps
@@ -123,12 +124,12 @@ class Work:
         return options
 
     def _compiled(self, schema: Any) -> Any:
-        """One schema is compiled once; one for each entity name stays a dict."""
+        """Compiled once: one schema, or one for each name of an entity."""
         from ..schema import Schema
 
-        names = self.job.entity if isinstance(self.job.entity, dict) else ()
-        if isinstance(schema, dict) and schema and schema.keys() <= set(names):
-            return schema
+        names = set(Entities(self.job.entity).names)
+        if isinstance(schema, dict) and schema and schema.keys() <= names:
+            return {name: Schema(resolved(one)) for name, one in schema.items()}
         return Schema(schema)
 
     def calls(self) -> ToolCalls:
