@@ -170,8 +170,10 @@ class _Run:
                         self._take(outcome)
                     self._show(began)
             except KeyboardInterrupt:
+                # More may be done than this process has heard of.
+                done = len(done_of(self._folder, self._manifest, self._shards))
                 raise Interrupted(
-                    f"stopped, with {len(self._done)} of {len(self._shards)} shards done"
+                    f"stopped, with {done} of {len(self._shards)} shards done"
                 ) from None
 
     def _make_task(self, opened: ExitStack) -> Any:
