@@ -372,6 +372,21 @@ def test_a_folder_may_be_at_an_address(
     assert len(quarantine(tmp_path / "out")) == 1 and found["part-00001.jsonl"]
 
 
+def test_event_streams_as_they_came_are_read(tmp_path: Path) -> None:
+    def event(text: str) -> str:
+        call = {"index": 0, "function": {"arguments": text}}
+        return "data: " + json.dumps({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+
+    stream = "\n\n".join([event('{"city": '), event('"Faro"}'), "data: [DONE]"]) + "\n\n"
+    (tmp_path / "a.sse").write_text(stream * 3)
+    (tmp_path / "b.sse").write_text(stream)
+    report = run(Job(kind="calls"), [str(tmp_path / "*.sse")], str(tmp_path / "out"), workers=0)
+    assert report.summary.streams == 4 and report.shards == 1
+    found = rows(tmp_path / "out")
+    assert [row["calls"][0]["args"] for row in found] == [{"city": "Faro"}] * 4
+    assert [row["id"][-7:] for row in found] == ["a.sse#1", "a.sse#2", "a.sse#3", "b.sse#1"]
+
+
 def test_a_worker_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
     worker = subprocess.Popen(
         [logs.COMMAND[0], "-m", "jsonrill.batch.worker"],

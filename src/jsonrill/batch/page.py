@@ -83,7 +83,7 @@ def _about(report: Report) -> str:
     parts = [
         f"{counted(report.files, 'file')}, {size(report.summary.bytes)}",
         f"{counted(report.shards, 'shard')} in {duration(report.seconds)}",
-        f"{report.engine}, {counted(report.workers, 'worker')}",
+        report.engine + (f", {counted(report.workers, 'worker')}" if report.workers else ""),
     ]
     if report.resumed:
         parts.append(f"{counted(report.resumed, 'shard')} done before")

@@ -270,7 +270,8 @@ def _engine(name: str, workers: int | None, scheduler: str | None) -> _Engine:
     if name == "dask":
         from .cluster import Cluster
 
-        return _Engine(Cluster(scheduler, max(1, count)), name, count)
+        # How many there are elsewhere is not ours to know.
+        return _Engine(Cluster(scheduler, max(1, count)), name, 0 if scheduler else count)
     if scheduler is not None:
         raise ValueError('a scheduler is for engine="dask"')
     if count == 0:
