@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { EventsError, openEventSource } from "../../src/jsonrill/web/events.js";
-import { CLOSE, QUICK, all, answers, cut, event, serve } from "./nasty.js";
+import { CLOSE, QUICK, all, answers, cut, event, nasty, serve } from "./nasty.js";
 import { FakeEventSource } from "./source.js";
+import { chance, HARDER } from "./support.js";
 
 const OPTIONS = { ...QUICK, EventSource: FakeEventSource };
 
@@ -76,3 +77,22 @@ test("closing closes the EventSource; so does an error of who reads", async (con
   const failing = openEventSource(url, { ...OPTIONS, onEvent: () => { throw new RangeError("mine"); } });
   await assert.rejects(failing.done, /mine/);
 });
+
+for (let seed = 0; seed < 4 * HARDER; seed += 1) {
+  test(`every event once and in order, seed ${seed}`, async (context) => {
+    const random = chance(1000 + seed);
+    const bad = nasty(random, 1 + random.below(30), { silent: false });
+    const { url } = await served(context, bad.answer);
+    const ids = [];
+    for (let after = "", reason = ""; reason === ""; ) {
+      const stream = openEventSource(url, { ...OPTIONS, retry: 0, after, onEvent: ({ id }) => ids.push(id) });
+      reason = await stream.done.catch((error) => {
+        assert.match(error.message, /not an event stream/);
+        after = stream.lastEventId;
+        return "";
+      });
+      assert.ok(reason === "" || reason === bad.ends);
+    }
+    assert.deepEqual(ids, bad.log.map((_, number) => String(number + 1)));
+  });
+}
