@@ -21,8 +21,8 @@ help:  ## list these words
 demo: .venv/.stamp-cli  ## see the three jobs in a terminal
 	@$(if $(CLI),$(BIN)/jsonrill demo,$(BIN)/python examples/demo.py)
 
-serve: .venv/.stamp-serve  ## the server, on this machine only
-	@$(if $(CLI),$(BIN)/jsonrill serve $(ARGS),echo "make serve: there is no server yet" >&2; exit 1)
+serve: .venv/.stamp-serve  ## the server and its page with simulated models, on this machine only
+	@$(if $(CLI),$(BIN)/jsonrill serve --demo $(ARGS),echo "make serve: there is no server yet" >&2; exit 1)
 
 test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=tests/test_paths.py
 	@$(BIN)/python tools/system_parts.py
@@ -76,7 +76,7 @@ clean:  ## remove .venv and everything made by the other words
 
 .venv/.stamp-cli: WHAT = -e '.[cli,schema]'
 .venv/.stamp-serve: WHAT = -e '.[cli,schema,server]'
-.venv/.stamp-dev: WHAT = --group dev -e '.[cli,schema,server,redis]'
+.venv/.stamp-dev: WHAT = --group dev -e '.[all]'
 
 .venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: pyproject.toml constraints.txt | .venv/.stamp-venv
 	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs ..."

@@ -20,9 +20,12 @@ from support import ROOT
 
 pytest.importorskip("typer")
 
-COMMANDS = ("values", "updates", "fragments", "rebuild", "chunks", "calls", "demo", "version")
+COMMANDS = (
+    *("values", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
+    *("demo", "version"),
+)
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
-STREAMS = ROOT / "src" / "jsonrill" / "cli" / "streams"
+STREAMS = ROOT / "src" / "jsonrill" / "recordings"
 BASE = [sys.executable, "-m", "jsonrill"]
 # The child reads the same package as this process, compiled or not.
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -31,6 +30,8 @@ from .. import (
 )
 from .. import Repair as Repaired
 from ..rules import RULES
+from .batch import batch
+from .options import entities_of, json_file, made, rules_of, tool_schemas_of
 from .sink import Sink
 from .source import BadInput, Source
 
@@ -118,8 +119,8 @@ def values(
     Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
     """
     source = Source(files or [], tokens, delay, sse or sse_in)
-    document = _made(
-        lambda: Document(repair=_rules(repair, rules), many=many, duplicates=duplicates)
+    document = made(
+        lambda: Document(repair=rules_of(repair, rules), many=many, duplicates=duplicates)
     )
     if watch:
         from .watch import watched
@@ -171,17 +172,17 @@ def updates(
     Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
     """
     source = Source(files or [], tokens, delay, sse or sse_in)
-    stream = _made(
+    stream = made(
         lambda: PartialStream(
             mode,
-            entity=_entities(entity),
+            entity=entities_of(entity),
             send=send,
-            schema=_json_file(schema),
-            document_schema=_json_file(document_schema),
+            schema=json_file(schema),
+            document_schema=json_file(document_schema),
             partial_numbers=partial_numbers,
             early_literals=early_literals,
             zero_values=zero_values,
-            repair=_rules(repair, rules),
+            repair=rules_of(repair, rules),
             many=many,
         )
     )
@@ -220,7 +221,7 @@ def fragments(
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
     """
     source = Source(files or [], tokens, delay, sse or sse_in)
-    parser = _made(lambda: Parser(repair=_rules(repair, rules), many=many, duplicates=duplicates))
+    parser = made(lambda: Parser(repair=rules_of(repair, rules), many=many, duplicates=duplicates))
     if compact and many:
         raise typer.BadParameter("--compact is for one document, --many for several")
     encoder = CompactEncoder()
@@ -342,7 +343,7 @@ def calls(
     Example: curl -sN ... | jsonrill calls --sse-in
     """
     source = Source(files or [], delay=delay, sse=sse or sse_in)
-    live = _made(lambda: ToolCalls(provider, schemas=_tool_schemas(schema)))
+    live = made(lambda: ToolCalls(provider, schemas=tool_schemas_of(schema)))
     events = ToolCallEvents(live)
 
     def show(sink: Sink) -> None:
@@ -359,6 +360,9 @@ def calls(
             raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
 
     return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show)
+
+
+app.command()(batch)
 
 
 @app.command(
@@ -479,50 +483,6 @@ def _ended(items: Iterator[Any]) -> Iterator[Any]:
     """The items, and then None."""
     yield from items
     yield None
-
-
-def _made(make: Callable[[], Any]) -> Any:
-    """An object made from options; one that it refuses is bad usage."""
-    try:
-        return make()
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error)) from error
-    except ImportError as error:
-        typer.echo(f"jsonrill: {error}", err=True)
-        raise typer.Exit(1) from None
-
-
-def _rules(repair: bool, rules: str | None) -> bool | set[str]:
-    return repair if rules is None else {name.strip() for name in rules.split(",")}
-
-
-def _entities(names: list[str] | None) -> Any:
-    if not names:
-        return None
-    if any("=" in name for name in names):
-        pairs = [name.partition("=") for name in names]
-        return {name: pattern or name for name, _, pattern in pairs}
-    return names[0] if len(names) == 1 else names
-
-
-def _tool_schemas(schemas: list[str] | None) -> dict[str, Any] | None:
-    if not schemas:
-        return None
-    pairs = [schema.partition("=") for schema in schemas]
-    if not all(name and path for name, _, path in pairs):
-        raise ValueError("--schema is TOOL=FILE")
-    return {name: _json_file(Path(path)) for name, _, path in pairs}
-
-
-def _json_file(path: Path | None) -> Any:
-    if path is None:
-        return None
-    try:
-        return json.loads(path.read_text("utf8"))
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
 
 
 def _is_batch(item: list[Any]) -> bool:

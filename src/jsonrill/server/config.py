@@ -68,6 +68,8 @@ class Config:
     concurrency: int = _setting(0, "connections to this process; 0: as many as readers, and 200")
     grace: float = _setting(10.0, "time that a shutdown waits for work to end")
     tcp_user_timeout: float = _setting(30.0, "a vanished client is noticed after this time")
+    page: bool = _setting(True, "show the page at /, to look at streams with a browser")
+    demo: bool = _setting(False, "simulated models, to be chosen on the page")
     access_log: bool = _setting(True, "one line of JSON per request, without what was sent")
 
     @classmethod

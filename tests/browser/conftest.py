@@ -1,0 +1,51 @@
+"""A real Chromium, one for each module of tests, and the page of a server with simulated models.
+
+The page's policy forbids evaluating strings, so that nothing here waits for a function in the page:
+locators and `until` look again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from server.processes import Server
+from support import need_command
+
+from .look import Shown
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    executable = need_command("chromium")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("demo"), demo=True, retry=100) as server:
+        yield server
+
+
+@pytest.fixture
+def shown(page: Page, demo: Server) -> Iterator[Shown]:
+    """The page, open; whatever it logs, refuses or throws is a failure."""
+    seen = Shown(page, demo.url)
+    seen.open()
+    yield seen
+    seen.check()
