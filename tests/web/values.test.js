@@ -66,6 +66,14 @@ test("one that it does not hold is exact, as text", () => {
   }
 });
 
+test("a number of very many digits costs what its text does", () => {
+  const read = (text) => () => assert.equal(stringify(parse(text)), text);
+  const texts = (count) => [`1e-${"9".repeat(count)}`, `0.${"3".repeat(count)}`, "3".repeat(count)];
+  texts(250_000).forEach((small, number) => {
+    assert.ok(within(9, read(small), read(texts(1_000_000)[number])));
+  });
+});
+
 test("an exact number cannot be changed, and is only made of a number's text", () => {
   const exact = new ExactNumber("1e400");
   assert.throws(() => {
