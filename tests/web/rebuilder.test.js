@@ -11,7 +11,7 @@ import {
   stringify,
   toText,
 } from "../../src/jsonrill/web/rebuilder.js";
-import { cases, frozen, within } from "./support.js";
+import { HARDER, cases, chance, frozen, within } from "./support.js";
 
 const CASES = cases("rebuilder.json").cases;
 const SENT = cases("fragments.json").cases;
@@ -133,6 +133,48 @@ test("nothing that changes nothing makes a new value", () => {
   for (const item of ["", [7, null, 1], [4, null, "b"]]) {
     rebuilder.add(item);
     assert.equal(rebuilder.value, value);
+  }
+});
+
+/** Items of a random document, compact; no key comes twice. */
+function* randomItems({ below }) {
+  const open = [];
+  let count = 0;
+  do {
+    if (open.length && below(5) === 0) {
+      yield open.pop() === "object" ? [1] : [3];
+      continue;
+    }
+    if (open.at(-1) === "object") yield compact.key(`k${(count += 1)}`);
+    const kind = below(open.length < 6 ? 5 : 3);
+    if (kind === 0) yield compact.number(below(9));
+    else if (kind === 1) yield [10];
+    else if (kind === 2) yield* text("xy");
+    else yield open.push(kind === 3 ? "object" : "array") && (kind === 3 ? [0] : [2]);
+    count += 1;
+  } while (open.length && count < 300);
+}
+
+/** No two different objects at the same place say the same. */
+function shares(before, now) {
+  if (before === now || typeof before !== "object" || typeof now !== "object") return;
+  if (before === null || now === null) return;
+  assert.notDeepEqual(before, now);
+  for (const key of Object.keys(now)) if (Object.hasOwn(before, key)) shares(before[key], now[key]);
+}
+
+test("whenever one looks, only what changed is new", () => {
+  for (let seed = 0; seed < 30 * HARDER; seed += 1) {
+    const random = chance(seed);
+    const rebuilder = new Rebuilder();
+    let before;
+    for (const item of randomItems(random)) {
+      rebuilder.add(item);
+      if (random.below(3)) continue;
+      const now = frozen(rebuilder.value);
+      shares(before, now);
+      before = now;
+    }
   }
 });
 
