@@ -22,6 +22,18 @@ for await (const { id, data } of stream) {
   take(parse(data));
   if (ids.length === 1) console.log("begun");
 }
-const value = { fragments: () => rebuilder.value, updates: () => updated, chunks: () => parse(text) }[format]();
+const value = {
+  fragments: () => rebuilder.value,
+  updates: () => updated,
+  chunks: () => parse(text),
+}[format]();
 const { reconnects, duplicates } = stream;
-console.log(JSON.stringify({ ids, value: stringify(value), reconnects, duplicates, reason: await stream.done }));
+console.log(
+  JSON.stringify({
+    ids,
+    value: stringify(value),
+    reconnects,
+    duplicates,
+    reason: await stream.done,
+  }),
+);
