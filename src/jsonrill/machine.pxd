@@ -1,10 +1,9 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
-from .fragments cimport Parts
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT
-cdef Py_ssize_t WORTH_DECODING
+cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
@@ -30,9 +29,8 @@ cdef class Machine:
     cdef Py_ssize_t _number_limit, _stop, _string_limit, _text_limit, _token
     cdef public Py_ssize_t document
     cdef public list errors, repairs
-    cdef list _frames, _number
-    cdef Parts _parts
-    cdef str _held, _key
+    cdef list _frames
+    cdef str _begun_key, _held, _key, _number
     cdef object _decoder, _limits, _number_state, _parse_float, _seen
     cdef bytes _tail
     cdef Sink _sink
@@ -69,6 +67,8 @@ cdef class Machine:
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
+    @cython.locals(key=str)
+    cdef _add_to_key(self, str run)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     @cython.locals(key=str)
     cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2

@@ -19,7 +19,6 @@ from sys import get_int_max_str_digits
 from typing import Any, Final, Literal, NamedTuple
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
-from .fragments import Parts
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -107,6 +106,7 @@ class Sink:
 
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
+WHOLE_ESCAPE: Final = len(r"\u0000")
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -118,6 +118,7 @@ class Machine:
 
     __slots__ = (
         "_begin",
+        "_begun_key",
         "_bom",
         "_budget",
         "_careful",
@@ -140,7 +141,6 @@ class Machine:
         "_object",
         "_offset",
         "_parse_float",
-        "_parts",
         "_plain",
         "_room",
         "_seen",
@@ -204,8 +204,8 @@ class Machine:
         self._token = 0
         self._stop = 0
         self._room = 0
-        self._parts = Parts()
-        self._number: list[str] = []
+        self._begun_key = ""
+        self._number = ""
         self._number_state = "start"
         self._number_end = -1
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
@@ -241,7 +241,7 @@ class Machine:
     def pending_text(self) -> str | None:
         """Text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return "".join(self._number)
+            return self._number
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
             return self._held
         return None
@@ -415,8 +415,7 @@ class Machine:
         self._object = False
         self._seen = None
         self._frames.clear()
-        self._parts.take()
-        del self._number[:]
+        self._begun_key = self._number = ""
         self._begin = self._offset + pos
         self.document += 1
 
@@ -611,14 +610,16 @@ class Machine:
                 self._sink.text(run)
             return end if end == len(text) else self._end_string(text, end)
         if run:
-            self._parts.add(run)
+            self._add_to_key(run)
         return end if end == len(text) else self._end_key(text, end)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
         end = min(len(text), self._stop - self._offset)
-        found = STRING_RUN.match(text, pos, end)
-        stop = found.end() if found else pos
+        stop = pos
+        # The beginning of an escape alone, and nothing else: there is no run to look for.
+        if end - pos >= WHOLE_ESCAPE or not text.startswith("\\u", pos):
+            stop = STRING_RUN.match(text, pos, end).end()  # type: ignore[union-attr]  # may be empty
         if stop > pos:
             run = text[pos:stop]
             self._take(unescape(run) if "\\" in run else run)
@@ -627,6 +628,9 @@ class Machine:
                 return self._end_string(text, stop)
             return self._end_key(text, stop)
         if stop < end and text[stop] == "\\":
+            if end == len(text) and (end == stop + 1 or text[stop + 1 :] == "u"):
+                self._held = text[stop:]
+                return end
             last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
             if last or not CUT_ESCAPE.match(text, stop, end):
                 return self._odd_escape(text, stop)
@@ -657,7 +661,14 @@ class Machine:
         if self._state == STRING:
             self._sink.text(run)
         else:
-            self._parts.add(run)
+            self._add_to_key(run)
+
+    def _add_to_key(self, run: str) -> None:
+        """As in `Tree.text`: what has no other owner is extended in place."""
+        key = self._begun_key
+        self._begun_key = ""
+        key += run
+        self._begun_key = key
 
     def _end_string(self, text: str, quote: int) -> int:
         self._sink.end_string()
@@ -668,7 +679,8 @@ class Machine:
         return quote + 1
 
     def _end_key(self, text: str, quote: int) -> int:
-        key = self._parts.take()
+        key = self._begun_key
+        self._begun_key = ""
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -704,11 +716,11 @@ class Machine:
             if step is None:
                 break
             if self._offset + pos >= self._stop:
-                self._number.append(text[start:pos])
+                self._number += text[start:pos]
                 raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
-        self._number.append(text[start:pos])
+        self._number += text[start:pos]
         self._number_state = state
         if pos < len(text):
             if state not in NUMBER_DONE:
@@ -718,8 +730,8 @@ class Machine:
         return pos
 
     def _end_number(self, text: str, end: int) -> None:
-        number = "".join(self._number)
-        del self._number[:]
+        number = self._number
+        self._number = ""
         self._finish_number(number, text, end)
 
     def _finish_number(self, number: str, text: str, end: int) -> None:
