@@ -68,6 +68,14 @@ def seconds(work: Callable[[], object], best_of: int = 3) -> float:
     return min(once() for _ in range(best_of))
 
 
+def within(bound: float, small: Callable[[], object], large: Callable[[], object]) -> bool:
+    """Does `large` take less than `bound` times as long as `small`?
+
+    A busy machine gets three tries: what grows faster than it should fails them all.
+    """
+    return any(seconds(large, 2) < bound * max(0.001, seconds(small)) for _ in range(3))
+
+
 def whole(text: AnyStr) -> list[AnyStr]:
     return [text]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Limits, PartialStream, SSEEncoder
-from support import by, seconds
+from support import by, within
 from test_partial import MODES, run
 
 # Deep, wide, one long string, many strings, one growing number after the other.
@@ -26,13 +26,8 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def is_linear(work: Callable[[int], Any], size: int) -> bool:
-    """Four times the text in well under the sixteenfold time that something quadratic takes.
-
-    A busy machine gets three tries; what is quadratic fails them all.
-    """
-    return any(
-        seconds(lambda: work(4 * size), 2) < 9 * seconds(lambda: work(size)) for _ in range(3)
-    )
+    """Four times the text in well under the sixteenfold time that something quadratic takes."""
+    return within(9, lambda: work(size), lambda: work(4 * size))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

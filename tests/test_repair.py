@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from jsonrill import (
     Rebuilder,
     Repair,
     Truncated,
+    ahead,
     fragments,
     partial,
     updates,
@@ -103,6 +105,27 @@ def test_rules_are_chosen_by_name() -> None:
 def test_an_unknown_rule_is_named(stage: Any) -> None:
     with pytest.raises(ValueError, match="no such repair: commas, quotes; there are leading-text"):
         stage(repair={"quotes", "commas", "fences"})
+
+
+# ---- what is looked at ahead ----
+
+SHAPES = {name: one for name, one in vars(ahead).items() if isinstance(one, ahead.Shape)}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_no_way_of_a_shape_is_the_beginning_of_another(name: str) -> None:
+    ways = set(SHAPES[name].ways)
+    assert not [way for way in ways for end in range(len(way)) if way[:end] in ways]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_is_seen_or_cut_but_never_too_far_ahead(name: str) -> None:
+    shape = SHAPES[name]
+    for way in shape.ways:
+        # The longest text that each step allows: the repeated character, or the one itself.
+        runs = [re.fullmatch(r"(.*)\{\d*,?(\d+)\}", step, re.DOTALL) for step in way]
+        reach = sum(int(run[2]) if run else 1 for run in runs)
+        assert reach < ahead.REACH / 2
 
 
 # ---- the corpus ----

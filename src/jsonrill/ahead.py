@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from functools import cached_property
+from typing import Any, Final
 
 Way = tuple[str, ...]
 
@@ -17,21 +18,32 @@ Way = tuple[str, ...]
 REACH: Final = 1024
 
 
-class Shape(NamedTuple):
-    """`whole` matches where the shape is seen, `cut` where more text must come to tell."""
+class Shape:
+    """Any of some ways: each step is one character or a run of alike ones, the last is one.
 
-    whole: re.Pattern[str]
-    cut: re.Pattern[str]
+    No way is the beginning of another. `whole` matches where the shape is seen, `cut` where more
+    text must come to tell. They are made when first asked for: the large ones take a while.
+    """
 
+    def __init__(self, *ways: Iterable[str]) -> None:
+        self.ways = [tuple(way) for way in ways]
 
-def shape(*ways: Iterable[str]) -> Shape:
-    """Any of these ways: each step is one character or a run of alike ones, the last is one."""
-    tree: dict[str, Any] = {}
-    for way in ways:
-        branch = tree
-        for step in way:
-            branch = branch.setdefault(step, {})
-    return Shape(re.compile(_whole(tree)), re.compile(_cut(tree)))
+    @cached_property
+    def whole(self) -> re.Pattern[str]:
+        return re.compile(_whole(self._tree()))
+
+    @cached_property
+    def cut(self) -> re.Pattern[str]:
+        return re.compile(_cut(self._tree()))
+
+    def _tree(self) -> dict[str, Any]:
+        """The steps of all ways; those that begin alike share their beginning."""
+        tree: dict[str, Any] = {}
+        for way in self.ways:
+            branch = tree
+            for step in way:
+                branch = branch.setdefault(step, {})
+        return tree
 
 
 def _whole(tree: dict[str, Any]) -> str:
@@ -66,12 +78,12 @@ _COMMENT = ("/", "[/*]")
 _BEGINS_VALUE = "[\"'“‘{\\[0-9-]"
 _DOTS = (r"\.", r"\.", r"\.")
 
-FENCE: Final = shape("```")
-COMMENT: Final = shape(_COMMENT)
-ELLIPSIS: Final = shape(_DOTS, "…")
-THOUGHTS: Final = shape("<think>", "<thinking>")
-THOUGHTS_END: Final = shape("</think>", "</thinking>")
-WORD: Final = {word: shape(word) for word in WORDS}
+FENCE: Final = Shape("```")
+COMMENT: Final = Shape(_COMMENT)
+ELLIPSIS: Final = Shape(_DOTS, "…")
+THOUGHTS: Final = Shape("<think>", "<thinking>")
+THOUGHTS_END: Final = Shape("</think>", "</thinking>")
+WORD: Final = {word: Shape(word) for word in WORDS}
 
 # After what may as well be part of a sentence the line must end: `{}`, `[]`, `[1]`, `42`, `true`.
 _LINE_ENDS: Final[tuple[Way, ...]] = ((_GAP, "[\r\n`]"), (_GAP, *_COMMENT), _WIDE_GAP)
@@ -132,11 +144,11 @@ def _scalars(ends: tuple[Way, ...]) -> list[Way]:
 
 
 # A bracket that begins JSON, told from one in prose by the first thing inside it.
-BRACKET: Final = shape(*_brackets(_LINE_ENDS))
+BRACKET: Final = Shape(*_brackets(_LINE_ENDS))
 # The same where a value is due: it may also be a string, a number or a word.
-VALUE_BEGINS: Final = shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS))
+VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS))
 # And where any number of them may stand in a row.
-ANY_VALUE_BEGINS: Final = shape(
+ANY_VALUE_BEGINS: Final = Shape(
     *_brackets(_ANYTHING), *_scalars(_ANYTHING), (_NUMBER, "(?<=[0-9])[^-+.eE0-9]")
 )
 
@@ -150,7 +162,7 @@ def _string_ends() -> Iterator[Way]:
 
 
 # After a quote in a string: does it end the string, or is it part of the text?
-STRING_ENDS_IN_OBJECT: Final = shape(
+STRING_ENDS_IN_OBJECT: Final = Shape(
     *_string_ends(),
     (_GAP, ",", _GAP, _QUOTE),
     (_GAP, ",", _GAP, r"[\w$]", *_KEY),
@@ -160,7 +172,7 @@ STRING_ENDS_IN_OBJECT: Final = shape(
     # As it seems the quote opens a key, and the one before it was forgotten: that is refused.
     (r"[\w$]", r"[\w $-]{0,40}", '"', _GAP, ":"),
 )
-STRING_ENDS_IN_ARRAY: Final = shape(
+STRING_ENDS_IN_ARRAY: Final = Shape(
     *_string_ends(),
     (_GAP, ",", _GAP, _BEGINS_VALUE),
     (_SOME_GAP, "[\"'“‘{\\[]"),

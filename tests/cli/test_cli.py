@@ -272,5 +272,28 @@ def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
     assert "INVALID_SCHEMA" in shown and "saved" in shown
 
 
+def readme_commands() -> list[str]:
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.S)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [line for line in lines if "jsonrill" in line]
+
+
+@pytest.mark.parametrize("command", readme_commands())
+def test_the_commands_of_the_readme_run_as_written(command: str) -> None:
+    script = re.sub(r"(^|\| )jsonrill ", rf"\1{shlex.join(BASE)} ", command)
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=ROOT, capture_output=True, env=ENV, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_the_options_of_updates_reach_the_library() -> None:
+    text = '{"n": 12, "b": tr'
+    shown = run("updates", "--no-partial-numbers", "--early-literals", "--tokens", "4", given=text)
+    data = [json.loads(line)["data"] for line in shown.stdout.splitlines()]
+    assert {"n": 1} not in data and {"n": 12, "b": True} in data
+
+
 def test_version() -> None:
     assert re.match(rb"jsonrill \d+\.\d+\.\d+ \((compiled|pure Python)\)\n$", run("version").stdout)

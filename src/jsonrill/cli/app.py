@@ -144,6 +144,16 @@ def updates(
     send: Send = "data",
     schema: SchemaFile = None,
     document_schema: DocumentSchemaFile = None,
+    partial_numbers: Annotated[
+        bool,
+        typer.Option("--partial-numbers/--no-partial-numbers", help="Show numbers as they grow."),
+    ] = True,
+    early_literals: Annotated[
+        bool, typer.Option("--early-literals", help="Show true at its t.")
+    ] = False,
+    zero_values: Annotated[
+        bool, typer.Option("--zero-values", help="Show zeros of the schema before values come.")
+    ] = False,
     tokens: Tokens = 0,
     delay: Delay = 0,
     sse: SSE = False,
@@ -168,6 +178,9 @@ def updates(
             send=send,
             schema=_json_file(schema),
             document_schema=_json_file(document_schema),
+            partial_numbers=partial_numbers,
+            early_literals=early_literals,
+            zero_values=zero_values,
             repair=_rules(repair, rules),
             many=many,
         )
