@@ -1,4 +1,5 @@
 # Types for the compiler; the code is in document.py.
+from .machines cimport machine
 from .machine cimport Machine
 from .rebuilder cimport Growing, Tree
 

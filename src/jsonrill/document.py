@@ -31,14 +31,7 @@ class Document(Growing):
         limits: Limits | None = None,
     ) -> None:
         super().__init__()
-        self._machine = machine(
-            self._tree,
-            repair=repair,
-            many=many,
-            duplicates=duplicates,
-            parse_float=parse_float,
-            limits=limits,
-        )
+        self._machine = machine(self._tree, repair, many, duplicates, parse_float, limits)
 
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text. Did the value change?"""

@@ -160,7 +160,6 @@ class Machine:
     def __init__(
         self,
         sink: Sink,
-        *,
         many: bool = False,
         duplicates: Literal["last", "error"] = "last",
         parse_float: Callable[[str], Any] = float,

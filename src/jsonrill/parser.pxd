@@ -1,5 +1,6 @@
 # Types for the compiler; the code is in parser.py.
 from .fragments cimport Fragment, Parts
+from .machines cimport machine
 from .machine cimport Machine, Sink
 from .paths cimport Place
 

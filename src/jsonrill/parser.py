@@ -141,14 +141,7 @@ class Parser:
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = machine(
-            self._sink,
-            repair=repair,
-            many=many,
-            duplicates=duplicates,
-            parse_float=parse_float,
-            limits=limits,
-        )
+        self._machine = machine(self._sink, repair, many, duplicates, parse_float, limits)
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """The fragments that this piece of text makes certain."""
