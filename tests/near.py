@@ -114,7 +114,7 @@ class Writer:
             elif self.does("ellipses", 0.1):
                 text += ", ..." + self.blank()
             elif may and self.does("brackets"):
-                return text.rstrip("\n") + " "
+                return text + " "
         return text + brackets[1]
 
     def comma(self, number: int) -> str:

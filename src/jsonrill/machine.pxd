@@ -47,6 +47,7 @@ cdef class Machine:
     cdef _run_carefully(self, str text)
     cdef _run_documents(self, str text)
     cdef _give_up(self, error, str text, Py_ssize_t pos)
+    cdef _keep(self, error)
     cdef _next_document(self, int state, Py_ssize_t pos)
     @cython.locals(end=Py_ssize_t, state=int, char=Py_UCS4)
     cdef _run(self, str text, Py_ssize_t pos=*)

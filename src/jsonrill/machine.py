@@ -291,7 +291,7 @@ class Machine:
         except (InvalidJSON, LimitExceeded) as error:
             if not self._many:
                 raise
-            self.errors.append(error)
+            self._keep(error)
         self._close_stream()
 
     def _close_stream(self) -> None:
@@ -401,11 +401,15 @@ class Machine:
         """
         if not self._many:
             raise error
-        self.errors.append(error)
+        self._keep(error)
         self._closed = False
         char = text[pos : pos + 1]
         at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
         self._next_document(self._fresh if at_once or char == SEPARATOR else SKIPPED, pos)
+
+    def _keep(self, error: InvalidJSON | LimitExceeded) -> None:
+        """Without its traceback, which would keep the text and all that was going on."""
+        self.errors.append(error.with_traceback(None))
 
     def _next_document(self, state: int, pos: int) -> None:
         """Begin another document with the character at `pos` of this piece."""
