@@ -77,6 +77,8 @@ cdef class Machine:
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
     @cython.locals(start=Py_ssize_t)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
+    @cython.locals(number=str)
+    cdef _add_to_number(self, str run)
     cdef _end_number(self, str text, Py_ssize_t end)
     cdef _finish_number(self, str number, str text, Py_ssize_t end)
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2

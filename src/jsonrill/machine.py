@@ -719,11 +719,11 @@ class Machine:
             if step is None:
                 break
             if self._offset + pos >= self._stop:
-                self._number += text[start:pos]
+                self._add_to_number(text[start:pos])
                 raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
-        self._number += text[start:pos]
+        self._add_to_number(text[start:pos])
         self._number_state = state
         if pos < len(text):
             if state not in NUMBER_DONE:
@@ -731,6 +731,13 @@ class Machine:
             self._number_end = self._offset + pos
             self._end_number(text, pos)
         return pos
+
+    def _add_to_number(self, run: str) -> None:
+        """As in `Tree.text`."""
+        number = self._number
+        self._number = ""
+        number += run
+        self._number = number
 
     def _end_number(self, text: str, end: int) -> None:
         number = self._number
