@@ -3,11 +3,12 @@ cimport cython
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT
-cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE
+cdef int START, ZERO, INTEGER
+cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
-cdef Py_ssize_t _plain_end(str text, Py_ssize_t pos) noexcept
+cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 
 cdef class Sink:
     cpdef start_object(self, Py_ssize_t offset)
@@ -23,21 +24,22 @@ cdef class Sink:
     cpdef bint takes_values(self)
 
 cdef class Machine:
-    cdef bint _bom, _careful, _closed, _many, _object, _plain, _unique
-    cdef int _fresh, _state
-    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _room
-    cdef Py_ssize_t _number_limit, _stop, _string_limit, _text_limit, _token
+    cdef bint _bom, _careful, _closed, _many, _object, _plain, _ready, _unique
+    cdef int _fresh, _number_state, _state
+    cdef Py_ssize_t _budget, _count, _bound, _line, _line_start, _lined, _number_end, _offset
+    cdef Py_ssize_t _keys_limit, _number_limit, _stop, _string_limit, _text_limit, _token
     cdef public Py_ssize_t document
-    cdef public list errors, repairs
-    cdef list _frames
+    cdef list _errors, _frames, _repairs
     cdef str _begun_key, _held, _key, _number
-    cdef object _decoder, _limits, _number_state, _parse_float, _seen
+    cdef object _decoder, _limits, _parse_float, _seen
     cdef bytes _tail
     cdef Sink _sink
-    @cython.locals(text=str)
     cpdef feed(self, data)
+    @cython.locals(text=str)
+    cpdef read(self, data)
     cpdef flush(self)
     cdef _close_stream(self)
+    @cython.locals(number=str)
     cdef _finish(self)
     cdef bint _at_bom(self)
     cdef bint _outside(self)
@@ -49,38 +51,60 @@ cdef class Machine:
     cdef _give_up(self, error, str text, Py_ssize_t pos)
     cdef _keep(self, error)
     cdef _next_document(self, int state, Py_ssize_t pos)
-    @cython.locals(end=Py_ssize_t, state=int, char=Py_UCS4)
+    @cython.final
+    cdef _begin_at(self, Py_ssize_t offset)
+    @cython.final
+    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, state=int, char=Py_UCS4)
     cdef _run(self, str text, Py_ssize_t pos=*)
+    @cython.final
     cdef _count_lines(self, str text, Py_ssize_t end)
     cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
+    @cython.final
     cdef bint _closes(self, Py_UCS4 char, int state)
+    @cython.final
     cdef Py_ssize_t _value(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    @cython.final
     cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    @cython.final
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except -2
+    @cython.final
     cdef _ended(self, Py_ssize_t pos)
+    @cython.final
     @cython.locals(left=Py_ssize_t, end=Py_ssize_t)
     cdef Py_ssize_t _decode_whole(self, str text, Py_ssize_t pos) except -2
+    @cython.final
+    @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
-    @cython.locals(end=Py_ssize_t, plain=bint, run=str)
-    cdef Py_ssize_t _string(self, str text, Py_ssize_t pos) except -2
+    @cython.final
+    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, key=str)
+    cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end, int state) except -2
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
+    @cython.final
+    @cython.locals(quote=Py_ssize_t, run=str)
+    cdef Py_ssize_t _take_simple(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
+    @cython.final
     @cython.locals(key=str)
     cdef _add_to_key(self, str run)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
+    @cython.final
     @cython.locals(key=str)
     cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
+    @cython.final
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
-    @cython.locals(start=Py_ssize_t)
+    @cython.final
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int, number=str)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
+    @cython.final
     @cython.locals(number=str)
     cdef _add_to_number(self, str run)
-    cdef _end_number(self, str text, Py_ssize_t end)
-    cdef _finish_number(self, str number, str text, Py_ssize_t end)
+    @cython.final
+    cdef _finish_number(self, str number, bint integer, str text, Py_ssize_t end)
+    @cython.final
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
     cdef Py_ssize_t _unexpected(self, str text, Py_ssize_t pos, str expected=*) except -2
     cdef str _expected(self)

@@ -22,16 +22,18 @@ from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
+    INTEGER,
     LITERALS,
     LONE_HIGH,
     NUMBER,
-    NUMBER_DONE,
     NUMBER_STEPS,
     RECORD_END,
     SEPARATOR,
     SPACE,
+    START,
     STRING_RUN,
     UNDECODABLE,
+    ZERO,
     unescape,
 )
 from .paths import Path, to_text
@@ -69,6 +71,12 @@ class Limits:
 
 
 _DEFAULT_LIMITS: Final = Limits()
+_USUAL: Final = (
+    _DEFAULT_LIMITS.text,
+    _DEFAULT_LIMITS.string,
+    _DEFAULT_LIMITS.number,
+    _DEFAULT_LIMITS.keys,
+)
 # No text is that long, and offsets beyond it still fit a machine word when compiled.
 FAR: Final = 2**60
 
@@ -107,6 +115,8 @@ class Sink:
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
 WHOLE_ESCAPE: Final = len(r"\u0000")
+# A piece no longer than this is looked through more than once without harm.
+SHORT: Final = 256
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -117,18 +127,20 @@ class Machine:
     """The state machine: text → events, told to the sink before `feed` returns."""
 
     __slots__ = (
-        "_begin",
         "_begun_key",
         "_bom",
+        "_bound",
         "_budget",
         "_careful",
         "_closed",
         "_count",
         "_decoder",
         "_frames",
+        "_errors",
         "_fresh",
         "_held",
         "_key",
+        "_keys_limit",
         "_limits",
         "_line",
         "_line_start",
@@ -142,7 +154,8 @@ class Machine:
         "_offset",
         "_parse_float",
         "_plain",
-        "_room",
+        "_ready",
+        "_repairs",
         "_seen",
         "_sink",
         "_state",
@@ -153,8 +166,6 @@ class Machine:
         "_token",
         "_unique",
         "document",
-        "errors",
-        "repairs",
     )
 
     def __init__(
@@ -172,22 +183,27 @@ class Machine:
         self._unique = duplicates == "error"
         self._parse_float = parse_float
         self._limits = limits if limits is not None else _DEFAULT_LIMITS
-        self._text_limit = min(self._limits.text, FAR)
-        self._string_limit = min(self._limits.string, FAR)
-        self._number_limit = min(self._limits.number, FAR)
+        if limits is None:
+            self._text_limit, self._string_limit, self._number_limit, self._keys_limit = _USUAL
+        else:
+            self._text_limit = min(limits.text, FAR)
+            self._string_limit = min(limits.string, FAR)
+            self._number_limit = min(limits.number, FAR)
+            self._keys_limit = min(limits.keys, FAR)
         # The standard library's decoder, made when a piece is large enough; how much of this piece
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
         self._budget = 0
-        # Closed, with bytes left over, or with many documents: no piece is simply run.
+        # Closed, with bytes left over, or with many documents: no piece is simply run. Else, if
+        # nothing is held, it is.
         self._careful = many
+        self._ready = not many
         self._closed = False
-        # With many documents: which one this is, where it began, what went wrong in earlier ones.
+        # With many documents: which one this is, what went wrong in earlier ones.
         self.document = 0
-        self._begin = 0
-        self.errors: list[InvalidJSON | LimitExceeded] = []
+        self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
         # With leniency: what was repaired.
-        self.repairs: list[Repair] = []
+        self._repairs: list[Repair] | None = None
         # The state in which a document begins.
         self._fresh = VALUE
         self._state = VALUE
@@ -198,14 +214,13 @@ class Machine:
         self._count = 0
         self._seen: set[str] | None = None
         self._frames: list[tuple[bool, str, int, set[str] | None]] = []
-        # The token being read: where it began, where its limit is (for plain text: or that of the
-        # whole text, if it is nearer), its text so far.
+        # The token being read: where it began, where its limit is (or that of the whole text, if
+        # it is nearer), its text so far.
         self._token = 0
         self._stop = 0
-        self._room = 0
         self._begun_key = ""
         self._number = ""
-        self._number_state = "start"
+        self._number_state = START
         self._number_end = -1
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
         self._held = ""
@@ -213,8 +228,9 @@ class Machine:
         self._bom = True
         # In a string with nothing held: the next piece may be plain text through and through.
         self._plain = False
-        # The position of the first character that is not yet read.
+        # The position of the first character that is not yet read, and of the last allowed one.
         self._offset = 0
+        self._bound = self._text_limit
         # The line and where it began, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
@@ -223,6 +239,16 @@ class Machine:
     def tell(self, sink: Sink) -> None:
         """From the next event on, tell `sink`."""
         self._sink = sink
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With many documents: what ended some of them early, in order."""
+        return [] if self._errors is None else self._errors
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With leniency: what was put right, in order."""
+        return [] if self._repairs is None else self._repairs
 
     @property
     def pending(self) -> tuple[Path, str] | None:
@@ -257,29 +283,35 @@ class Machine:
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
-        if type(data) is not str:
-            return self._feed_other(data)
-        text = data
         # The common case of a long answer, so it comes first: no quote, escape or control
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
         if (
             self._plain
-            and text
+            and type(data) is str
+            and data
             and (
-                _plain_end(text, 0) == len(text)
+                plain_end(data, 0) == len(data)
                 if _COMPILED
-                else '"' not in text and "\\" not in text and text.isprintable()
+                else '"' not in data and "\\" not in data and data.isprintable()
             )
-            and self._offset + len(text) <= self._room
+            and self._offset + len(data) <= self._stop
         ):
-            self._offset += len(text)
-            self._sink.text(text)
-            return None
-        if self._held:
-            text = self._held + text
-            self._held = ""
-        if self._careful or self._offset + len(text) > self._text_limit:
-            return self._run_carefully(text)
+            self._offset += len(data)
+            self._sink.text(data)
+        elif self._ready and type(data) is str:
+            self._run(data)
+        else:
+            self.read(data)
+
+    def read(self, data: str | bytes) -> None:
+        """Read a piece that cannot simply be run."""
+        if type(data) is not str:
+            return self._feed_other(data)
+        if self._careful:
+            return self._run_carefully(data)
+        text = self._held + data
+        self._held = ""
+        self._ready = True
         return self._run(text)
 
     def flush(self) -> None:
@@ -296,14 +328,16 @@ class Machine:
 
     def _close_stream(self) -> None:
         self._closed = self._careful = True
-        self._plain = False
+        self._plain = self._ready = False
 
     def _finish(self) -> None:
         if self._tail:
             kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
             raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
-        if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
-            self._end_number("", 0)
+        if self._state == DIGITS and not self._frames and self._number_state >= ZERO:
+            number = self._number
+            self._number = ""
+            self._finish_number(number, self._number_state <= INTEGER, "", 0)
         if self._state != END and not (self._many and self._outside()):
             raise self._error_here(Truncated, self._expected(), "but the text ended")
 
@@ -328,6 +362,7 @@ class Machine:
             if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
                 self._tail = data
                 self._careful = bool(data) or self._many
+                self._ready = not self._careful
                 return None
             data = data.removeprefix(BOM_UTF8)
         self._tail = b""
@@ -340,6 +375,7 @@ class Machine:
             self._run_undecodable(text)
         self._tail = data[used:]
         self._careful = bool(self._tail) or self._many
+        self._ready = not self._careful and not self._held
         self._plain = self._plain and not self._tail
         return None
 
@@ -369,17 +405,17 @@ class Machine:
             raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         start = 0
         while True:
-            room = self._begin + self._text_limit - self._offset - len(self._held)
+            room = self._bound - self._offset - len(self._held)
             part = text[start : start + max(0, room)]
             start += len(part)
             self._run_documents(self._held + part)
             if start == len(text):
                 return
             end = len(self._held)
-            if self._offset + end < self._begin + self._text_limit:
+            if self._offset + end < self._bound:
                 continue  # another document began
             if self._many and self._outside():
-                self._begin = self._offset
+                self._begin_at(self._offset)
             else:
                 self._give_up(self._over("text", self._text_limit, self._held, end), "", end)
 
@@ -419,34 +455,51 @@ class Machine:
         self._seen = None
         self._frames.clear()
         self._begun_key = self._number = ""
-        self._begin = self._offset + pos
+        self._begin_at(self._offset + pos)
         self.document += 1
+
+    def _begin_at(self, offset: int) -> None:
+        """A document may begin here, and be as long as the limit allows."""
+        self._bound = offset + self._text_limit
 
     def _run(self, text: str, pos: int = 0) -> None:
         end = len(text)
+        after = self._offset + end
+        if after > self._bound:
+            return self._run_carefully(text)
         if end >= WORTH_DECODING:
             self._budget = 2 * end
         while pos < end:
             state = self._state
             if state >= STRING:
                 if state < DIGITS:
-                    pos = self._string(text, pos)
+                    pos = self._string(text, pos, end, state)
                 elif state == DIGITS:
                     pos = self._digits(text, pos)
                 else:
                     pos = self._skip(text, pos)
                 continue
             char = text[pos]
-            if char == "," and state == AFTER:
+            if char == '"' and state <= NEXT_KEY:
+                if state <= FIRST_ELEMENT:
+                    self._sink.start_string(self._offset + pos)
+                    pos = self._open_string(STRING, text, pos)
+                else:
+                    pos = self._open_string(KEY, text, pos)
+            elif char == "," and state == AFTER:
                 if self._object:
                     self._state = NEXT_KEY
                 else:
                     self._state = VALUE
                     self._count += 1
                 pos += 1
+                if pos < end and text[pos] == " ":
+                    pos += 1
             elif char == ":" and state == COLON:
                 self._state = VALUE
                 pos += 1
+                if pos < end and text[pos] == " ":
+                    pos += 1
             elif char in " \t\n\r":
                 pos += 1
                 if pos < end and text[pos] in " \t\n\r":
@@ -454,17 +507,19 @@ class Machine:
                         pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
-            elif char == '"' and state <= NEXT_KEY:
-                pos = self._open_string(KEY, text, pos)
             elif self._closes(char, state):
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
-        end -= len(self._held)
+        if self._held:
+            after -= len(self._held)
+            self._plain = self._ready = False
+        else:
+            self._plain = self._state == STRING
         if "\n" in text:
-            self._count_lines(text, end)
-        self._offset += end
-        self._plain = self._state == STRING and not self._held
+            self._count_lines(text, after - self._offset)
+        self._offset = after
+        return None
 
     def _count_lines(self, text: str, end: int) -> None:
         """Know the line of the character at `end` of this piece; each newline is counted once."""
@@ -482,7 +537,7 @@ class Machine:
         if found is None:
             return len(text)
         self._state = self._fresh
-        self._begin = self._offset + found.end()
+        self._begin_at(self._offset + found.end())
         return found.end()
 
     def _closes(self, char: str, state: int) -> bool:
@@ -492,10 +547,7 @@ class Machine:
         return char == "}" and state == FIRST_KEY
 
     def _value(self, text: str, pos: int, char: str) -> int:
-        """A value begins, or an empty array ends."""
-        if char == '"':
-            self._sink.start_string(self._offset + pos)
-            return self._open_string(STRING, text, pos)
+        """A value begins that is no string, or an empty array ends."""
         if char == "{" or char == "[":
             if len(text) - pos >= WORTH_DECODING and self._sink.takes_values():
                 end = self._decode_whole(text, pos)
@@ -590,42 +642,47 @@ class Machine:
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
         self._token = self._offset + pos
-        self._stop = self._token + 1 + self._string_limit
-        self._room = min(self._stop, self._begin + self._text_limit)
+        stop = self._offset + pos + 1 + self._string_limit
+        self._stop = stop if stop < self._bound else self._bound
         return pos + 1
 
-    def _string(self, text: str, pos: int) -> int:
+    def _string(self, text: str, pos: int, end: int, state: int) -> int:
         """In a string or key: take its characters up to the quote or the end of the piece."""
         if _COMPILED:
-            end = _plain_end(text, pos)
-            plain = end == len(text) or text[end] == '"'
-            run = text[pos:end]
+            stop = plain_end(text, pos)
+            plain = stop == end or text[stop] == '"'
+            run = text[pos:stop]
         else:
-            end = text.find('"', pos)
-            if end < 0:
-                end = len(text)
-            run = text[pos:end]
+            stop = text.find('"', pos) if '"' in text else -1
+            if stop < 0:
+                stop = end
+            run = text[pos:stop]
             plain = "\\" not in run and run.isprintable()
-        if not plain or self._offset + end > self._stop:
+        if not plain or self._offset + stop > self._stop:
             return self._escaped(text, pos)
-        if self._state == STRING:
+        if state == STRING:
             if run:
                 self._sink.text(run)
-            return end if end == len(text) else self._end_string(text, end)
-        if run:
-            self._add_to_key(run)
-        return end if end == len(text) else self._end_key(text, end)
+            return stop if stop == end else self._end_string(text, stop)
+        # As in `Tree.text`: what has no other owner is extended in place.
+        key = self._begun_key
+        self._begun_key = ""
+        key += run
+        self._begun_key = key
+        return stop if stop == end else self._end_key(text, stop)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
         end = min(len(text), self._stop - self._offset)
         stop = pos
+        if len(text) <= SHORT and "\\u" not in text:
+            stop = self._take_simple(text, pos, end)
         # The beginning of an escape alone, and nothing else: there is no run to look for.
-        if end - pos >= WHOLE_ESCAPE or not text.startswith("\\u", pos):
+        if stop == pos and (end - pos >= WHOLE_ESCAPE or not text.startswith("\\u", pos)):
             stop = STRING_RUN.match(text, pos, end).end()  # type: ignore[union-attr]  # may be empty
-        if stop > pos:
-            run = text[pos:stop]
-            self._take(unescape(run) if "\\" in run else run)
+            if stop > pos:
+                run = text[pos:stop]
+                self._take(unescape(run) if "\\" in run else run)
         if stop < len(text) and text[stop] == '"':
             if self._state == STRING:
                 return self._end_string(text, stop)
@@ -645,6 +702,21 @@ class Machine:
             return self._control(text, stop)
         if end < len(text):
             raise self._over("string", self._limits.string, text, end)
+        return end
+
+    def _take_simple(self, text: str, pos: int, end: int) -> int:
+        """Text with short escapes alone, told without a pattern. Gives where it ends, else `pos`."""
+        quote = text.find('"', pos, end)
+        if quote >= 0:
+            end = quote
+        run = text[pos:end]
+        if not run or run[-1] == "\\" or not run.isprintable():
+            return pos
+        try:
+            run = unescape(run)
+        except ValueError:
+            return pos
+        self._take(run)
         return end
 
     def _odd_escape(self, text: str, pos: int) -> int:
@@ -691,7 +763,7 @@ class Machine:
                 )
             self._seen.add(key)
         self._count += 1
-        if self._count > self._limits.keys:
+        if self._count > self._keys_limit:
             raise self._over("keys", self._limits.keys, text, quote)
         self._key = key
         self._state = COLON
@@ -702,34 +774,46 @@ class Machine:
         """A number: at once when its end is in sight, else digit by digit."""
         self._token = self._offset + pos
         self._stop = self._token + self._number_limit
-        found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
-        if found is not None:
-            end = found.end()
-            if end < len(text) and text[end] in ",]} \t\n\r" and self._offset + end <= self._stop:
-                self._finish_number(found.group(), text, end)
-                return end
+        if not _COMPILED and len(text) - pos > 6:
+            found = NUMBER.match(text, pos)
+            if found is not None:
+                end = found.end()
+                if (
+                    end < len(text)
+                    and text[end] in ",]} \t\n\r"
+                    and self._offset + end <= self._stop
+                ):
+                    self._finish_number(found.group(), found.lastindex is None, text, end)
+                    return end
         self._state = DIGITS
-        self._number_state = "start"
+        self._number_state = START
         return self._digits(text, pos)
 
     def _digits(self, text: str, pos: int) -> int:
         start, state = pos, self._number_state
-        while pos < len(text):
+        end = min(len(text), self._stop - self._offset)
+        while pos < end:
             step = NUMBER_STEPS[state].get(text[pos])
             if step is None:
                 break
-            if self._offset + pos >= self._stop:
-                self._add_to_number(text[start:pos])
-                raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
-        self._add_to_number(text[start:pos])
-        self._number_state = state
-        if pos < len(text):
-            if state not in NUMBER_DONE:
-                return self._unexpected(text, pos)
-            self._number_end = self._offset + pos
-            self._end_number(text, pos)
+            if _COMPILED and state >= INTEGER:
+                while pos < end and "0" <= text[pos] <= "9":
+                    pos += 1
+        if pos > start:
+            self._add_to_number(text[start:pos])
+            self._number_state = state
+        if pos == len(text):
+            return pos
+        if pos == end and text[pos] in NUMBER_STEPS[state]:
+            raise self._over("number", self._limits.number, text, pos)
+        if state < ZERO:
+            return self._unexpected(text, pos)
+        self._number_end = self._offset + pos
+        number = self._number
+        self._number = ""
+        self._finish_number(number, state <= INTEGER, text, pos)
         return pos
 
     def _add_to_number(self, run: str) -> None:
@@ -739,26 +823,24 @@ class Machine:
         number += run
         self._number = number
 
-    def _end_number(self, text: str, end: int) -> None:
-        number = self._number
-        self._number = ""
-        self._finish_number(number, text, end)
-
-    def _finish_number(self, number: str, text: str, end: int) -> None:
+    def _finish_number(self, number: str, integer: bool, text: str, end: int) -> None:
         """A number that ended before the character at `end` of this piece."""
-        if "." in number or "e" in number or "E" in number:
+        if integer:
+            try:
+                value = int(number)
+            except ValueError as error:
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+        else:
             try:
                 value = self._parse_float(number)
             except (ValueError, ArithmeticError) as error:  # as Decimal, for a huge exponent
                 got = f"but got {number!r}"
                 raise self._error(InvalidJSON, "another number", got, text, end) from error
-        else:
-            try:
-                value = int(number)
-            except ValueError as error:
-                raise self._over("number", get_int_max_str_digits(), text, end) from error
         self._sink.scalar(value, number, self._token)
-        self._ended(end)
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._ended(end)
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
@@ -787,7 +869,7 @@ class Machine:
 
     def _expected(self) -> str:
         if self._state == AFTER or (
-            self._state == DIGITS and self._number_state in NUMBER_DONE and self._frames
+            self._state == DIGITS and self._number_state >= ZERO and self._frames
         ):
             return f"',' or {'}' if self._object else ']'!r}"
         if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
@@ -832,7 +914,7 @@ class Machine:
         return offset, self._line, offset - self._line_start + 1
 
 
-def _plain_end(text: str, pos: int) -> int:
+def plain_end(text: str, pos: int) -> int:
     """Where plain text ends: at a quote, an escape, a control character or the end of the piece."""
     end = len(text)
     while pos < end:

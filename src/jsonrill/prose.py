@@ -46,7 +46,8 @@ class ProseMachine(Machine):
     def __init__(self, sink: Sink, *, rules: bool | Iterable[str], **options: Any) -> None:
         super().__init__(sink, **options)
         self._rules = rule_names(rules)
-        self._text_limit = max(self._text_limit, ahead.REACH)
+        self._repairs = []
+        self._bound = self._text_limit = max(self._text_limit, ahead.REACH)
         self._state = self._fresh = BEFORE
         # How many repairs this document has.
         self._mended = 0
@@ -137,7 +138,7 @@ class ProseMachine(Machine):
             self._between = False
             self._next_document(VALUE, pos)
         elif self._many:
-            self._begin = self._offset + pos
+            self._begin_at(self._offset + pos)
         self._state = VALUE
         return pos
 

@@ -11,7 +11,16 @@ import re
 from typing import Any, Final
 
 from . import ahead
-from .grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LITERALS, LONE_HIGH, RECORD_END, unescape
+from .grammar import (
+    CUT_ESCAPE,
+    ESCAPE,
+    GOOD_ESCAPE,
+    LITERALS,
+    LONE_HIGH,
+    MINUS,
+    RECORD_END,
+    unescape,
+)
 from .machine import Machine, Sink
 from .prose import ProseMachine
 from .rules import QUOTES
@@ -216,7 +225,7 @@ class LenientMachine(ProseMachine):
 
     def _mend_infinity(self, text: str, pos: int) -> int:
         """-Infinity: the minus was read as that of a number."""
-        if self._number_state != "minus":
+        if self._number_state != MINUS:
             return -1
         end = self._mend_mark("nan", ahead.WORD["Infinity"], text, pos)
         if end >= 0 and not self._held:
