@@ -11,7 +11,6 @@ from .machines import machine
 from .paths import Path
 from .rebuilder import Growing, Tree
 
-
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
 

@@ -705,7 +705,7 @@ class Machine:
         return end
 
     def _take_simple(self, text: str, pos: int, end: int) -> int:
-        """Text with short escapes alone, told without a pattern. Gives where it ends, else `pos`."""
+        """Text with short escapes alone, without a pattern. Gives where it ends, else `pos`."""
         quote = text.find('"', pos, end)
         if quote >= 0:
             end = quote

@@ -255,7 +255,7 @@ class Tree(Sink):
 class Growing:
     """What one may ask of a value that grows."""
 
-    __slots__ = {  # noqa: RUF012
+    __slots__ = {
         "_tree": "",
         "live": "What is known, without any copy: look now, it changes with the next `feed`.",
     }
