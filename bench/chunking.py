@@ -44,8 +44,8 @@ def growing(jsonrill: Any, text: str, step: int, start: int = 0) -> Iterator[str
     document = jsonrill.Document()
     document.feed(text[:start])
     for at in range(start, len(text), step):
-        if document.feed(text[at : at + step]) or at == start:
-            yield json.dumps(shuffled(document.live, chance), ensure_ascii=False)
+        document.feed(text[at : at + step])
+        yield json.dumps(shuffled(document.live, chance), ensure_ascii=False)
 
 
 def shuffled(value: Any, chance: random.Random) -> Any:

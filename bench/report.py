@@ -469,7 +469,8 @@ def chunker(found: Results) -> str:
     def shown(costs: dict[str, float], name: str) -> str:
         if name not in costs:
             return "–"
-        loads = costs.get(name.replace("chunker,", "json.loads,"), costs["json.loads"])
+        step = name.removeprefix("chunker") if name.startswith("chunker,") else ""
+        loads = costs[f"json.loads{step}"]
         return f"{number(costs[name])} ({costs[name] / loads:.2f}×)"
 
     rows = [
