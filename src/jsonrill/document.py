@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
 from .errors import InvalidJSON, LimitExceeded
-from .machine import Limits, Repair, plain_end
+from .limits import Limits
+from .machine import plain_end
 from .machines import machine
 from .paths import Path
 from .rebuilder import Growing, Tree
+from .sink import Repair
 
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")

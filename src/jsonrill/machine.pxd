@@ -1,36 +1,26 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
+from .sink cimport Sink
+from .standing cimport Standing
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT
 cdef int START, ZERO, INTEGER
+cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
 cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
 cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 
-cdef class Sink:
-    cpdef start_object(self, Py_ssize_t offset)
-    cpdef start_array(self, Py_ssize_t offset)
-    cpdef end_container(self, Py_ssize_t offset)
-    cpdef key(self, str key, Py_ssize_t offset)
-    cpdef start_string(self, Py_ssize_t offset)
-    cpdef text(self, str run)
-    cpdef end_string(self)
-    cpdef scalar(self, object value, object text, Py_ssize_t offset)
-    cpdef complete(self, Py_ssize_t offset)
-    cpdef next_document(self)
-    cpdef bint takes_values(self)
-
-cdef class Machine:
-    cdef bint _bom, _careful, _closed, _many, _object, _plain, _ready, _unique
-    cdef int _fresh, _number_state, _state
-    cdef Py_ssize_t _budget, _count, _bound, _line, _line_start, _lined, _number_end, _offset
-    cdef Py_ssize_t _keys_limit, _number_limit, _stop, _string_limit, _text_limit, _token
+cdef class Machine(Standing):
+    cdef bint _bom, _many, _unique
+    cdef int _fresh
+    cdef Py_ssize_t _bound, _budget, _number_end, _stop
+    cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
-    cdef list _errors, _frames, _repairs
-    cdef str _begun_key, _held, _key, _number
+    cdef list _errors, _repairs
+    cdef str _begun_key
     cdef object _decoder, _limits, _parse_float, _seen
     cdef bytes _tail
     cdef Sink _sink
@@ -38,7 +28,6 @@ cdef class Machine:
     @cython.locals(text=str)
     cpdef read(self, data)
     cpdef flush(self)
-    cdef _close_stream(self)
     @cython.locals(number=str)
     cdef _finish(self)
     cdef bint _at_bom(self)
@@ -56,8 +45,6 @@ cdef class Machine:
     @cython.final
     @cython.locals(end=Py_ssize_t, after=Py_ssize_t, state=int, char=Py_UCS4)
     cdef _run(self, str text, Py_ssize_t pos=*)
-    @cython.final
-    cdef _count_lines(self, str text, Py_ssize_t end)
     cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
     @cython.final
     cdef bint _closes(self, Py_UCS4 char, int state)
@@ -107,10 +94,3 @@ cdef class Machine:
     @cython.final
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
     cdef Py_ssize_t _unexpected(self, str text, Py_ssize_t pos, str expected=*) except -2
-    cdef str _expected(self)
-    cdef _path(self, bint value)
-    cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
-    cdef _error_here(self, kind, str expected, str got)
-    cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
-    cdef dict _place(self, str text, Py_ssize_t pos)
-    cdef tuple _position(self, str text, Py_ssize_t pos)

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
-from dataclasses import dataclass
 from json import JSONDecoder
 from sys import get_int_max_str_digits
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
 from .grammar import (
@@ -36,13 +35,14 @@ from .grammar import (
     ZERO,
     unescape,
 )
-from .paths import Path, to_text
+from .limits import FAR, USUAL, Limits
+from .sink import Repair, Sink
+from .standing import Standing
 from .states import (
     AFTER,
     COLON,
     DIGITS,
     END,
-    EXPECTED,
     FIRST_ELEMENT,
     FIRST_KEY,
     KEY,
@@ -51,66 +51,11 @@ from .states import (
     STRING,
     VALUE,
 )
+from .whole import bounded_decoder, deeper
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds on what strangers can send, in characters of source text and per document."""
-
-    depth: int = 256
-    text: int = 64 * 2**20
-    string: int = 16 * 2**20
-    number: int = 400
-    keys: int = 100_000
-    repairs: int = 100_000
-
-    def __post_init__(self) -> None:
-        others = (self.depth, self.string, self.number, self.keys, self.repairs)
-        if self.text < 1 or min(others) < 0:
-            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
-
-
-_DEFAULT_LIMITS: Final = Limits()
-_USUAL: Final = (
-    _DEFAULT_LIMITS.text,
-    _DEFAULT_LIMITS.string,
-    _DEFAULT_LIMITS.number,
-    _DEFAULT_LIMITS.keys,
-)
-# No text is that long, and offsets beyond it still fit a machine word when compiled.
-FAR: Final = 2**60
-
-
-class Repair(NamedTuple):
-    """What lenient parsing put right: which rule, and the character at which it was noticed."""
-
-    rule: str
-    offset: int
-    line: int
-    column: int
-    document: int = 0
-
-
-class Sink:
-    """What the machine tells. Each call is an event that has happened; offsets are of tokens."""
-
-    __slots__ = ()
-
-    def start_object(self, offset: int) -> None: ...
-    def start_array(self, offset: int) -> None: ...
-    def end_container(self, offset: int) -> None: ...
-    def key(self, key: str, offset: int) -> None: ...
-    def start_string(self, offset: int) -> None: ...
-    def text(self, run: str) -> None: ...
-    def end_string(self) -> None: ...
-    def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
-    def complete(self, offset: int) -> None: ...
-    def next_document(self) -> None: ...
-
-    def takes_values(self) -> bool:
-        """May a whole container be handed over by `scalar`, instead of event by event?"""
-        return False
-
+# The usual limits, as numbers of the compiler's.
+_MOST_TEXT, _MOST_STRING = USUAL.text, USUAL.string
+_MOST_NUMBER, _MOST_KEYS = USUAL.number, USUAL.keys
 
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
@@ -123,7 +68,7 @@ _COMPILED: Final = not __file__.endswith(".py")
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
-class Machine:
+class Machine(Standing):
     """The state machine: text → events, told to the sink before `feed` returns."""
 
     __slots__ = (
@@ -131,39 +76,22 @@ class Machine:
         "_bom",
         "_bound",
         "_budget",
-        "_careful",
-        "_closed",
-        "_count",
         "_decoder",
-        "_frames",
         "_errors",
         "_fresh",
-        "_held",
-        "_key",
         "_keys_limit",
         "_limits",
-        "_line",
-        "_line_start",
-        "_lined",
         "_many",
-        "_number",
         "_number_end",
         "_number_limit",
-        "_number_state",
-        "_object",
-        "_offset",
         "_parse_float",
-        "_plain",
-        "_ready",
         "_repairs",
         "_seen",
         "_sink",
-        "_state",
         "_stop",
         "_string_limit",
         "_tail",
         "_text_limit",
-        "_token",
         "_unique",
         "document",
     )
@@ -182,9 +110,10 @@ class Machine:
         self._many = many
         self._unique = duplicates == "error"
         self._parse_float = parse_float
-        self._limits = limits if limits is not None else _DEFAULT_LIMITS
+        self._limits = limits if limits is not None else USUAL
         if limits is None:
-            self._text_limit, self._string_limit, self._number_limit, self._keys_limit = _USUAL
+            self._text_limit, self._string_limit = _MOST_TEXT, _MOST_STRING
+            self._number_limit, self._keys_limit = _MOST_NUMBER, _MOST_KEYS
         else:
             self._text_limit = min(limits.text, FAR)
             self._string_limit = min(limits.string, FAR)
@@ -213,7 +142,7 @@ class Machine:
         self._key = ""
         self._count = 0
         self._seen: set[str] | None = None
-        self._frames: list[tuple[bool, str, int, set[str] | None]] = []
+        self._frames = []
         # The token being read: where it began, where its limit is (or that of the whole text, if
         # it is nearer), its text so far.
         self._token = 0
@@ -249,37 +178,6 @@ class Machine:
     def repairs(self) -> list[Repair]:
         """With leniency: what was put right, in order."""
         return [] if self._repairs is None else self._repairs
-
-    @property
-    def pending(self) -> tuple[Path, str] | None:
-        """Path and text of the number or literal that is being read, else None."""
-        text = self.pending_text
-        return None if text is None else (self.pending_path, text)
-
-    @property
-    def pending_path(self) -> Path:
-        """The path of the value that is being read, or comes next."""
-        path: Path = self._path(value=True)
-        return path
-
-    @property
-    def pending_text(self) -> str | None:
-        """Text of the number or literal that is being read, else None."""
-        if self._state == DIGITS:
-            return self._number
-        if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
-            return self._held
-        return None
-
-    @property
-    def pending_offset(self) -> int:
-        """Where what is pending began: the character at the end of the text, if nothing is."""
-        return self._token if self._state == DIGITS else self._offset
-
-    @property
-    def token_offset(self) -> int:
-        """Where the number or literal began that was read last, or was refused."""
-        return self._token
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
@@ -325,10 +223,6 @@ class Machine:
                 raise
             self._keep(error)
         self._close_stream()
-
-    def _close_stream(self) -> None:
-        self._closed = self._careful = True
-        self._plain = self._ready = False
 
     def _finish(self) -> None:
         if self._tail:
@@ -521,16 +415,6 @@ class Machine:
         self._offset = after
         return None
 
-    def _count_lines(self, text: str, end: int) -> None:
-        """Know the line of the character at `end` of this piece; each newline is counted once."""
-        start = max(0, self._lined - self._offset)
-        if end > start:
-            self._line += text.count("\n", start, end)
-            last = text.rfind("\n", start, end)
-            if last >= 0:
-                self._line_start = self._offset + last + 1
-            self._lined = self._offset + end
-
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
         found = RECORD_END.search(text, pos)
@@ -602,7 +486,7 @@ class Machine:
         if left > self._budget or left > self._limits.string or self._unique:
             return pos
         if self._decoder is None:
-            self._decoder = self._whole_decoder()
+            self._decoder = bounded_decoder(self._limits.number, self._parse_float)
         self._budget -= left
         try:
             value, end = self._decoder.raw_decode(text, pos)
@@ -610,7 +494,7 @@ class Machine:
             return pos
         if text.count(":", pos, end) > self._limits.keys:
             return pos
-        if _deeper(
+        if deeper(
             value,
             self._limits.depth - len(self._frames),
             text.count("[", pos, end) + text.count("{", pos, end),
@@ -620,24 +504,6 @@ class Machine:
         self._sink.scalar(value, None, self._offset + pos)
         self._ended(end)
         return end
-
-    def _whole_decoder(self) -> JSONDecoder:
-        limit, parse_float = self._limits.number, self._parse_float
-
-        def bounded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
-            def number(text: str) -> Any:
-                if len(text) > limit:
-                    raise ValueError("too long a number: the machine walks")
-                return convert(text)
-
-            return number
-
-        def refuse(name: str) -> Any:
-            raise ValueError(f"{name} is not JSON: the machine walks")
-
-        return JSONDecoder(
-            parse_float=bounded(parse_float), parse_int=bounded(int), parse_constant=refuse
-        )
 
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
@@ -867,52 +733,6 @@ class Machine:
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
-    def _expected(self) -> str:
-        if self._state == AFTER or (
-            self._state == DIGITS and self._number_state >= ZERO and self._frames
-        ):
-            return f"',' or {'}' if self._object else ']'!r}"
-        if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
-            return repr(LITERALS[self._held[0]][0])
-        return EXPECTED[self._state]
-
-    def _path(self, *, value: bool) -> Path:
-        """The path of the open container, or of the value in it that is being read."""
-        path = [key if in_object else count for in_object, key, count, _ in self._frames[1:]]
-        if value and self._frames:
-            path.append(self._key if self._object else self._count)
-        return tuple(path)
-
-    def _error(
-        self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
-    ) -> InvalidJSON:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
-        return kind(f"expected {expected} {got} {where}", expected=expected, **place)
-
-    def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
-        """An error between two pieces: right after all that was read or held."""
-        return self._error(kind, expected, got, self._held, len(self._held))
-
-    def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
-        return LimitExceeded(f"more than {bound} ({limit}) {where}", limit=limit, **place)
-
-    def _place(self, text: str, pos: int) -> dict[str, Any]:
-        """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
-        self._close_stream()
-        offset, line, column = self._position(text, pos)
-        in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
-        path = self._path(value=in_value)
-        return {"offset": offset, "line": line, "column": column, "path": path}
-
-    def _position(self, text: str, pos: int) -> tuple[int, int, int]:
-        """Offset, line and column of the character at `pos` of this piece."""
-        self._count_lines(text, pos)
-        offset = self._offset + pos
-        return offset, self._line, offset - self._line_start + 1
-
 
 def plain_end(text: str, pos: int) -> int:
     """Where plain text ends: at a quote, an escape, a control character or the end of the piece."""
@@ -923,19 +743,3 @@ def plain_end(text: str, pos: int) -> int:
             return pos
         pos += 1
     return end
-
-
-def _deeper(value: Any, depth: int, brackets: int) -> bool:
-    """Are containers nested deeper than `depth` in this value, which has so many of them?"""
-    if brackets <= depth:
-        return False
-    level = [value]
-    while level and depth > 0:
-        depth -= 1
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) is dict or type(inner) is list
-        ]
-    return bool(level)

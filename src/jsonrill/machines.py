@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from .machine import Limits, Machine, Sink
+from .limits import Limits
+from .machine import Machine
+from .sink import Sink
 
 
 def machine(

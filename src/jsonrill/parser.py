@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from .errors import InvalidJSON, LimitExceeded
 from .fragments import Fragment, Kind, Parts
-from .machine import Limits, Repair, Sink
+from .limits import Limits
 from .machines import machine
 from .paths import Path, Place
+from .sink import Repair, Sink
 
 
 class FragmentSink(Sink):

@@ -14,8 +14,9 @@ from typing import Any, Final
 from . import ahead
 from .ahead import Shape
 from .grammar import SPACE
-from .machine import Machine, Repair, Sink
+from .machine import Machine
 from .rules import QUOTES, rule_names
+from .sink import Repair, Sink
 from .states import (
     BEFORE,
     BLOCK_COMMENT,

@@ -1,6 +1,6 @@
 # Types for the compiler; the code is in rebuilder.py.
 cimport cython
-from .machine cimport Sink
+from .sink cimport Sink
 
 cdef dict _NO_NAMES
 

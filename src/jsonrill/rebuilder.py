@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from .fragments import Dialect, Fragment, WireReader
-from .machine import Sink
 from .paths import Path, from_text, lookup
+from .sink import Sink
 
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000

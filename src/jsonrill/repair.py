@@ -21,9 +21,10 @@ from .grammar import (
     RECORD_END,
     unescape,
 )
-from .machine import Machine, Sink
+from .machine import Machine
 from .prose import ProseMachine
 from .rules import QUOTES
+from .sink import Sink
 from .states import (
     AFTER,
     BARE_KEY,
