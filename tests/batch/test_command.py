@@ -49,6 +49,16 @@ def test_options_reach_the_job(tmp_path: Path, args: list[str], row: dict[str, A
     assert row.items() <= rows(tmp_path / "out")[0].items()
 
 
+def test_options_for_snapshots_reach_the_job(tmp_path: Path) -> None:
+    path = log(tmp_path / "a.jsonl", {"snapshots": [{"a": "Hello", "b": None}, {"a": "Bye"}]})
+    args = ("chunks", path, "--null", "placeholder", "--on-revision", "keep", "--eager")
+    ran = batch(*args, "--out", tmp_path / "out", *FAST)
+    assert ran.returncode == 0, ran.stderr
+    assert "".join(rows(tmp_path / "out")[0]["chunks"]) == '{"a":"Hello"}'
+    job = json.loads((tmp_path / "out" / "manifest.json").read_text())["job"]
+    assert job["eager"] is True and job["null"] == "placeholder"
+
+
 def test_schemas_are_files_or_names(tmp_path: Path) -> None:
     pytest.importorskip("jsonschema_rs")
     pytest.importorskip("pydantic")

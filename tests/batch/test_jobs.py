@@ -145,6 +145,13 @@ def test_entities_may_have_a_schema_each() -> None:
     assert [row["status"] for row in rows] == ["ERROR", "ERROR", "COMPLETED"]
 
 
+def test_one_name_may_have_its_schema_too() -> None:
+    pytest.importorskip("jsonschema_rs")
+    job = Job(kind="updates", entity="colors", schema={"colors": {"required": ["rgb"]}})
+    rows, _, _ = do(job, stream(COLOURS))
+    assert [row["status"] for row in rows] == ["ERROR", "ERROR"]
+
+
 def test_fragments_are_those_of_the_library() -> None:
     rows, _, _ = do(Job(kind="fragments"), stream(COLOURS))
     wanted = [jsonrill.to_wire(fragment) for fragment in jsonrill.fragments(by(4, COLOURS))]

@@ -103,6 +103,13 @@ def test_whatever_a_log_says_is_escaped() -> None:
     assert "script" not in Reader(text).tags
 
 
+def test_nothing_of_a_log_reaches_the_terminal_or_breaks_the_files() -> None:
+    bad = {"file": "\x1b[2J\udcff.jsonl", "line": 1, "code": "NOT_JSON", "message": "\x9b1m\n"}
+    made = report(Summary(streams=1, quarantined={"NOT_JSON": 1}), samples=[bad])
+    assert r"\u001b[2J\udcff.jsonl line 1: \u009b1m\u000a" in made.to_text()
+    assert made.to_text().encode() and page(made).encode()
+
+
 def test_a_report_of_nothing_has_a_page_too() -> None:
     empty = report(Summary())
     assert not Reader(page(empty)).open and "0 streams" in empty.to_text()

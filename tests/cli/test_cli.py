@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -177,6 +178,9 @@ def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) ->
     if command == "calls":
         (tmp_path / "log").write_text("data: [DONE]\n\n")
         example = example.replace("curl -sN ...", "cat log")
+    if command == "batch":
+        (tmp_path / "logs").mkdir()
+        (tmp_path / "logs" / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "[1]"}\n'))
     script = re.sub(r"\bjsonrill\b", shlex.join(BASE), example)
     done = subprocess.run(
         script, shell=True, cwd=tmp_path, capture_output=True, env=ENV, timeout=60

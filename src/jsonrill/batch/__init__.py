@@ -5,9 +5,9 @@ on after whatever stopped it. `process_shard` is the work itself, for an engine 
 in, rows out, a `Summary` at the end.
 
 record.py   a line → a stream, in any of its forms
-work.py     a stream → rows, one function for each kind of job
+work.py     a stream → rows, one function for each kind of job; judged.py, tally.py: its parts
 shard.py    lines → rows, quarantine and summary; pure
-reading.py  files → lines: ranges, .gz, .zst, event streams
+reading.py  files → lines: ranges, event streams; archives.py: .gz, .zst
 plan.py     inputs → files → shards
 task.py     one shard, from its files to its record
 engine.py, local.py, cluster.py, worker.py   who does the shards, and what if they die

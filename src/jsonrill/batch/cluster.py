@@ -7,10 +7,12 @@ elsewhere; a shard that it gives up is judged as on one machine.
 
 from __future__ import annotations
 
+import signal
 import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from threading import current_thread, main_thread
 from typing import Any, Final
 
 from .engine import MakeTask, Outcome, Trials
@@ -52,12 +54,13 @@ class Cluster:
     def _connected(self, opened: ExitStack) -> Any:
         try:
             if self._scheduler is None:
-                cluster = self._dask.LocalCluster(
-                    n_workers=self._workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                )
+                with _unheard():
+                    cluster = self._dask.LocalCluster(
+                        n_workers=self._workers,
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address="127.0.0.1:0",
+                    )
                 return opened.enter_context(self._dask.Client(opened.enter_context(cluster)))
             return opened.enter_context(self._dask.Client(self._scheduler, timeout=PATIENCE))
         except (OSError, TimeoutError, ValueError) as error:
@@ -111,3 +114,16 @@ class Cluster:
             return trials.death(shard, "was lost", mark)
         message = f"{type(error).__name__}: {error}"
         return {"index": shard.index, "state": "broken", "message": message}
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Processes that are started meanwhile leave Ctrl-C to this one, which then ends them."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -17,6 +17,8 @@ from .task import do_task, read_mark
 # How often a shard may lose its worker, or not find its input, before it is given up.
 MOST_DEATHS: Final = 5
 MOST_READS: Final = 3
+# How many lines of a shard may be put aside because they kill.
+MOST_DEADLY: Final = 50
 
 MakeTask = Callable[[Shard, Mapping[int, str]], dict[str, Any]]
 Outcome = dict[str, Any]
@@ -77,17 +79,19 @@ class Trials:
         index = shard.index
         place = read_mark(mark) if mark is not None else None
         line = -1 if place is None else place[0]
-        if line >= 0 and self._line.get(index) == line:
-            why = f"twice a worker {how} while it read this line"
-            self._skip.setdefault(index, {})[line] = why
+        skip = self._skip.setdefault(index, {})
+        if line >= 0 and self._line.get(index) == line and line not in skip:
+            skip[line] = f"twice a worker {how} while it read this line"
             self._deaths[index] = 0
-            return None
+            return None if len(skip) <= MOST_DEADLY else _given_up(index, MOST_DEADLY, how)
         self._line[index] = line
         self._deaths[index] = self._deaths.get(index, 0) + 1
-        if self._deaths[index] < MOST_DEATHS:
-            return None
-        message = f"{MOST_DEATHS} workers died of it; the last one {how}"
-        return {"index": index, "state": "broken", "message": message}
+        return None if self._deaths[index] < MOST_DEATHS else _given_up(index, MOST_DEATHS, how)
+
+
+def _given_up(index: int, deaths: int, how: str) -> Outcome:
+    message = f"more than {deaths - 1} workers died of it; the last one {how}"
+    return {"index": index, "state": "broken", "message": message}
 
 
 def how_it_ended(code: int) -> str:

@@ -35,7 +35,7 @@ svg text{font:12px system-ui,sans-serif;fill:var(--dim)}
 .axis{stroke:var(--line);stroke-width:1}
 table{border-collapse:collapse;width:100%;font-size:.95rem}
 th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);
-vertical-align:top;overflow-wrap:anywhere}
+vertical-align:top;overflow-wrap:break-word}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 """
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -45,7 +45,9 @@ _HEIGHT: Final = 180
 
 def page(report: Report) -> str:
     """The whole page."""
-    return "\n".join(_parts(report)) + "\n"
+    whole = "\n".join(_parts(report)) + "\n"
+    # A file's name may have bytes that are no text.
+    return whole.encode("utf-8", "replace").decode()
 
 
 def _parts(report: Report) -> Iterator[str]:
@@ -81,7 +83,7 @@ def _about(report: Report) -> str:
     parts = [
         f"{counted(report.files, 'file')}, {size(report.summary.bytes)}",
         f"{counted(report.shards, 'shard')} in {duration(report.seconds)}",
-        f"{report.engine}, {counted(report.workers, 'worker')}",
+        report.engine + (f", {counted(report.workers, 'worker')}" if report.workers else ""),
     ]
     if report.resumed:
         parts.append(f"{counted(report.resumed, 'shard')} done before")
@@ -128,7 +130,8 @@ def _waits(title: str, spreads: dict[str, Spread]) -> Iterator[str]:
         yield f"<h2>{escape(title)}</h2>"
     for unit in UNITS:
         if unit in spreads:
-            caption = f"<figcaption>{escape(shown(spreads[unit], unit))}</figcaption>"
+            said = f"{shown(spreads[unit], unit)} (logarithmic scale)"
+            caption = f"<figcaption>{escape(said)}</figcaption>"
             yield f"<figure>{caption}{_histogram(f'{title}, {unit}', spreads[unit])}</figure>"
 
 

@@ -74,7 +74,7 @@ class Report:
 
     def to_text(self) -> str:
         """For a terminal or a log."""
-        return "\n".join(self._lines()) + "\n"
+        return "\n".join(map(printable, self._lines())) + "\n"
 
     def _lines(self) -> Iterator[str]:
         total = self.summary
@@ -103,6 +103,13 @@ class Report:
             yield f"    {where(bad)}: {bad['message']}"
         for name, why in self.failed.items():
             yield f"  FAILED      {name}: {why}"
+
+
+def printable(text: str) -> str:
+    """Names and messages come from strangers: nothing in them that a terminal obeys."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
 def where(bad: dict[str, Any]) -> str:

@@ -82,6 +82,7 @@ def run(
     if format not in FORMATS:
         raise ValueError(f"a format is one of {', '.join(FORMATS)}; not {format!r}")
     Work(job)
+    _as_json(job)
     if format == "parquet":
         need_pyarrow()
     files = find_files(inputs, form)
@@ -169,8 +170,10 @@ class _Run:
                         self._take(outcome)
                     self._show(began)
             except KeyboardInterrupt:
+                # More may be done than this process has heard of.
+                done = len(done_of(self._folder, self._manifest, self._shards))
                 raise Interrupted(
-                    f"stopped, with {len(self._done)} of {len(self._shards)} shards done"
+                    f"stopped, with {done} of {len(self._shards)} shards done"
                 ) from None
 
     def _make_task(self, opened: ExitStack) -> Any:
@@ -267,7 +270,8 @@ def _engine(name: str, workers: int | None, scheduler: str | None) -> _Engine:
     if name == "dask":
         from .cluster import Cluster
 
-        return _Engine(Cluster(scheduler, max(1, count)), name, count)
+        # How many there are elsewhere is not ours to know.
+        return _Engine(Cluster(scheduler, max(1, count)), name, 0 if scheduler else count)
     if scheduler is not None:
         raise ValueError('a scheduler is for engine="dask"')
     if count == 0:
@@ -275,6 +279,15 @@ def _engine(name: str, workers: int | None, scheduler: str | None) -> _Engine:
     from .local import Local
 
     return _Engine(Local(count), name, count)
+
+
+def _as_json(job: Job) -> None:
+    try:
+        json.dumps(job.to_json())
+    except TypeError as error:
+        raise TypeError(
+            f'{error}: what workers do is JSON; name a type like "module:Name"'
+        ) from error
 
 
 def _processors() -> int:

@@ -13,7 +13,8 @@ from .errors import BadRecord
 from .job import Job
 from .record import read_line
 from .summary import Summary
-from .work import Tally, Work
+from .tally import Tally
+from .work import Work
 
 Write = Callable[[str], object]
 

@@ -78,8 +78,6 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
             write = files.enter_context(ROWS[task["format"]](folder, part))
             later = _Later(folder, quarantine, files)
             summary = process_shard(lines, job, write, later)
-    if not later.used:
-        folder.remove(quarantine)
     record = {
         "shard": shard.name,
         "part": folder.size(part),

@@ -7,86 +7,25 @@ good and the error, and the tally counts it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ..document import Document
-from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, Truncated
+from ..entities import Entities
+from ..errors import InvalidJSON, LimitExceeded, RevisionError, Truncated
 from ..fragments import to_wire
 from ..grammar import dumps
-from ..machine import Repair
 from ..parser import Parser
 from ..partial import PartialStream
 from ..paths import Path, to_text
-from ..rebuilder import Rebuilder
 from ..toolcalls import ToolCall, ToolCalls
 from .errors import BadRecord
 from .job import Job, resolved
+from .judged import Judged, Violated
 from .record import Stream, texts
-from .summary import Spread, Summary
+from .tally import Tally
 
 if TYPE_CHECKING:
-    from ..schema import Schema, Violation
-
-
-@dataclass(slots=True)
-class Tally:
-    """What is measured of one stream: pieces and characters so far, and where something came."""
-
-    stream: Stream
-    pieces: int = 0
-    characters: int = 0
-    # The piece, and the characters with it, of the first value and of the last change.
-    first: tuple[int, int] | None = None
-    last: tuple[int, int] | None = None
-    after_error: int = 0
-    errors: list[dict[str, Any]] = field(default_factory=list)
-    repairs: list[Repair] = field(default_factory=list)
-
-    def piece(self, text: str) -> None:
-        """Another piece has come."""
-        # The end of a stream may bring text, too: it counts with the last piece.
-        self.pieces = min(self.pieces + 1, len(self.stream.pieces))
-        self.characters += len(text)
-        if self.errors:
-            self.after_error += len(text)
-
-    def rest(self, texts: Iterator[str]) -> None:
-        """What came after an error; that of snapshots ends with the first."""
-        for text in texts if self.errors else ():
-            self.piece(text)
-
-    def change(self, shows: bool = True) -> None:
-        """The last piece changed something, and there is something to show."""
-        if shows and self.first is None:
-            self.first = self._here()
-        self.last = self._here()
-
-    def _here(self) -> tuple[int, int]:
-        return self.pieces, self.characters
-
-    def waited(self, place: tuple[int, int]) -> dict[str, float]:
-        """How long it took to get there, by each measure that is known."""
-        pieces, characters = place
-        found: dict[str, float] = {"characters": characters, "pieces": pieces}
-        seconds = self.stream.seconds(pieces - 1) if pieces else None
-        return found if seconds is None else {**found, "seconds": seconds}
-
-    def count(self, summary: Summary) -> None:
-        """Add this stream to the summary."""
-        summary.streams += 1
-        summary.pieces += self.pieces
-        summary.characters += self.characters
-        summary.after_error += self.after_error
-        summary.ok += not self.errors
-        for error in self.errors:
-            code = error["code"]
-            summary.errors[code] = summary.errors.get(code, 0) + 1
-        for repair in self.repairs:
-            summary.repairs[repair.rule] = summary.repairs.get(repair.rule, 0) + 1
-        for place, spreads in ((self.first, summary.first), (self.last, summary.last)):
-            for unit, measure in self.waited(place).items() if place else ():
-                spreads.setdefault(unit, Spread()).add(measure)
+    from ..schema import Schema
 
 
 class Work:
@@ -123,12 +62,12 @@ class Work:
         return options
 
     def _compiled(self, schema: Any) -> Any:
-        """One schema is compiled once; one for each entity name stays a dict."""
+        """Compiled once: one schema, or one for each name of an entity."""
         from ..schema import Schema
 
-        names = self.job.entity if isinstance(self.job.entity, dict) else ()
-        if isinstance(schema, dict) and schema and schema.keys() <= set(names):
-            return schema
+        names = set(Entities(self.job.entity).names)
+        if isinstance(schema, dict) and schema and schema.keys() <= names:
+            return {name: Schema(resolved(one)) for name, one in schema.items()}
         return Schema(schema)
 
     def calls(self) -> ToolCalls:
@@ -147,70 +86,8 @@ class Work:
         return self._rows(self, stream, tally)
 
 
-class Violated(JsonrillError):
-    """The value breaks its schema."""
-
-    def __init__(self, violation: Violation) -> None:
-        super().__init__(violation.message)
-        self.offset = violation.offset
-        self.path = violation.path
-
-
 # What may be wrong with a stream.
 ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, Violated)
-
-
-class Judged:
-    """As `Document`, but every fragment is held against a schema; `Violated` is raised at once."""
-
-    def __init__(self, schema: Schema, options: dict[str, Any]) -> None:
-        self._parser = Parser(**options)
-        self._rebuilder = Rebuilder()
-        self._check = schema.check()
-        self.changed = False
-
-    @property
-    def started(self) -> bool:
-        return self._rebuilder.started
-
-    @property
-    def live(self) -> Any:
-        return self._rebuilder.live
-
-    @property
-    def repairs(self) -> list[Repair]:
-        return self._parser.repairs
-
-    def feed(self, text: str) -> bool:
-        self._take(lambda: self._parser.feed(text))
-        pending = self._parser.pending
-        if pending is not None:
-            self._judge(self._check.pending(*pending, self._parser.pending_offset))
-        return self.changed
-
-    def flush(self) -> bool:
-        self._take(self._parser.flush)
-        return self.changed
-
-    def _take(self, step: Callable[[], Any]) -> None:
-        error = None
-        try:
-            found = step()
-        except (InvalidJSON, LimitExceeded) as raised:
-            found, error = raised.fragments, raised
-        self.changed = bool(found)
-        for fragment in found:
-            if fragment.kind == "JsonComplete":
-                self._judge(self._check.close(self._rebuilder.live))
-            else:
-                self._judge(self._check.feed(fragment))
-            self._rebuilder.feed([fragment])
-        if error is not None:
-            raise error
-
-    def _judge(self, violation: Violation | None) -> None:
-        if violation is not None:
-            raise Violated(violation)
 
 
 def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:

@@ -79,6 +79,17 @@ def batch(
     send: Annotated[
         Literal["data", "delta", "both"], typer.Option(help="For updates: what they carry.")
     ] = "data",
+    eager: Annotated[
+        bool, typer.Option("--eager", help="For snapshots: show one of several values at once.")
+    ] = False,
+    null: Annotated[
+        Literal["value", "placeholder"],
+        typer.Option(help="For snapshots: is a null a value, or one that has not come yet?"),
+    ] = "value",
+    on_revision: Annotated[
+        Literal["raise", "keep"],
+        typer.Option(help="For snapshots that contradict: an error, or keep what is written."),
+    ] = "raise",
     provider: Annotated[str, typer.Option(help="For calls: whose events these are.")] = "auto",
     repair: Annotated[
         bool, typer.Option("--repair", help="Read what models write instead of JSON.")
@@ -123,6 +134,9 @@ def batch(
         "mode": mode,
         "entity": entities_of(entity),
         "send": send,
+        "eager": eager,
+        "null": null,
+        "on_revision": on_revision,
         "provider": provider,
         "repair": _repair(repair, rules),
         "field": field,
@@ -156,8 +170,9 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
     try:
         with _stoppable(), _showing() as show:
             report = work(tell)
-    except Interrupted as stopped:
-        _complain(f"{stopped}. Go on with: jsonrill batch --resume {shlex.quote(out)}")
+    except (Interrupted, KeyboardInterrupt) as stopped:
+        again = f". Go on with: jsonrill batch --resume {shlex.quote(out)}" if begun else ""
+        _complain(f"{str(stopped) or 'stopped'}{again}")
         raise typer.Exit(130) from None
     except (BatchError, ValueError, ImportError) as error:
         again = f". Go on with: jsonrill batch --resume {shlex.quote(out)}" if begun else ""
@@ -176,7 +191,9 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
 
 
 def _complain(text: str) -> None:
-    typer.echo(f"jsonrill: {' '.join(text.split())}", err=True)
+    from ..batch.report import printable
+
+    typer.echo(f"jsonrill: {printable(' '.join(text.split()))}", err=True)
 
 
 @contextmanager
