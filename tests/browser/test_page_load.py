@@ -122,11 +122,18 @@ def test_ten_thousand_values_stay_smooth(shown: Shown) -> None:
     assert more.inner_text().startswith("show 200 more of")
     more.click()
     expect(shown.line("399")).to_have_count(1)
+    expect(shown.pane().locator("[aria-selected=true] > .row .key")).to_have_text("200")
     query = shown.pane().locator(".query")
     query.fill(document["measurements"][-1]["at"])
     query.press("Enter")
     expect(shown.pane().locator(".path")).to_have_text(f"root.measurements[{measured - 1}].at")
     expect(shown.pane().locator(".current")).to_be_in_viewport()
+    # Only a page of the list is there, around what was found; the one before comes when asked for.
+    assert page.locator(".item").count() < 1500
+    before = shown.pane().locator(".more").first
+    assert before.inner_text().startswith("show 200 before of")
+    before.click()
+    expect(shown.line("1000")).to_have_count(1)
     shown.pane().locator(".collapse").click()
     expect(shown.line("station")).to_have_count(1)
     shown.pane().locator(".expand").click()
