@@ -137,6 +137,24 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     expect(page.locator("#keys")).to_be_hidden()
 
 
+def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
+    page, pane = shown.page, shown.pane()
+    shown.speed(2)
+    shown.model("recipe")
+    shown.line("cumin").or_(shown.line("steps")).first.wait_for()
+    place = "document.querySelector('#pane-1 .body').scrollTop"
+    shown.until(lambda: page.evaluate(place) > 0)
+    expect(pane.locator(".growing, .caret-line").first).to_be_in_viewport()
+    pane.locator(".body").hover()
+    page.mouse.wheel(0, -5000)
+    shown.until(lambda: page.evaluate(place) == 0)
+    shown.done()
+    assert page.evaluate(place) == 0
+    shown.page.locator("#again").click()
+    shown.done()
+    assert page.evaluate(place) > 0
+
+
 def test_single_keys_can_be_turned_off(recipe: Shown) -> None:
     recipe.page.keyboard.press("?")
     recipe.page.locator("#keys-on").uncheck()
