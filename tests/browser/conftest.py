@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from server.processes import Server
 from support import need_command
@@ -28,12 +28,20 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all pages of a module: what the browser has fetched need not be sent again."""
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    made.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    yield context.new_page()
-    context.close()
+def page(context: BrowserContext) -> Iterator[Page]:
+    made = context.new_page()
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +57,4 @@ def shown(page: Page, demo: Server) -> Iterator[Shown]:
     seen.open()
     yield seen
     seen.check()
+    page.evaluate("localStorage.clear()")

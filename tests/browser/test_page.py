@@ -52,16 +52,24 @@ def test_what_is_new_flashes_unless_motion_is_unwanted(shown: Shown) -> None:
     assert shown.page.evaluate("document.getAnimations().length") == 0
 
 
-@pytest.mark.parametrize("format", ["fragments", "compact", "data", "delta"])
-def test_every_format_of_values_ends_in_the_same_document(shown: Shown, format: str) -> None:
+def test_every_format_of_values_ends_in_the_same_document(shown: Shown) -> None:
     shown.speed(5)
-    shown.model("recipe")
-    shown.choose("format", format)
-    shown.done()
-    shown.line("notes").first.click()
-    shown.pane().locator(".copy-value").click()
-    assert json.loads(shown.copied()) == json.loads(said("recipe"))["notes"]
-    assert shown.pane().locator(".path").inner_text() == "root.notes"
+    for format in ("fragments", "compact", "data", "delta"):
+        shown.choose("format", format)
+        shown.model("recipe")
+        shown.choose("format", format)
+        shown.done()
+        for key, path in (("notes", "root.notes"), ("2", "root.steps[2]"), ("unit", "")):
+            shown.line(key).last.click()
+            shown.pane().locator(".copy-value").click()
+            expect(shown.pane().locator(".path")).to_have_text(re.compile(f"^{re.escape(path)}"))
+        document = json.loads(said("recipe"))
+        shown.line("notes").click()
+        shown.pane().locator(".copy-value").click()
+        assert json.loads(shown.copied()) == document["notes"]
+        shown.line("ingredients").click()
+        shown.pane().locator(".copy-value").click()
+        assert json.loads(shown.copied()) == document["ingredients"]
 
 
 def test_five_modes_of_the_same_stream(shown: Shown) -> None:
@@ -170,6 +178,7 @@ def test_an_error_is_marked_at_its_character(
 
 
 def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
+    shown.speed(1)
     shown.model("recipe")
     shown.line("serves").wait_for()
     shown.page.locator("#disconnect").click()

@@ -88,6 +88,7 @@ def focused(page: Page) -> str:
 
 def test_everything_is_reached_by_keys(shown: Shown) -> None:
     page = shown.page
+    shown.speed(1)
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     for _ in range(3):
@@ -134,6 +135,24 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
     expect(page.locator("#keys")).to_be_hidden()
+
+
+def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
+    page, pane = shown.page, shown.pane()
+    shown.speed(2)
+    shown.model("recipe")
+    shown.line("cumin").or_(shown.line("steps")).first.wait_for()
+    place = "document.querySelector('#pane-1 .body').scrollTop"
+    shown.until(lambda: page.evaluate(place) > 0)
+    expect(pane.locator(".growing, .caret-line").first).to_be_in_viewport()
+    pane.locator(".body").hover()
+    page.mouse.wheel(0, -5000)
+    shown.until(lambda: page.evaluate(place) == 0)
+    shown.done()
+    assert page.evaluate(place) == 0
+    shown.page.locator("#again").click()
+    shown.done()
+    assert page.evaluate(place) > 0
 
 
 def test_single_keys_can_be_turned_off(recipe: Shown) -> None:
@@ -246,8 +265,7 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("model", ["voyage", "stumble", "invalid", "harbour"])
-def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, model: str, scheme: Any) -> None:
+def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, scheme: Any) -> None:
     page = shown.page
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     assert page.evaluate(AUDIT) == []
@@ -256,11 +274,24 @@ def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, model: str, schem
     page.locator("#compare").check()
     page.locator("#paste-box summary").click()
     page.locator("#log summary").click()
-    shown.model(model)
-    shown.done()
-    shown.pane().locator(".row").nth(1).click()
-    assert page.evaluate(AUDIT) == []
-    assert page.evaluate(CONTRAST) == {}
+    for model in ("voyage", "stumble", "invalid", "harbour"):
+        shown.model(model)
+        shown.done()
+        shown.pane().locator(".row").nth(1).click()
+        assert page.evaluate(AUDIT) == [], model
+        assert page.evaluate(CONTRAST) == {}, model
+
+
+def test_the_checks_find_what_is_wrong(shown: Shown) -> None:
+    shown.page.evaluate(
+        """() => {
+            document.querySelector("#title").style.color = "#b8b4a8";
+            document.querySelector("#again").textContent = "";
+            document.querySelector(".models").append(document.createElement("section"));
+        }"""
+    )
+    assert len(shown.page.evaluate(AUDIT)) == 2
+    assert list(shown.page.evaluate(CONTRAST)) == ["H2."]
 
 
 def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
@@ -282,14 +313,14 @@ def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
     assert any(text.startswith("Error: expected a value") for text in told) and len(told) < 8
 
 
-@pytest.mark.parametrize("width", [400, 700, 1000, 1600])
-def test_no_width_makes_the_page_scroll_sideways(shown: Shown, width: int) -> None:
-    shown.page.set_viewport_size({"width": width, "height": 800})
+def test_no_width_makes_the_page_scroll_sideways(shown: Shown) -> None:
     shown.speed(5)
     for model in ("voyage", "harbour", "hostile"):
         shown.model(model)
         shown.done()
-        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+        for width in (400, 700, 1000, 1600):
+            shown.page.set_viewport_size({"width": width, "height": 800})
+            assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_stream_is_opened_by_its_id(tmp_path: Any, page: Page) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Page, expect
 
+from jsonrill.recordings import recorded
 from jsonrill.server.models import large
 from server.processes import Server
 from support import HARDER
@@ -122,11 +123,18 @@ def test_ten_thousand_values_stay_smooth(shown: Shown) -> None:
     assert more.inner_text().startswith("show 200 more of")
     more.click()
     expect(shown.line("399")).to_have_count(1)
+    expect(shown.pane().locator("[aria-selected=true] > .row .key")).to_have_text("200")
     query = shown.pane().locator(".query")
     query.fill(document["measurements"][-1]["at"])
     query.press("Enter")
     expect(shown.pane().locator(".path")).to_have_text(f"root.measurements[{measured - 1}].at")
     expect(shown.pane().locator(".current")).to_be_in_viewport()
+    # Only a page of the list is there, around what was found; the one before comes when asked for.
+    assert page.locator(".item").count() < 1500
+    before = shown.pane().locator(".more").first
+    assert before.inner_text().startswith("show 200 before of")
+    before.click()
+    expect(shown.line("1000")).to_have_count(1)
     shown.pane().locator(".collapse").click()
     expect(shown.line("station")).to_have_count(1)
     shown.pane().locator(".expand").click()
@@ -136,6 +144,30 @@ def test_ten_thousand_values_stay_smooth(shown: Shown) -> None:
     shown.pane().locator(".copy-value").click()
     expect(page.locator("#live")).to_have_text("Copied the value")
     assert json.loads(shown.copied()) == document
+
+
+def test_a_hidden_tab_draws_nothing_and_catches_up(page: Page, demo: Server) -> None:
+    # No frame comes while the tab is hidden; a headless browser never hides one by itself.
+    page.add_init_script(
+        """
+        const real = window.requestAnimationFrame.bind(window);
+        const waiting = [];
+        window.asleep = false;
+        window.requestAnimationFrame = (work) => asleep ? waiting.push(work) : real(work);
+        window.wake = () => { asleep = false; waiting.splice(0).forEach(real); };
+        """
+    )
+    shown = Shown(page, demo.url)
+    shown.open()
+    page.evaluate("() => { asleep = true; }")
+    shown.speed(4)
+    shown.model("voyage")
+    shown.done()
+    assert page.locator(".item").count() == 0 and shown.raw() == ""
+    page.evaluate("wake()")
+    shown.until_raw(recorded("voyage.txt"))
+    assert shown.pane().locator(".badge.completed").count() == 5
+    shown.check()
 
 
 def test_long_strings_are_folded(shown: Shown) -> None:

@@ -16,8 +16,6 @@ from server.processes import Server
 
 from .look import Shown
 
-MARKUP = re.compile("<img|<script|<b>|<i>")
-
 
 def everything(page: Page) -> list[str]:
     """The tags of all elements that are in the page."""
@@ -27,15 +25,20 @@ def everything(page: Page) -> list[str]:
     return tags
 
 
-@pytest.mark.parametrize("format", ["fragments", "compact", "data", "delta", "chunks"])
-def test_hostile_strings_are_shown_as_text(shown: Shown, format: str) -> None:
-    page = shown.page
-    before = set(everything(page))
-    page.locator("#log summary").click()
+def test_hostile_strings_are_shown_as_text(shown: Shown) -> None:
+    before = set(everything(shown.page))
+    shown.page.locator("#log summary").click()
     shown.speed(5)
-    shown.model("hostile")
-    shown.choose("format", format)
-    shown.done()
+    for format in ("fragments", "compact", "data", "delta", "chunks"):
+        shown.model("hostile")
+        shown.choose("format", format)
+        shown.done()
+        look_at_hostile_strings(shown, format)
+        assert set(everything(shown.page)) <= before | {"ul", "li", "mark", "b"}
+
+
+def look_at_hostile_strings(shown: Shown, format: str) -> None:
+    page = shown.page
     text = page.locator("#pane-1 .body").inner_text()
     for said in ("<img src=x onerror=", "</script><script>", "javascript:alert(1)"):
         assert said in text.replace('\\"', '"')
@@ -50,7 +53,6 @@ def test_hostile_strings_are_shown_as_text(shown: Shown, format: str) -> None:
         assert shown.value('""') == "an empty key"
     assert page.title() == "jsonrill"
     assert page.evaluate("({}).polluted === undefined && [].polluted === undefined")
-    assert set(everything(page)) <= before | {"ul", "li", "mark", "b"}
 
 
 def test_what_is_copied_is_what_was_sent(shown: Shown) -> None:

@@ -13,7 +13,7 @@ import { visible } from "./visible.js";
 class Card {
   /**
    * @param {ToolCall} call
-   * @param {(view: TreeView, node: import("./tree.js").Node | null) => void} onSelect
+   * @param {(view: TreeView, node: import("./node.js").Node | null) => void} onSelect
    */
   constructor(call, onSelect) {
     this.call = call;
@@ -135,7 +135,7 @@ export class Cards {
 
   /**
    * @param {HTMLElement} place
-   * @param {(view: TreeView, node: import("./tree.js").Node | null) => void} onSelect
+   * @param {(view: TreeView, node: import("./node.js").Node | null) => void} onSelect
    * @param {(problem: {code: string, message: string}) => void} onProblem of a call
    */
   constructor(place, onSelect, onProblem) {

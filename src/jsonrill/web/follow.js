@@ -10,6 +10,8 @@ export class Follow {
   constructor(scroller, on) {
     this.scroller = scroller;
     this.on = on;
+    // Where it was when we, or the reader, last scrolled.
+    this._place = 0;
     if (!on) return;
     const leave = () => {
       this.on = false;
@@ -20,21 +22,29 @@ export class Follow {
     // A hand on the scroll bar, or on the text.
     scroller.addEventListener("pointerdown", leave, quiet);
     scroller.addEventListener("keydown", (event) => BACK.has(event.key) && leave());
-    scroller.addEventListener("scroll", () => this._atEnd() && (this.on = true), quiet);
+    scroller.addEventListener("scroll", () => this._scrolled(), quiet);
   }
 
   stop() {
     this.on = false;
   }
 
-  _atEnd() {
+  /** Down to the end, by the reader: that means to go on. Our own scrolling means nothing. */
+  _scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
-    return scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 4;
+    if (scrollTop > this._place && scrollTop + clientHeight >= scrollHeight - 4) this.on = true;
+    this._place = scrollTop;
   }
 
   /** To the end of all. */
   toEnd() {
-    if (this.on) this.scroller.scrollTop = this.scroller.scrollHeight;
+    if (this.on) this._move(this.scroller.scrollHeight);
+  }
+
+  /** @param {number} top */
+  _move(top) {
+    this.scroller.scrollTop = top;
+    this._place = this.scroller.scrollTop;
   }
 
   /**
@@ -44,7 +54,8 @@ export class Follow {
   to(element) {
     const box = this.scroller.getBoundingClientRect();
     const line = element.getBoundingClientRect();
-    if (line.bottom > box.bottom - 12) this.scroller.scrollTop += line.bottom - box.bottom + 28;
-    else if (line.top < box.top) this.scroller.scrollTop -= box.top - line.top + 28;
+    const top = this.scroller.scrollTop;
+    if (line.bottom > box.bottom - 12) this._move(top + line.bottom - box.bottom + 28);
+    else if (line.top < box.top) this._move(top - box.top + line.top - 28);
   }
 }

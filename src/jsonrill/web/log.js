@@ -5,8 +5,10 @@ import { frames } from "./frames.js";
 import { counted, visible } from "./visible.js";
 
 const KEPT = 500;
-const SHOWN = 200;
+const SHOWN = 100;
 const MOST_DATA = 400;
+// Nobody reads faster than this many milliseconds a screenful.
+const PAUSE = 200;
 
 export class EventLog {
   /**
@@ -22,6 +24,7 @@ export class EventLog {
     this._kept = [];
     this._total = 0;
     this._drawn = 0;
+    this._last = 0;
     this._paint = () => this._draw();
     details.addEventListener("toggle", () => this._ask());
   }
@@ -49,6 +52,9 @@ export class EventLog {
   _draw() {
     this.count.textContent = this._total ? counted(this._total, "event") : "";
     if (!this.details.open) return false;
+    const now = performance.now();
+    if (now < this._last + PAUSE) return true;
+    this._last = now;
     const fresh = this._kept.slice(-Math.min(SHOWN, this._total - this._drawn) || Infinity);
     if (this._total > this._drawn) {
       const atEnd = this.list.scrollTop + this.list.clientHeight >= this.list.scrollHeight - 8;

@@ -3,12 +3,16 @@
  */
 
 import { button, byId, make, within } from "./dom.js";
+import { listenToDrops } from "./drop.js";
+import { listenToKeys } from "./keys.js";
 import { EventLog } from "./log.js";
 import { Pane } from "./pane.js";
 import { RawPane } from "./rawpane.js";
 import { KIND_NAMES, detect, plan } from "./replay.js";
 import { LiveSession, ReplaySession } from "./sessions.js";
 import { Refused, Source } from "./source.js";
+import { Theme } from "./theme.js";
+import { askToken } from "./token.js";
 import { counted, grouped } from "./visible.js";
 
 /** @typedef {import("./source.js").Model} Model */
@@ -16,13 +20,12 @@ import { counted, grouped } from "./visible.js";
 /** @typedef {import("./replay.js").Kind} Kind */
 
 const PACES = { text: 40, snapshots: 6, events: 14 };
-const THEMES = /** @type {const} */ (["auto", "light", "dark"]);
 // Larger than what the server takes for a stream.
 const MOST_TEXT = 15 * 2 ** 20;
 
 class Page {
   constructor() {
-    this.source = new Source(() => this._askToken());
+    this.source = new Source(askToken);
     this.raw = new RawPane(byId("raw"), byId("raw-figures"), byId("raw-kind"));
     this.log = new EventLog(byId("log", HTMLDetailsElement), byId("log-list"), byId("log-count"));
     /** @type {LiveSession | ReplaySession | null} */
@@ -38,9 +41,12 @@ class Page {
     this.panes[1]._adapt();
     this._blank();
     this._listen();
-    this._keys();
-    this._theme();
-    this._drop();
+    listenToKeys(() => byId("keys-on", HTMLInputElement).checked, (key) => this._key(key));
+    listenToDrops(byId("drop"), {
+      onFile: (file) => void this._file(file),
+      onText: (text) => void this._replay(text, "Dropped text"),
+    });
+    this.theme = new Theme(byId("theme"));
     if (document.documentElement.dataset.demo === "on") void this._models();
     else byId("paste-box", HTMLDetailsElement).open = true;
   }
@@ -324,7 +330,6 @@ class Page {
     on("back", () => this._step(-1));
     on("forth", () => this._step(1));
     on("help", () => byId("keys", HTMLDialogElement).showModal());
-    on("theme", () => this._nextTheme());
     on("paste-file", () => byId("paste-input", HTMLInputElement).click());
     byId("scrub").addEventListener("input", () => {
       if (this.session instanceof ReplaySession) this.session.seek(byId("scrub", HTMLInputElement).valueAsNumber);
@@ -339,7 +344,10 @@ class Page {
       event.preventDefault();
       void this._replay(byId("paste", HTMLTextAreaElement).value, "Your text");
     });
-    byId("paste-input").addEventListener("change", () => void this._file(byId("paste-input", HTMLInputElement).files));
+    byId("paste-input").addEventListener("change", () => {
+      const file = byId("paste-input", HTMLInputElement).files?.[0];
+      if (file) void this._file(file);
+    });
     byId("open-form").addEventListener("submit", (event) => {
       event.preventDefault();
       const id = byId("open-id", HTMLInputElement).value.trim();
@@ -402,47 +410,14 @@ class Page {
     else this.session?.remove(second);
   }
 
-  // ---- files ----
+  // ---- files and keys ----
 
-  _drop() {
-    const place = byId("drop");
-    addEventListener("dragover", (event) => {
-      if (!event.dataTransfer?.types.some((type) => type === "Files" || type === "text/plain")) return;
-      event.preventDefault();
-      place.hidden = false;
-    });
-    addEventListener("dragleave", (event) => {
-      if (event.relatedTarget === null) place.hidden = true;
-    });
-    addEventListener("drop", (event) => {
-      event.preventDefault();
-      place.hidden = true;
-      const { files } = event.dataTransfer ?? { files: null };
-      if (files?.length) void this._file(files);
-      else void this._replay(event.dataTransfer?.getData("text/plain") ?? "", "Dropped text");
-    });
-  }
-
-  /** @param {FileList | null} files */
-  async _file(files) {
-    const file = files?.[0];
-    if (file === undefined) return;
+  /** @param {File} file */
+  async _file(file) {
     const text = await file.text();
     byId("paste-box", HTMLDetailsElement).open = true;
     if (text.length < 200_000) byId("paste", HTMLTextAreaElement).value = text;
     await this._replay(text, file.name);
-  }
-
-  // ---- keys, themes, tokens ----
-
-  _keys() {
-    addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (!byId("keys-on", HTMLInputElement).checked || document.querySelector("dialog[open]")) return;
-      const target = /** @type {HTMLElement} */ (event.target);
-      if (target.closest("input:not([type=range]):not([type=checkbox]), textarea, select")) return;
-      if (this._key(event.key)) event.preventDefault();
-    });
   }
 
   /** @param {string} key */
@@ -465,56 +440,13 @@ class Page {
         this._play();
         return true;
       case "t":
-        this._nextTheme();
+        this.theme.next();
         return true;
       case "?":
         byId("keys", HTMLDialogElement).showModal();
         return true;
     }
     return false;
-  }
-
-  _theme(chosen = stored()) {
-    document.documentElement.dataset.theme = chosen;
-    byId("theme").textContent = `Theme: ${chosen}`;
-  }
-
-  _nextTheme() {
-    const at = THEMES.findIndex((name) => name === document.documentElement.dataset.theme);
-    const next = THEMES[(at + 1) % THEMES.length];
-    try {
-      localStorage.setItem("jsonrill-theme", next);
-    } catch {
-      // Without a place to keep it, it holds until the page is left.
-    }
-    this._theme(next);
-  }
-
-  /** @returns {Promise<string | null>} */
-  _askToken() {
-    const dialog = byId("token", HTMLDialogElement);
-    const text = byId("token-text", HTMLInputElement);
-    text.value = "";
-    dialog.showModal();
-    return new Promise((resolve) => {
-      dialog.addEventListener(
-        "close",
-        () => {
-          const token = text.value.trim();
-          text.value = "";
-          resolve(dialog.returnValue === "give" && token ? token : null);
-        },
-        { once: true },
-      );
-    });
-  }
-}
-
-function stored() {
-  try {
-    return THEMES.find((name) => name === localStorage.getItem("jsonrill-theme")) ?? "auto";
-  } catch {
-    return "auto";
   }
 }
 

@@ -15,7 +15,7 @@ import { counted, grouped, size, visible } from "./visible.js";
 
 /** @typedef {import("./shows.js").Fault} Fault */
 /** @typedef {import("./view.js").TreeView} TreeView */
-/** @typedef {import("./tree.js").Node} Node */
+/** @typedef {import("./node.js").Node} Node */
 /** @typedef {FragmentsShow | UpdatesShow | ChunksShow | CallsShow} Show */
 /** @typedef {{input: string, many: boolean}} Stream */
 /**

@@ -3,7 +3,7 @@
 import { visible } from "./visible.js";
 
 /** @typedef {import("./view.js").TreeView} TreeView */
-/** @typedef {import("./tree.js").Node} Node */
+/** @typedef {import("./node.js").Node} Node */
 
 // So many matches are counted and walked through.
 export const MOST = 10_000;

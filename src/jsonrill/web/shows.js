@@ -13,7 +13,7 @@ import { Tree } from "./tree.js";
 import { isObject, parse } from "./values.js";
 import { TreeView } from "./view.js";
 
-/** @typedef {import("./tree.js").Node} Node */
+/** @typedef {import("./node.js").Node} Node */
 /** @typedef {{code: string, message: string}} Problem */
 /** @typedef {{problem: Problem, offset: number | null, path: import("./paths.js").Path,
  *   placed?: boolean}} Fault `placed`: it is shown beside what it is about */

@@ -169,9 +169,10 @@ export class TextView {
     this._all = true;
     this._earlier?.remove();
     this._earlier = null;
-    const before = this._spans.slice(0, this._first).map((span) => span.element);
+    const before = document.createDocumentFragment();
+    for (const span of this._spans.slice(0, this._first)) before.append(span.element);
     this._first = 0;
-    this.scroller.prepend(...before);
+    this.scroller.prepend(before);
   }
 
   _drawFaults() {

@@ -6,51 +6,19 @@
  * there are many lines. Keys and screen readers find an ordinary tree (WAI-ARIA).
  */
 
+import { make } from "./dom.js";
 import { Follow } from "./follow.js";
-import { counted, visible } from "./visible.js";
+import { frames } from "./frames.js";
+import { Hands } from "./hands.js";
+import { Line, PAGE } from "./lines.js";
+import { counted } from "./visible.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./tree.js").Node} Node */
+/** @typedef {import("./node.js").Node} Node */
 
-/** So many children are shown, and so many more each time that is asked for. */
-export const PAGE = 200;
 /** From so many lines on, and beyond the first page of a list, containers start closed. */
 export const MOST_LINES = 3000;
-/** Strings longer than this are folded. */
-export const LONG = 400;
-const HEAD = 220;
-const TAIL = 140;
 const MOST_FLASHES = 24;
-const NAME = /^[A-Za-z_$][\w$]*$/;
-
-let ids = 0;
-
-/** What is kept for a node that has a line. */
-class Line {
-  /** @param {Node} node */
-  constructor(node) {
-    this.node = node;
-    this.type = "";
-    this.item = element("li", "item");
-    this.row = element("div", "row");
-    this.twist = element("span", "twist");
-    this.value = element("span", "value");
-    this.text = document.createTextNode("");
-    this.after = element("span", "after");
-    /** @type {HTMLElement | null} */
-    this.group = null;
-    /** @type {HTMLElement | null} */
-    this.more = null;
-    this.open = true;
-    this.shown = 0;
-    this.limit = PAGE;
-    /** Is a long string shown whole? */
-    this.whole = false;
-    /** The text that is drawn. */
-    this.drawn = "";
-    this.key = element("span", typeof node.key === "number" ? "key index" : "key");
-  }
-}
 
 export class TreeView {
   /**
@@ -62,7 +30,7 @@ export class TreeView {
   constructor(scroller, tree, { label, onSelect = () => {}, follows = true, flashes = true }) {
     this.scroller = scroller;
     this.tree = tree;
-    this.top = element("ul", "tree");
+    this.top = make("ul", "tree");
     this.top.setAttribute("role", "tree");
     this.top.setAttribute("aria-label", label);
     scroller.replaceChildren(this.top);
@@ -80,7 +48,7 @@ export class TreeView {
     /** The line that has the caret, and the caret behind the last line of an open container. */
     /** @type {Line | null} */
     this._caret = null;
-    this._end = element("li", "caret-line");
+    this._end = make("li", "caret-line");
     this._end.setAttribute("role", "none");
     this._end.setAttribute("aria-hidden", "true");
     this._flashing = flashes;
@@ -89,7 +57,7 @@ export class TreeView {
     this._grew = false;
     this._flashes = 0;
     this._calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this._listen();
+    new Hands(this);
   }
 
   // ---- drawing ----
@@ -148,22 +116,8 @@ export class TreeView {
    * @returns {Line}
    */
   _make(node) {
-    const line = new Line(node);
+    const line = new Line(node, this._startsOpen(node));
     node.view = line;
-    line.open = this._startsOpen(node);
-    const { item, row } = line;
-    item.setAttribute("role", "treeitem");
-    item.setAttribute("aria-level", String(node.depth + 1));
-    item.setAttribute("aria-selected", "false");
-    item.tabIndex = -1;
-    row.id = `line-${(ids += 1)}`;
-    item.setAttribute("aria-labelledby", row.id);
-    /** @type {any} */ (item).line = line;
-    line.twist.setAttribute("aria-hidden", "true");
-    if (node.key !== "" || node.parent !== null) line.key.append(keyText(node));
-    line.value.append(line.text);
-    row.append(line.twist, line.key, line.value, line.after);
-    item.append(row);
     this.lines += 1;
     this._grew = true;
     return line;
@@ -182,25 +136,16 @@ export class TreeView {
   /** @param {Line} line */
   _drawRow(line) {
     const { node } = line;
-    if (line.type !== node.type) this._drawType(line);
-    if (node.type === "string") this._grew = drawString(line) || this._grew;
-    else setText(line, node.isContainer ? summary(node) : node.text);
-    line.value.classList.toggle("unfinished", node.open);
-    if (node.badge || line.after.firstChild) drawBadge(line);
-    if (node.isContainer && node.children.length < line.shown) this._empty(line);
-  }
-
-  /** @param {Line} line */
-  _drawType(line) {
-    const { node } = line;
-    line.type = node.type;
-    line.value.className = `value ${node.type}`;
-    line.drawn = "";
-    line.text.data = "";
-    this._empty(line);
-    line.item.classList.toggle("container", node.isContainer);
-    if (node.isContainer) line.item.setAttribute("aria-expanded", String(line.open));
-    else line.item.removeAttribute("aria-expanded");
+    if (line.type !== node.type) {
+      this._empty(line);
+      line.retype();
+    }
+    this._grew = line.draw() || this._grew;
+    if (node.isContainer && node.children.length < line.start + line.shown) {
+      this._empty(line);
+      line.start = 0;
+      line.limit = PAGE;
+    }
   }
 
   /** @param {Line} line */
@@ -209,7 +154,7 @@ export class TreeView {
       this.lines -= line.shown;
       line.group.remove();
     }
-    line.group = line.more = null;
+    line.group = line.more = line.less = null;
     line.shown = 0;
   }
 
@@ -220,50 +165,58 @@ export class TreeView {
    */
   _fill(line, until) {
     const { children } = line.node;
-    const end = Math.min(children.length, line.limit);
-    if (line.shown === end && children.length <= line.limit) return;
+    const end = Math.min(children.length, line.limit) - line.start;
+    if (line.shown === end && children.length <= line.limit && line.start === 0) return;
     const group = (line.group ??= this._group(line));
     for (; line.shown < end; line.shown += 1) {
       if ((line.shown & 15) === 15 && performance.now() > until) {
         this._queue.push(line.node);
         return;
       }
-      const child = children[line.shown];
+      const child = children[line.start + line.shown];
       const made = this._make(child);
       this._drawRow(made);
-      group.insertBefore(made.item, line.more ?? (this._end.parentNode === group ? this._end : null));
+      group.insertBefore(made.item, line.more ?? this._endOf(group));
       if (child.children.length && made.open) this._queue.push(child);
     }
-    this._drawMore(line);
+    this._drawFolds(line, group);
+  }
+
+  /** The caret, if it is in this list: everything else comes before it. @param {HTMLElement} group */
+  _endOf(group) {
+    return this._end.parentNode === group ? this._end : null;
   }
 
   /** @param {Line} line */
   _group(line) {
-    const group = element("ul", "group");
+    const group = make("ul", "group");
     group.setAttribute("role", "group");
     line.item.append(group);
     return group;
   }
 
-  /** @param {Line} line */
-  _drawMore(line) {
-    const hidden = line.node.children.length - line.shown;
+  /**
+   * The lines that stand for those before and behind what is shown.
+   * @param {Line} line
+   * @param {HTMLElement} group
+   */
+  _drawFolds(line, group) {
+    if (line.start > 0 && line.less === null) {
+      line.less = fold(line, true);
+      group.prepend(line.less);
+    }
+    if (line.less) line.less.textContent = folded(line.start, "before");
+    const hidden = line.node.children.length - line.start - line.shown;
     if (hidden <= 0) {
       line.more?.remove();
       line.more = null;
       return;
     }
     if (line.more === null) {
-      line.more = element("li", "item more");
-      line.more.setAttribute("role", "treeitem");
-      line.more.setAttribute("aria-level", String(line.node.depth + 2));
-      line.more.tabIndex = -1;
-      line.more.append(document.createTextNode(""));
-      /** @type {any} */ (line.more).moreOf = line;
-      line.group?.insertBefore(line.more, this._end.parentNode === line.group ? this._end : null);
+      line.more = fold(line, false);
+      group.insertBefore(line.more, this._endOf(group));
     }
-    const text = `show ${Math.min(PAGE, hidden)} more of ${counted(hidden, "value")}`;
-    /** @type {Text} */ (line.more.firstChild).data = text;
+    line.more.textContent = folded(hidden, "more");
   }
 
   _moveCaret() {
@@ -330,16 +283,17 @@ export class TreeView {
     const work = [...line.node.children];
     for (let node = work.pop(); node !== undefined; node = work.pop()) {
       if (node.view === null) continue;
-      if (node.view !== line && node.view.shown) this.lines -= node.view.shown;
+      this.lines -= node.view.shown;
       node.view = null;
-      work.push(...node.children);
+      for (const child of node.children) work.push(child);
     }
     this._empty(line);
   }
 
   /** Draw at once what opening has put into the queue. */
   _settle() {
-    this.paint(performance.now() + 50);
+    const paint = (/** @type {number} */ until) => this.paint(until);
+    if (paint(performance.now() + 50)) frames.ask(paint);
   }
 
   /**
@@ -372,20 +326,45 @@ export class TreeView {
       const line = /** @type {Line | null} */ (up.view);
       if (line === null) return;
       const next = up === node.parent ? node : way[way.indexOf(up) + 1];
-      if (next.index >= line.limit) line.limit = (Math.floor(next.index / PAGE) + 1) * PAGE;
+      this._reach(line, next.index);
       if (line.open) this._fill(line, Infinity);
       else this.setOpen(up, true);
     }
     this._settle();
   }
 
-  /** @param {Line} line */
-  showMore(line) {
-    line.limit += PAGE;
-    const first = line.node.children[line.shown];
+  /**
+   * Let a child be among those that are shown; far away from them, it takes their place.
+   * @param {Line} line
+   * @param {number} index
+   */
+  _reach(line, index) {
+    if (index >= line.start && index < line.limit) return;
+    const page = Math.floor(index / PAGE) * PAGE;
+    if (index < line.start || page > line.limit) {
+      this._forgetBelow(line);
+      line.start = page;
+    }
+    line.limit = page + PAGE;
+  }
+
+  /**
+   * The next of those that are not shown, or the ones before.
+   * @param {Line} line
+   * @param {boolean} before
+   */
+  showMore(line, before) {
+    const first = before ? Math.max(0, line.start - PAGE) : line.start + line.shown;
+    if (before) {
+      this._forgetBelow(line);
+      line.start = first;
+    } else {
+      line.limit += PAGE;
+    }
     this._fill(line, Infinity);
     this._settle();
-    if (first) this.select(first, true);
+    const node = line.node.children[first];
+    if (node) this.select(node, true);
   }
 
   // ---- selecting ----
@@ -405,7 +384,7 @@ export class TreeView {
     const line = /** @type {Line | null} */ (node?.view ?? null);
     if (line) {
       line.item.setAttribute("aria-selected", "true");
-      this._tabTo(line.item);
+      this.tabTo(line.item);
       if (focus) {
         this.follow.stop();
         line.item.focus({ preventScroll: true });
@@ -416,95 +395,32 @@ export class TreeView {
   }
 
   /** @param {HTMLElement} item */
-  _tabTo(item) {
+  tabTo(item) {
     this.top.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1");
     item.tabIndex = 0;
   }
 
-  // ---- hands and keys ----
+}
 
-  _listen() {
-    this.top.addEventListener("click", (event) => this._click(event));
-    this.top.addEventListener("keydown", (event) => this._key(event));
-  }
+/**
+ * @param {Line} line
+ * @param {boolean} before
+ */
+function fold(line, before) {
+  const made = make("li", "item more");
+  made.setAttribute("role", "treeitem");
+  made.setAttribute("aria-level", String(line.node.depth + 2));
+  made.tabIndex = -1;
+  /** @type {any} */ (made).foldOf = { line, before };
+  return made;
+}
 
-  /** @param {MouseEvent} event */
-  _click(event) {
-    const target = /** @type {HTMLElement} */ (event.target);
-    const item = /** @type {any} */ (target.closest("li"));
-    if (item === null) return;
-    if (item.moreOf) return this.showMore(item.moreOf);
-    const line = /** @type {Line} */ (item.line);
-    if (target.closest(".unfold")) {
-      line.whole = !line.whole;
-      this._drawRow(line);
-      return;
-    }
-    const folds = target.closest(".twist, .value.object, .value.array");
-    this.select(line.node, true);
-    if (folds && line.node.isContainer) this.setOpen(line.node, !line.open);
-  }
-
-  /** @param {KeyboardEvent} event */
-  _key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = /** @type {HTMLElement} */ (event.target);
-    if (target.tagName === "BUTTON") return;
-    const item = /** @type {any} */ (target.closest("li"));
-    if (item === null || !this._press(event.key, item)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  /**
-   * @param {string} key
-   * @param {any} item
-   * @returns {boolean} whether the key meant something
-   */
-  _press(key, item) {
-    const line = /** @type {Line | undefined} */ (item.line);
-    switch (key) {
-      case "ArrowDown":
-        return this._focus(following(item));
-      case "ArrowUp":
-        return this._focus(preceding(item));
-      case "Home":
-        return this._focus(this.top.querySelector("li"));
-      case "End":
-        return this._focus(lastOf(this.top));
-      case "ArrowRight":
-        if (!line?.node.isContainer) return true;
-        if (!line.open) this.setOpen(line.node, true);
-        else this._focus(line.group?.querySelector(".item") ?? null);
-        return true;
-      case "ArrowLeft":
-        if (line?.node.isContainer && line.open) this.setOpen(line.node, false);
-        else this._focus(item.parentElement.closest("li"));
-        return true;
-      case "Enter":
-      case " ":
-        if (item.moreOf) this.showMore(item.moreOf);
-        else if (line?.node.isContainer) this.setOpen(line.node, !line.open);
-        else if (line && line.node.text.length > LONG) {
-          line.whole = !line.whole;
-          this._drawRow(line);
-        }
-        return true;
-    }
-    return false;
-  }
-
-  /** @param {Element | null} item */
-  _focus(item) {
-    if (item === null) return true;
-    const { line } = /** @type {any} */ (item);
-    if (line) this.select(line.node, true);
-    else {
-      this._tabTo(/** @type {HTMLElement} */ (item));
-      /** @type {HTMLElement} */ (item).focus();
-    }
-    return true;
-  }
+/**
+ * @param {number} hidden
+ * @param {string} word
+ */
+function folded(hidden, word) {
+  return `show ${Math.min(PAGE, hidden)} ${word} of ${counted(hidden, "value")}`;
 }
 
 /**
@@ -515,139 +431,3 @@ function placeOf(node) {
   return node.parent === null ? "" : `${placeOf(node.parent)}/${node.key}`;
 }
 
-/** @param {Node} node */
-function keyText(node) {
-  const { key } = node;
-  if (typeof key === "number" || node.isRoot || NAME.test(key)) return visible(String(key));
-  return visible(JSON.stringify(key));
-}
-
-/** @param {Node} node */
-function summary(node) {
-  const count = node.children.length;
-  return node.type === "object" ? `{${count || ""}}` : `[${count || ""}]`;
-}
-
-/**
- * @param {Line} line
- * @param {string} text
- */
-function setText(line, text) {
-  if (line.drawn === text) return;
-  line.drawn = text;
-  line.text.data = text;
-}
-
-/** @param {Line} line */
-function drawString(line) {
-  const { text, open } = line.node;
-  const folded = text.length > LONG && !line.whole;
-  const shown = folded ? foldedText(text, open) : text;
-  const changed = shown !== line.drawn;
-  if (changed) {
-    if (shown.startsWith(line.drawn)) {
-      line.text.appendData(visible(shown.slice(line.drawn.length)));
-    } else {
-      line.text.data = visible(shown);
-    }
-    line.drawn = shown;
-  }
-  drawUnfold(line, text.length > LONG && !open ? text.length : 0);
-  return changed;
-}
-
-/**
- * The beginning of a long string; and its end while that grows.
- * @param {string} text
- * @param {boolean} open
- */
-function foldedText(text, open) {
-  const head = text.slice(0, cut(text, HEAD));
-  return open ? `${head} … ${text.slice(cut(text, text.length - TAIL))}` : `${head} …`;
-}
-
-/**
- * A place near this one that is not inside of a surrogate pair.
- * @param {string} text
- * @param {number} at
- */
-function cut(text, at) {
-  return /[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at;
-}
-
-/**
- * @param {Line} line
- * @param {number} length 0 for no button
- */
-function drawUnfold(line, length) {
-  let button = line.row.querySelector(".unfold");
-  if (length === 0) {
-    button?.remove();
-    return;
-  }
-  if (button === null) {
-    button = element("button", "unfold");
-    button.setAttribute("type", "button");
-    button.setAttribute("tabindex", "-1");
-    line.row.insertBefore(button, line.after);
-  }
-  button.textContent = line.whole ? "fold" : `all ${counted(length, "character")}`;
-}
-
-/** @param {Line} line */
-function drawBadge(line) {
-  const { badge, note } = line.node;
-  line.after.replaceChildren();
-  if (badge) {
-    const mark = element("span", `badge ${badge.toLowerCase()}`);
-    mark.append(badge.toLowerCase());
-    line.after.append(mark);
-  }
-  if (note) {
-    const remark = element("span", "note");
-    remark.append(visible(note));
-    line.after.append(remark);
-  }
-}
-
-/**
- * @param {string} name
- * @param {string} kind
- */
-function element(name, kind) {
-  const made = document.createElement(name);
-  made.className = kind;
-  return made;
-}
-
-/** @param {HTMLElement} item */
-function following(item) {
-  const inner = item.querySelector(":scope > ul > .item");
-  if (inner) return inner;
-  for (let at = /** @type {Element | null} */ (item); at; ) {
-    if (at.nextElementSibling?.matches(".item")) return at.nextElementSibling;
-    at = at.parentElement?.closest("li") ?? null;
-  }
-  return null;
-}
-
-/** @param {HTMLElement} item */
-function preceding(item) {
-  const before = item.previousElementSibling;
-  if (before === null) return item.parentElement?.closest("li") ?? null;
-  return lastOf(before);
-}
-
-/**
- * The last line that is seen in a list, or of an item.
- * @param {Element} from
- */
-function lastOf(from) {
-  let at = from;
-  for (;;) {
-    const list = at.matches("ul") ? at : at.querySelector(":scope > ul");
-    const last = list?.querySelector(":scope > .item:nth-last-child(1 of .item)");
-    if (!last) return at.matches("li") ? at : null;
-    at = last;
-  }
-}
