@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..machine import Repair
+from ..sink import Repair
 from .record import Stream
 from .summary import Spread, Summary
 
