@@ -178,7 +178,6 @@ def test_an_error_is_marked_at_its_character(
 
 
 def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
-    shown.speed(1)
     shown.model("recipe")
     shown.line("serves").wait_for()
     shown.page.locator("#disconnect").click()

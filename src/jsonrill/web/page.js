@@ -359,6 +359,8 @@ class Page {
   _sliders() {
     byId("speed-shown").textContent = `${this.pace}×`;
     byId("piece-shown").textContent = counted(this.pieceSize, "char");
+    byId("speed").setAttribute("aria-valuetext", `${this.pace} times`);
+    byId("piece").setAttribute("aria-valuetext", counted(this.pieceSize, "character"));
     const { session } = this;
     if (session instanceof ReplaySession) {
       session.rate = this.pace * PACES[/** @type {keyof typeof PACES} */ (session.stream.input)];
