@@ -255,7 +255,7 @@ class Page {
   _state(state, detail) {
     const replay = this.session instanceof ReplaySession;
     const texts = {
-      connecting: "Connecting …",
+      connecting: replay ? "Reading the events …" : "Connecting …",
       live: replay ? "Playing" : "Streaming",
       waiting: `Connection lost, trying again: ${detail}`,
       off: replay ? `Paused at piece ${detail}` : `Disconnected after event ${detail || "0"}. The stream goes on without us.`,
