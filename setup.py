@@ -7,7 +7,10 @@ import os
 
 from setuptools import Extension, setup
 
-HOT = ("paths", "fragments", "machine", "prose", "repair", "parser", "rebuilder", "document")
+HOT = (
+    *("paths", "fragments", "sink", "standing", "machine", "prose", "repair", "machines"),
+    *("parser", "rebuilder", "document"),
+)
 
 
 def extensions() -> list[Extension]:

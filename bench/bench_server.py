@@ -134,28 +134,33 @@ async def _publish(http: Any, path: str, rate: float) -> None:
     await http.post(f"{path}/chunks", content=body(), headers=headers)
 
 
-async def compare(options: argparse.Namespace) -> None:
+async def compare(readers: int, rate: float, seconds: float, rounds: int) -> dict[str, list[float]]:
+    """Events a second of each, round by round."""
     ours, our_url = start("-m", "jsonrill.server", "--port", "0", "--no-access-log")
     theirs, bare_url = start(__file__, "--bare")
     try:
         found: dict[str, list[float]] = {"bare": [], "jsonrill": []}
         work: dict[str, Callable[[], Awaitable[float]]] = {
-            "bare": lambda: bare_rate(bare_url, options.readers, options.rate, options.seconds),
-            "jsonrill": lambda: our_rate(our_url, options.readers, options.rate, options.seconds),
+            "bare": lambda: bare_rate(bare_url, readers, rate, seconds),
+            "jsonrill": lambda: our_rate(our_url, readers, rate, seconds),
         }
-        for _ in range(options.rounds):
+        for _ in range(rounds):
             for name, measure in work.items():
                 found[name].append(await measure())
     finally:
         for process in (ours, theirs):
             process.kill()
             process.wait()
-    report(options, found)
+    return found
+
+
+def versions() -> dict[str, str]:
+    return {name: version(name) for name in ("uvicorn", "starlette", "uvloop", "httptools")}
 
 
 def report(options: argparse.Namespace, found: dict[str, list[float]]) -> None:
-    names = ("uvicorn", "starlette", "uvloop", "httptools")
-    print(f"Python {platform.python_version()},", ", ".join(f"{n} {version(n)}" for n in names))
+    used = ", ".join(f"{name} {number}" for name, number in versions().items())
+    print(f"Python {platform.python_version()}, {used}")
     offered = options.readers * options.rate
     print(f"{options.readers} readers, {offered:.0f} events/s offered, best of {options.rounds}")
     for name, rates in found.items():
@@ -172,7 +177,8 @@ def main() -> None:
     parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.bare:
-        asyncio.run(compare(options))
+        wanted = (options.readers, options.rate, options.seconds, options.rounds)
+        report(options, asyncio.run(compare(*wanted)))
         return
     import uvicorn
 

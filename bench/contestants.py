@@ -123,7 +123,7 @@ class Ours(Contestant):
 
 
 class Unread(Ours):
-    """Nobody looks until the end: an open string is put into the value when it closes."""
+    """Nobody looks until the end."""
 
     def run(self, pieces: Iterable[str]) -> Any:
         document = self.jsonrill.Document()

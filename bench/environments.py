@@ -16,12 +16,13 @@ from .contestants import ROOT
 from .sections import Effort
 from .shapes import FAMILY, PIECE, SHAPES, text_of
 
+DEV: Final = "dev"  # where jsonrill's own extras are
 NODE: Final = ROOT / "bench" / "node"
 
 
 def interpreter(name: str) -> str | None:
     """The Python of an environment; that of the rivals may be the one that runs now."""
-    made = ROOT / ".venv" / name / "bin" / "python"
+    made = ROOT / ".venv" / ("" if name == DEV else name) / "bin" / "python"
     if made.exists():
         return str(made)
     return sys.executable if name == "rivals" else None

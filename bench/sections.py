@@ -5,6 +5,7 @@ A section runs in a process of its own (`worker.py`), in the environment that `S
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -187,6 +188,23 @@ def chunker(effort: Effort) -> Results:
     return found
 
 
+def written(effort: Effort) -> Results:
+    """What the chunker writes: is it the last snapshot, and how much comes late?"""
+    return chunking.written(who.PureLive().jsonrill)
+
+
+def server(effort: Effort) -> Results:
+    """Events a second to 300 readers of one process, beside a bare ASGI loop that only sends."""
+    from . import bench_server
+
+    readers, rounds, seconds = 300, max(1, round(effort.budget)), min(4.0, 2 * effort.budget)
+    found: Results = {"readers": readers, "versions": bench_server.versions(), "rates": {}}
+    for rate in (50, 150):
+        rates = asyncio.run(bench_server.compare(readers, rate, seconds, rounds))
+        found["rates"][str(readers * rate)] = {name: max(all) for name, all in rates.items()}
+    return found
+
+
 def memory(effort: Effort) -> Results:
     """The most memory above that before, each in a fresh process."""
     tasks: dict[str, Kinds] = {
@@ -225,7 +243,9 @@ SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "spine": ("rivals", spine),
     "updates": ("rivals", updates),
     "chunker": ("rivals", chunker),
+    "written": ("rivals", written),
     "wire": ("rivals", bytes_on_the_wire),
+    "server": ("dev", server),
     "memory": ("rivals", memory),
     "correctness": ("rivals", correctness),
 }

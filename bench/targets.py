@@ -5,7 +5,7 @@ Each function reads the results of a run and gives rows; a section that was not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import exp, log
 from typing import Any, Final, NamedTuple
 
@@ -32,8 +32,10 @@ class Target(NamedTuple):
 
 
 def targets(results: Results) -> list[Target]:
+    makers: tuple[Callable[[Results], Iterator[Target]], ...]
     makers = (against_jiter, against_pure, flat, kept, compiled, tiny, deep, fragments, whole)
-    return [row for maker in (*makers, chunker, wire) for row in maker(results)]
+    makers += (chunker, written, wire, server)
+    return [row for maker in makers for row in maker(results)]
 
 
 def cost(results: Results, section: str, shape: str, name: str) -> float | None:
@@ -184,6 +186,39 @@ def chunker(results: Results) -> Iterator[Target]:
         if size in ("4 KB", "20 KB"):
             ours, loads = found["chunker"], found["json.loads"]
             yield within(f"chunker, {size} snapshots", ours, loads, "json.loads", 1.5)
+
+
+def written(results: Results) -> Iterator[Target]:
+    found = results.get("written", {})
+    for name, counts in found.items():
+        whole, streams = counts["whole"], counts["streams"]
+        work = f"chunker, streams that end equal to the last snapshot, {name}"
+        share = f"{100 * whole / streams:.0f} %"
+        yield Target(work, f"{whole} of {streams}", "", share, "100 %", whole == streams)
+    for name, most in (("default", 4), ("eager", 0.2)):
+        if counts := found.get(name, {}):
+            if "snapshots" not in counts:
+                continue
+            late, total = counts["withheld"], counts["snapshots"]
+            work = f"chunker, snapshots with text withheld, recorded streams, {name}"
+            share = 100 * late / total
+            met = share <= most
+            yield Target(work, f"{late} of {total}", "", f"{share:.2g} %", f"≤ {most:g} %", met)
+
+
+def server(results: Results) -> Iterator[Target]:
+    found = results.get("server", {})
+    for offered, rates in found.get("rates", {}).items():
+        ours, bare = rates["jsonrill"], rates["bare"]
+        work = f"SSE to {found['readers']} readers, {int(offered):,} events a second offered"
+        yield Target(
+            work,
+            f"{ours:,.0f} a second",
+            f"{bare:,.0f} a second, a bare ASGI loop",
+            f"{ours / bare:.2f}×",
+            "≥ 0.9×",
+            ours >= 0.9 * bare,
+        )
 
 
 def wire(results: Results) -> Iterator[Target]:

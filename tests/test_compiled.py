@@ -9,7 +9,10 @@ import pytest
 
 import jsonrill
 
-HOT = ("paths", "fragments", "machine", "prose", "repair", "parser", "rebuilder", "document")
+HOT = (
+    *("paths", "fragments", "sink", "standing", "machine", "prose", "repair", "machines"),
+    *("parser", "rebuilder", "document"),
+)
 
 
 @pytest.mark.parametrize("name", HOT)

@@ -30,6 +30,10 @@ PAGE = (
         "fragments",
         "grammar",
         "states",
+        "limits",
+        "sink",
+        "standing",
+        "whole",
         "machine",
         "rules",
         "ahead",
@@ -147,6 +151,12 @@ def test_every_module_has_a_place_on_the_page() -> None:
 def test_imports_point_up_the_page(place: str) -> None:
     above = set(PAGE[: PAGE.index(place)])
     assert ours(place) <= above | PARTS_OF.get(place, set())
+
+
+@pytest.mark.parametrize("edge", ["store", "server", "batch"])
+def test_an_edge_stands_on_the_core_and_what_it_is_built_of(edge: str) -> None:
+    below = {"server": {"recordings", "store"}}.get(edge, set())
+    assert ours(edge) <= {*CORE, "__init__"} | below
 
 
 @pytest.mark.parametrize("part", ONLY_FOR)

@@ -315,7 +315,18 @@ def test_p8_a_long_number_in_tiny_pieces_is_linear(consume: Any, size: int) -> N
         cut = by(size, "[0." + "7" * digits + "]")
         return lambda: consume(cut, limits=ROOMY, parse_float=len)
 
-    is_linear(work, 10_000, bound=8)
+    is_linear(work, 10_000 if consume is rebuild else 100_000, bound=8)
+
+
+@pytest.mark.parametrize("consume", CONSUMERS)
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("text", ["a", "é\\n"])
+def test_p8_a_long_key_in_tiny_pieces_is_linear(consume: Any, size: int, text: str) -> None:
+    def work(length: int) -> Callable[[], object]:
+        cut = by(size, '{"' + text * (length // len(text)) + '": 1}')
+        return lambda: consume(cut, limits=ROOMY)
+
+    is_linear(work, 100_000, bound=8)
 
 
 @pytest.mark.parametrize("consume", CONSUMERS)

@@ -27,7 +27,10 @@ Everything that `import jsonrill` gives, and every command. Written by `tools/re
 docstrings and from `--help`; a test fails when it is stale.
 
 """
-COMMANDS = ("values", "updates", "fragments", "rebuild", "chunks", "calls", "demo", "version")
+COMMANDS = (
+    *("values", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
+    *("demo", "version"),
+)
 
 
 def page() -> str:
@@ -69,7 +72,7 @@ def members(thing: type) -> list[str]:
             if name.startswith("_") or not own(member):
                 continue
             text = doc(member).strip().replace("\n", " ")
-            if isinstance(member, property):
+            if not inspect.isfunction(member):
                 found.append(f"* `{name}`: {text}" if text else f"* `{name}`")
             else:
                 shown = f"`{name}{signature(member)}`"
@@ -78,6 +81,9 @@ def members(thing: type) -> list[str]:
 
 
 def own(member: Any) -> bool:
+    """A method, a property, or an attribute that says what it is."""
+    if inspect.ismemberdescriptor(member):
+        return bool(doc(member))
     return isinstance(member, property) or inspect.isfunction(member)
 
 

@@ -29,11 +29,12 @@ from .errors import (
     Truncated,
 )
 from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
-from .machine import Limits, Repair
+from .limits import Limits
 from .parser import Parser
 from .partial import PartialStream, Update
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
 from .rebuilder import Rebuilder
+from .sink import Repair
 from .sse import SSEDecoder, SSEEncoder, SSEEvent, encode_event
 from .streams import chunks, fragments, partial, texts, tool_calls, updates, values
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate

@@ -1,6 +1,12 @@
 # Types for the compiler; the code is in document.py.
-from .machine cimport Machine
+cimport cython
+from .machines cimport machine
+from .machine cimport Machine, plain_end
 from .rebuilder cimport Growing, Tree
+
+cdef bint _COMPILED
 
 cdef class Document(Growing):
     cdef Machine _machine
+    @cython.locals(machine=Machine, tree=Tree, members=dict, key=str, piece=str, text=str, end=Py_ssize_t)
+    cpdef bint feed(self, data)

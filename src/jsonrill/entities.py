@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from .machine import Sink
 from .paths import ANY_INDEX, Path, Pattern, Place, Wildcard, parse_pattern
+from .sink import Sink
 
 if TYPE_CHECKING:
     from .schema import Check, Schema

@@ -21,22 +21,24 @@ SEPARATOR: Final = "\x1e"
 RECORD_END: Final = re.compile(r"[\n\x1e]")
 
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
-NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 # Section 6 once more, as a table for numbers that arrive in pieces: state → character → state.
-_DIGITS, _EXPONENT = "0123456789", "eE"
-NUMBER_STEPS: Final[dict[str, dict[str, str]]] = {
-    "start": {"-": "minus", "0": "zero", **dict.fromkeys("123456789", "integer")},
-    "minus": {"0": "zero", **dict.fromkeys("123456789", "integer")},
-    "zero": {".": "point", **dict.fromkeys(_EXPONENT, "e")},
-    "integer": {".": "point", **dict.fromkeys(_DIGITS, "integer"), **dict.fromkeys(_EXPONENT, "e")},
-    "point": dict.fromkeys(_DIGITS, "fraction"),
-    "fraction": {**dict.fromkeys(_DIGITS, "fraction"), **dict.fromkeys(_EXPONENT, "e")},
-    "e": {**dict.fromkeys("+-", "sign"), **dict.fromkeys(_DIGITS, "exponent")},
-    "sign": dict.fromkeys(_DIGITS, "exponent"),
-    "exponent": dict.fromkeys(_DIGITS, "exponent"),
-}
-NUMBER_DONE: Final = frozenset(("zero", "integer", "fraction", "exponent"))
+# From ZERO on a number may end, up to INTEGER it is one, from INTEGER on any digit may follow.
+START, MINUS, POINT, EXPONENT_MARK, SIGN, ZERO, INTEGER, FRACTION, EXPONENT = range(9)
+_DIGITS, _MARKS = "0123456789", dict.fromkeys("eE", EXPONENT_MARK)
+_FIRST = {"0": ZERO, **dict.fromkeys("123456789", INTEGER)}
+NUMBER_STEPS: Final[tuple[dict[str, int], ...]] = (
+    {"-": MINUS, **_FIRST},
+    _FIRST,
+    dict.fromkeys(_DIGITS, FRACTION),
+    {**dict.fromkeys("+-", SIGN), **dict.fromkeys(_DIGITS, EXPONENT)},
+    dict.fromkeys(_DIGITS, EXPONENT),
+    {".": POINT, **_MARKS},
+    {".": POINT, **dict.fromkeys(_DIGITS, INTEGER), **_MARKS},
+    {**dict.fromkeys(_DIGITS, FRACTION), **_MARKS},
+    dict.fromkeys(_DIGITS, EXPONENT),
+)
 
 LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
     "t": ("true", True),

@@ -1,45 +1,34 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
-from .fragments cimport Parts
+from .sink cimport Sink
+from .standing cimport Standing
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT
-cdef Py_ssize_t WORTH_DECODING
+cdef int START, ZERO, INTEGER
+cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
+cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
-cdef Py_ssize_t _plain_end(str text, Py_ssize_t pos) noexcept
+cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 
-cdef class Sink:
-    cpdef start_object(self, Py_ssize_t offset)
-    cpdef start_array(self, Py_ssize_t offset)
-    cpdef end_container(self, Py_ssize_t offset)
-    cpdef key(self, str key, Py_ssize_t offset)
-    cpdef start_string(self, Py_ssize_t offset)
-    cpdef text(self, str run)
-    cpdef end_string(self)
-    cpdef scalar(self, object value, object text, Py_ssize_t offset)
-    cpdef complete(self, Py_ssize_t offset)
-    cpdef next_document(self)
-    cpdef bint takes_values(self)
-
-cdef class Machine:
-    cdef bint _bom, _careful, _closed, _many, _object, _plain, _unique
-    cdef int _fresh, _state
-    cdef Py_ssize_t _begin, _budget, _count, _line, _line_start, _lined, _number_end, _offset, _room
-    cdef Py_ssize_t _number_limit, _stop, _string_limit, _text_limit, _token
+cdef class Machine(Standing):
+    cdef bint _bom, _many, _unique
+    cdef int _fresh
+    cdef Py_ssize_t _bound, _budget, _number_end, _stop
+    cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
-    cdef public list errors, repairs
-    cdef list _frames, _number
-    cdef Parts _parts
-    cdef str _held, _key
-    cdef object _decoder, _limits, _number_state, _parse_float, _seen
+    cdef list _errors, _repairs
+    cdef str _begun_key
+    cdef object _decoder, _limits, _parse_float, _seen
     cdef bytes _tail
     cdef Sink _sink
-    @cython.locals(text=str)
     cpdef feed(self, data)
+    @cython.locals(text=str)
+    cpdef read(self, data)
     cpdef flush(self)
-    cdef _close_stream(self)
+    @cython.locals(number=str)
     cdef _finish(self)
     cdef bint _at_bom(self)
     cdef bint _outside(self)
@@ -51,40 +40,57 @@ cdef class Machine:
     cdef _give_up(self, error, str text, Py_ssize_t pos)
     cdef _keep(self, error)
     cdef _next_document(self, int state, Py_ssize_t pos)
-    @cython.locals(end=Py_ssize_t, state=int, char=Py_UCS4)
+    @cython.final
+    cdef _begin_at(self, Py_ssize_t offset)
+    @cython.final
+    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, state=int, char=Py_UCS4)
     cdef _run(self, str text, Py_ssize_t pos=*)
-    cdef _count_lines(self, str text, Py_ssize_t end)
     cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
+    @cython.final
     cdef bint _closes(self, Py_UCS4 char, int state)
+    @cython.final
     cdef Py_ssize_t _value(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    @cython.final
     cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
+    @cython.final
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except -2
+    @cython.final
     cdef _ended(self, Py_ssize_t pos)
+    @cython.final
     @cython.locals(left=Py_ssize_t, end=Py_ssize_t)
     cdef Py_ssize_t _decode_whole(self, str text, Py_ssize_t pos) except -2
+    @cython.final
+    @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
-    @cython.locals(end=Py_ssize_t, plain=bint, run=str)
-    cdef Py_ssize_t _string(self, str text, Py_ssize_t pos) except -2
+    @cython.final
+    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, key=str)
+    cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end, int state) except -2
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
+    @cython.final
+    @cython.locals(quote=Py_ssize_t, run=str)
+    cdef Py_ssize_t _take_simple(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
+    @cython.final
+    @cython.locals(key=str)
+    cdef _add_to_key(self, str run)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
+    @cython.final
     @cython.locals(key=str)
     cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
+    @cython.final
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
-    @cython.locals(start=Py_ssize_t)
+    @cython.final
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int, number=str)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
-    cdef _end_number(self, str text, Py_ssize_t end)
-    cdef _finish_number(self, str number, str text, Py_ssize_t end)
+    @cython.final
+    @cython.locals(number=str)
+    cdef _add_to_number(self, str run)
+    @cython.final
+    cdef _finish_number(self, str number, bint integer, str text, Py_ssize_t end)
+    @cython.final
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
     cdef Py_ssize_t _unexpected(self, str text, Py_ssize_t pos, str expected=*) except -2
-    cdef str _expected(self)
-    cdef _path(self, bint value)
-    cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
-    cdef _error_here(self, kind, str expected, str got)
-    cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
-    cdef dict _place(self, str text, Py_ssize_t pos)
-    cdef tuple _position(self, str text, Py_ssize_t pos)

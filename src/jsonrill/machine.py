@@ -13,35 +13,36 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
-from dataclasses import dataclass
 from json import JSONDecoder
 from sys import get_int_max_str_digits
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from .errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
-from .fragments import Parts
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
+    INTEGER,
     LITERALS,
     LONE_HIGH,
     NUMBER,
-    NUMBER_DONE,
     NUMBER_STEPS,
     RECORD_END,
     SEPARATOR,
     SPACE,
+    START,
     STRING_RUN,
     UNDECODABLE,
+    ZERO,
     unescape,
 )
-from .paths import Path, to_text
+from .limits import FAR, USUAL, Limits
+from .sink import Repair, Sink
+from .standing import Standing
 from .states import (
     AFTER,
     COLON,
     DIGITS,
     END,
-    EXPECTED,
     FIRST_ELEMENT,
     FIRST_KEY,
     KEY,
@@ -50,117 +51,54 @@ from .states import (
     STRING,
     VALUE,
 )
+from .whole import bounded_decoder, deeper
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds on what strangers can send, in characters of source text and per document."""
-
-    depth: int = 256
-    text: int = 64 * 2**20
-    string: int = 16 * 2**20
-    number: int = 400
-    keys: int = 100_000
-    repairs: int = 100_000
-
-    def __post_init__(self) -> None:
-        others = (self.depth, self.string, self.number, self.keys, self.repairs)
-        if self.text < 1 or min(others) < 0:
-            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
-
-
-_DEFAULT_LIMITS: Final = Limits()
-# No text is that long, and offsets beyond it still fit a machine word when compiled.
-FAR: Final = 2**60
-
-
-class Repair(NamedTuple):
-    """What lenient parsing put right: which rule, and the character at which it was noticed."""
-
-    rule: str
-    offset: int
-    line: int
-    column: int
-    document: int = 0
-
-
-class Sink:
-    """What the machine tells. Each call is an event that has happened; offsets are of tokens."""
-
-    __slots__ = ()
-
-    def start_object(self, offset: int) -> None: ...
-    def start_array(self, offset: int) -> None: ...
-    def end_container(self, offset: int) -> None: ...
-    def key(self, key: str, offset: int) -> None: ...
-    def start_string(self, offset: int) -> None: ...
-    def text(self, run: str) -> None: ...
-    def end_string(self) -> None: ...
-    def scalar(self, value: Any, text: str | None, offset: int) -> None: ...
-    def complete(self, offset: int) -> None: ...
-    def next_document(self) -> None: ...
-
-    def takes_values(self) -> bool:
-        """May a whole container be handed over by `scalar`, instead of event by event?"""
-        return False
-
+# The usual limits, as numbers of the compiler's.
+_MOST_TEXT, _MOST_STRING = USUAL.text, USUAL.string
+_MOST_NUMBER, _MOST_KEYS = USUAL.number, USUAL.keys
 
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
+WHOLE_ESCAPE: Final = len(r"\u0000")
+# A piece no longer than this is looked through more than once without harm.
+SHORT: Final = 256
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
 _CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
-class Machine:
+class Machine(Standing):
     """The state machine: text → events, told to the sink before `feed` returns."""
 
     __slots__ = (
-        "_begin",
+        "_begun_key",
         "_bom",
+        "_bound",
         "_budget",
-        "_careful",
-        "_closed",
-        "_count",
         "_decoder",
-        "_frames",
+        "_errors",
         "_fresh",
-        "_held",
-        "_key",
+        "_keys_limit",
         "_limits",
-        "_line",
-        "_line_start",
-        "_lined",
         "_many",
-        "_number",
         "_number_end",
         "_number_limit",
-        "_number_state",
-        "_object",
-        "_offset",
         "_parse_float",
-        "_parts",
-        "_plain",
-        "_room",
+        "_repairs",
         "_seen",
         "_sink",
-        "_state",
         "_stop",
         "_string_limit",
         "_tail",
         "_text_limit",
-        "_token",
         "_unique",
         "document",
-        "errors",
-        "repairs",
     )
 
     def __init__(
         self,
         sink: Sink,
-        *,
         many: bool = False,
         duplicates: Literal["last", "error"] = "last",
         parse_float: Callable[[str], Any] = float,
@@ -172,23 +110,29 @@ class Machine:
         self._many = many
         self._unique = duplicates == "error"
         self._parse_float = parse_float
-        self._limits = limits if limits is not None else _DEFAULT_LIMITS
-        self._text_limit = min(self._limits.text, FAR)
-        self._string_limit = min(self._limits.string, FAR)
-        self._number_limit = min(self._limits.number, FAR)
+        self._limits = limits if limits is not None else USUAL
+        if limits is None:
+            self._text_limit, self._string_limit = _MOST_TEXT, _MOST_STRING
+            self._number_limit, self._keys_limit = _MOST_NUMBER, _MOST_KEYS
+        else:
+            self._text_limit = min(limits.text, FAR)
+            self._string_limit = min(limits.string, FAR)
+            self._number_limit = min(limits.number, FAR)
+            self._keys_limit = min(limits.keys, FAR)
         # The standard library's decoder, made when a piece is large enough; how much of this piece
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
         self._budget = 0
-        # Closed, with bytes left over, or with many documents: no piece is simply run.
+        # Closed, with bytes left over, or with many documents: no piece is simply run. Else, if
+        # nothing is held, it is.
         self._careful = many
+        self._ready = not many
         self._closed = False
-        # With many documents: which one this is, where it began, what went wrong in earlier ones.
+        # With many documents: which one this is, what went wrong in earlier ones.
         self.document = 0
-        self._begin = 0
-        self.errors: list[InvalidJSON | LimitExceeded] = []
+        self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
         # With leniency: what was repaired.
-        self.repairs: list[Repair] = []
+        self._repairs: list[Repair] | None = None
         # The state in which a document begins.
         self._fresh = VALUE
         self._state = VALUE
@@ -198,15 +142,14 @@ class Machine:
         self._key = ""
         self._count = 0
         self._seen: set[str] | None = None
-        self._frames: list[tuple[bool, str, int, set[str] | None]] = []
-        # The token being read: where it began, where its limit is (for plain text: or that of the
-        # whole text, if it is nearer), its text so far.
+        self._frames = []
+        # The token being read: where it began, where its limit is (or that of the whole text, if
+        # it is nearer), its text so far.
         self._token = 0
         self._stop = 0
-        self._room = 0
-        self._parts = Parts()
-        self._number: list[str] = []
-        self._number_state = "start"
+        self._begun_key = ""
+        self._number = ""
+        self._number_state = START
         self._number_end = -1
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
         self._held = ""
@@ -214,8 +157,9 @@ class Machine:
         self._bom = True
         # In a string with nothing held: the next piece may be plain text through and through.
         self._plain = False
-        # The position of the first character that is not yet read.
+        # The position of the first character that is not yet read, and of the last allowed one.
         self._offset = 0
+        self._bound = self._text_limit
         # The line and where it began, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
@@ -226,61 +170,46 @@ class Machine:
         self._sink = sink
 
     @property
-    def pending(self) -> tuple[Path, str] | None:
-        """Path and text of the number or literal that is being read, else None."""
-        text = self.pending_text
-        return None if text is None else (self.pending_path, text)
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With many documents: what ended some of them early, in order."""
+        return [] if self._errors is None else self._errors
 
     @property
-    def pending_path(self) -> Path:
-        """The path of the value that is being read, or comes next."""
-        path: Path = self._path(value=True)
-        return path
-
-    @property
-    def pending_text(self) -> str | None:
-        """Text of the number or literal that is being read, else None."""
-        if self._state == DIGITS:
-            return "".join(self._number)
-        if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
-            return self._held
-        return None
-
-    @property
-    def pending_offset(self) -> int:
-        """Where what is pending began: the character at the end of the text, if nothing is."""
-        return self._token if self._state == DIGITS else self._offset
-
-    @property
-    def token_offset(self) -> int:
-        """Where the number or literal began that was read last, or was refused."""
-        return self._token
+    def repairs(self) -> list[Repair]:
+        """With leniency: what was put right, in order."""
+        return [] if self._repairs is None else self._repairs
 
     def feed(self, data: str | bytes) -> None:
         """Read one piece, whatever it holds."""
-        if type(data) is not str:
-            return self._feed_other(data)
-        text = data
         # The common case of a long answer, so it comes first: no quote, escape or control
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
         if (
             self._plain
-            and text
+            and type(data) is str
+            and data
             and (
-                _plain_end(text, 0) == len(text)
+                plain_end(data, 0) == len(data)
                 if _COMPILED
-                else '"' not in text and "\\" not in text and text.isprintable()
+                else '"' not in data and "\\" not in data and data.isprintable()
             )
-            and self._offset + len(text) <= self._room
+            and self._offset + len(data) <= self._stop
         ):
-            self._offset += len(text)
-            self._sink.text(text)
-            return None
-        if self._held:
-            text = self._held + text
-            self._held = ""
-        if self._careful or self._offset + len(text) > self._text_limit:
-            return self._run_carefully(text)
+            self._offset += len(data)
+            self._sink.text(data)
+        elif self._ready and type(data) is str:
+            self._run(data)
+        else:
+            self.read(data)
+
+    def read(self, data: str | bytes) -> None:
+        """Read a piece that cannot simply be run."""
+        if type(data) is not str:
+            return self._feed_other(data)
+        if self._careful:
+            return self._run_carefully(data)
+        text = self._held + data
+        self._held = ""
+        self._ready = True
         return self._run(text)
 
     def flush(self) -> None:
@@ -295,16 +224,14 @@ class Machine:
             self._keep(error)
         self._close_stream()
 
-    def _close_stream(self) -> None:
-        self._closed = self._careful = True
-        self._plain = False
-
     def _finish(self) -> None:
         if self._tail:
             kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
             raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
-        if self._state == DIGITS and not self._frames and self._number_state in NUMBER_DONE:
-            self._end_number("", 0)
+        if self._state == DIGITS and not self._frames and self._number_state >= ZERO:
+            number = self._number
+            self._number = ""
+            self._finish_number(number, self._number_state <= INTEGER, "", 0)
         if self._state != END and not (self._many and self._outside()):
             raise self._error_here(Truncated, self._expected(), "but the text ended")
 
@@ -329,6 +256,7 @@ class Machine:
             if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
                 self._tail = data
                 self._careful = bool(data) or self._many
+                self._ready = not self._careful
                 return None
             data = data.removeprefix(BOM_UTF8)
         self._tail = b""
@@ -341,6 +269,7 @@ class Machine:
             self._run_undecodable(text)
         self._tail = data[used:]
         self._careful = bool(self._tail) or self._many
+        self._ready = not self._careful and not self._held
         self._plain = self._plain and not self._tail
         return None
 
@@ -370,17 +299,17 @@ class Machine:
             raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         start = 0
         while True:
-            room = self._begin + self._text_limit - self._offset - len(self._held)
+            room = self._bound - self._offset - len(self._held)
             part = text[start : start + max(0, room)]
             start += len(part)
             self._run_documents(self._held + part)
             if start == len(text):
                 return
             end = len(self._held)
-            if self._offset + end < self._begin + self._text_limit:
+            if self._offset + end < self._bound:
                 continue  # another document began
             if self._many and self._outside():
-                self._begin = self._offset
+                self._begin_at(self._offset)
             else:
                 self._give_up(self._over("text", self._text_limit, self._held, end), "", end)
 
@@ -419,36 +348,52 @@ class Machine:
         self._object = False
         self._seen = None
         self._frames.clear()
-        self._parts.take()
-        del self._number[:]
-        self._begin = self._offset + pos
+        self._begun_key = self._number = ""
+        self._begin_at(self._offset + pos)
         self.document += 1
+
+    def _begin_at(self, offset: int) -> None:
+        """A document may begin here, and be as long as the limit allows."""
+        self._bound = offset + self._text_limit
 
     def _run(self, text: str, pos: int = 0) -> None:
         end = len(text)
+        after = self._offset + end
+        if after > self._bound:
+            return self._run_carefully(text)
         if end >= WORTH_DECODING:
             self._budget = 2 * end
         while pos < end:
             state = self._state
             if state >= STRING:
                 if state < DIGITS:
-                    pos = self._string(text, pos)
+                    pos = self._string(text, pos, end, state)
                 elif state == DIGITS:
                     pos = self._digits(text, pos)
                 else:
                     pos = self._skip(text, pos)
                 continue
             char = text[pos]
-            if char == "," and state == AFTER:
+            if char == '"' and state <= NEXT_KEY:
+                if state <= FIRST_ELEMENT:
+                    self._sink.start_string(self._offset + pos)
+                    pos = self._open_string(STRING, text, pos)
+                else:
+                    pos = self._open_string(KEY, text, pos)
+            elif char == "," and state == AFTER:
                 if self._object:
                     self._state = NEXT_KEY
                 else:
                     self._state = VALUE
                     self._count += 1
                 pos += 1
+                if pos < end and text[pos] == " ":
+                    pos += 1
             elif char == ":" and state == COLON:
                 self._state = VALUE
                 pos += 1
+                if pos < end and text[pos] == " ":
+                    pos += 1
             elif char in " \t\n\r":
                 pos += 1
                 if pos < end and text[pos] in " \t\n\r":
@@ -456,27 +401,19 @@ class Machine:
                         pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
-            elif char == '"' and state <= NEXT_KEY:
-                pos = self._open_string(KEY, text, pos)
             elif self._closes(char, state):
                 pos = self._close(pos)
             else:
                 pos = self._unexpected(text, pos)
-        end -= len(self._held)
+        if self._held:
+            after -= len(self._held)
+            self._plain = self._ready = False
+        else:
+            self._plain = self._state == STRING
         if "\n" in text:
-            self._count_lines(text, end)
-        self._offset += end
-        self._plain = self._state == STRING and not self._held
-
-    def _count_lines(self, text: str, end: int) -> None:
-        """Know the line of the character at `end` of this piece; each newline is counted once."""
-        start = max(0, self._lined - self._offset)
-        if end > start:
-            self._line += text.count("\n", start, end)
-            last = text.rfind("\n", start, end)
-            if last >= 0:
-                self._line_start = self._offset + last + 1
-            self._lined = self._offset + end
+            self._count_lines(text, after - self._offset)
+        self._offset = after
+        return None
 
     def _skip(self, text: str, pos: int) -> int:
         """In the rest of a line that was given up."""
@@ -484,7 +421,7 @@ class Machine:
         if found is None:
             return len(text)
         self._state = self._fresh
-        self._begin = self._offset + found.end()
+        self._begin_at(self._offset + found.end())
         return found.end()
 
     def _closes(self, char: str, state: int) -> bool:
@@ -494,10 +431,7 @@ class Machine:
         return char == "}" and state == FIRST_KEY
 
     def _value(self, text: str, pos: int, char: str) -> int:
-        """A value begins, or an empty array ends."""
-        if char == '"':
-            self._sink.start_string(self._offset + pos)
-            return self._open_string(STRING, text, pos)
+        """A value begins that is no string, or an empty array ends."""
         if char == "{" or char == "[":
             if len(text) - pos >= WORTH_DECODING and self._sink.takes_values():
                 end = self._decode_whole(text, pos)
@@ -552,7 +486,7 @@ class Machine:
         if left > self._budget or left > self._limits.string or self._unique:
             return pos
         if self._decoder is None:
-            self._decoder = self._whole_decoder()
+            self._decoder = bounded_decoder(self._limits.number, self._parse_float)
         self._budget -= left
         try:
             value, end = self._decoder.raw_decode(text, pos)
@@ -560,7 +494,7 @@ class Machine:
             return pos
         if text.count(":", pos, end) > self._limits.keys:
             return pos
-        if _deeper(
+        if deeper(
             value,
             self._limits.depth - len(self._frames),
             text.count("[", pos, end) + text.count("{", pos, end),
@@ -571,66 +505,58 @@ class Machine:
         self._ended(end)
         return end
 
-    def _whole_decoder(self) -> JSONDecoder:
-        limit, parse_float = self._limits.number, self._parse_float
-
-        def bounded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
-            def number(text: str) -> Any:
-                if len(text) > limit:
-                    raise ValueError("too long a number: the machine walks")
-                return convert(text)
-
-            return number
-
-        def refuse(name: str) -> Any:
-            raise ValueError(f"{name} is not JSON: the machine walks")
-
-        return JSONDecoder(
-            parse_float=bounded(parse_float), parse_int=bounded(int), parse_constant=refuse
-        )
-
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
         self._token = self._offset + pos
-        self._stop = self._token + 1 + self._string_limit
-        self._room = min(self._stop, self._begin + self._text_limit)
+        stop = self._offset + pos + 1 + self._string_limit
+        self._stop = stop if stop < self._bound else self._bound
         return pos + 1
 
-    def _string(self, text: str, pos: int) -> int:
+    def _string(self, text: str, pos: int, end: int, state: int) -> int:
         """In a string or key: take its characters up to the quote or the end of the piece."""
         if _COMPILED:
-            end = _plain_end(text, pos)
-            plain = end == len(text) or text[end] == '"'
-            run = text[pos:end]
+            stop = plain_end(text, pos)
+            plain = stop == end or text[stop] == '"'
+            run = text[pos:stop]
         else:
-            end = text.find('"', pos)
-            if end < 0:
-                end = len(text)
-            run = text[pos:end]
+            stop = text.find('"', pos) if '"' in text else -1
+            if stop < 0:
+                stop = end
+            run = text[pos:stop]
             plain = "\\" not in run and run.isprintable()
-        if not plain or self._offset + end > self._stop:
+        if not plain or self._offset + stop > self._stop:
             return self._escaped(text, pos)
-        if self._state == STRING:
+        if state == STRING:
             if run:
                 self._sink.text(run)
-            return end if end == len(text) else self._end_string(text, end)
-        if run:
-            self._parts.add(run)
-        return end if end == len(text) else self._end_key(text, end)
+            return stop if stop == end else self._end_string(text, stop)
+        # As in `Tree.text`: what has no other owner is extended in place.
+        key = self._begun_key
+        self._begun_key = ""
+        key += run
+        self._begun_key = key
+        return stop if stop == end else self._end_key(text, stop)
 
     def _escaped(self, text: str, pos: int) -> int:
         """The same for text with escapes, unusual characters, or more of them than allowed."""
         end = min(len(text), self._stop - self._offset)
-        found = STRING_RUN.match(text, pos, end)
-        stop = found.end() if found else pos
-        if stop > pos:
-            run = text[pos:stop]
-            self._take(unescape(run) if "\\" in run else run)
+        stop = pos
+        if len(text) <= SHORT and "\\u" not in text:
+            stop = self._take_simple(text, pos, end)
+        # The beginning of an escape alone, and nothing else: there is no run to look for.
+        if stop == pos and (end - pos >= WHOLE_ESCAPE or not text.startswith("\\u", pos)):
+            stop = STRING_RUN.match(text, pos, end).end()  # type: ignore[union-attr]  # may be empty
+            if stop > pos:
+                run = text[pos:stop]
+                self._take(unescape(run) if "\\" in run else run)
         if stop < len(text) and text[stop] == '"':
             if self._state == STRING:
                 return self._end_string(text, stop)
             return self._end_key(text, stop)
         if stop < end and text[stop] == "\\":
+            if end == len(text) and (end == stop + 1 or text[stop + 1 :] == "u"):
+                self._held = text[stop:]
+                return end
             last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
             if last or not CUT_ESCAPE.match(text, stop, end):
                 return self._odd_escape(text, stop)
@@ -642,6 +568,21 @@ class Machine:
             return self._control(text, stop)
         if end < len(text):
             raise self._over("string", self._limits.string, text, end)
+        return end
+
+    def _take_simple(self, text: str, pos: int, end: int) -> int:
+        """Text with short escapes alone, without a pattern. Gives where it ends, else `pos`."""
+        quote = text.find('"', pos, end)
+        if quote >= 0:
+            end = quote
+        run = text[pos:end]
+        if not run or run[-1] == "\\" or not run.isprintable():
+            return pos
+        try:
+            run = unescape(run)
+        except ValueError:
+            return pos
+        self._take(run)
         return end
 
     def _odd_escape(self, text: str, pos: int) -> int:
@@ -661,7 +602,14 @@ class Machine:
         if self._state == STRING:
             self._sink.text(run)
         else:
-            self._parts.add(run)
+            self._add_to_key(run)
+
+    def _add_to_key(self, run: str) -> None:
+        """As in `Tree.text`: what has no other owner is extended in place."""
+        key = self._begun_key
+        self._begun_key = ""
+        key += run
+        self._begun_key = key
 
     def _end_string(self, text: str, quote: int) -> int:
         self._sink.end_string()
@@ -672,7 +620,8 @@ class Machine:
         return quote + 1
 
     def _end_key(self, text: str, quote: int) -> int:
-        key = self._parts.take()
+        key = self._begun_key
+        self._begun_key = ""
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -680,7 +629,7 @@ class Machine:
                 )
             self._seen.add(key)
         self._count += 1
-        if self._count > self._limits.keys:
+        if self._count > self._keys_limit:
             raise self._over("keys", self._limits.keys, text, quote)
         self._key = key
         self._state = COLON
@@ -691,56 +640,73 @@ class Machine:
         """A number: at once when its end is in sight, else digit by digit."""
         self._token = self._offset + pos
         self._stop = self._token + self._number_limit
-        found = NUMBER.match(text, pos) if len(text) - pos > 6 else None
-        if found is not None:
-            end = found.end()
-            if end < len(text) and text[end] in ",]} \t\n\r" and self._offset + end <= self._stop:
-                self._finish_number(found.group(), text, end)
-                return end
+        if not _COMPILED and len(text) - pos > 6:
+            found = NUMBER.match(text, pos)
+            if found is not None:
+                end = found.end()
+                if (
+                    end < len(text)
+                    and text[end] in ",]} \t\n\r"
+                    and self._offset + end <= self._stop
+                ):
+                    self._finish_number(found.group(), found.lastindex is None, text, end)
+                    return end
         self._state = DIGITS
-        self._number_state = "start"
+        self._number_state = START
         return self._digits(text, pos)
 
     def _digits(self, text: str, pos: int) -> int:
         start, state = pos, self._number_state
-        while pos < len(text):
+        end = min(len(text), self._stop - self._offset)
+        while pos < end:
             step = NUMBER_STEPS[state].get(text[pos])
             if step is None:
                 break
-            if self._offset + pos >= self._stop:
-                self._number.append(text[start:pos])
-                raise self._over("number", self._limits.number, text, pos)
             state = step
             pos += 1
-        self._number.append(text[start:pos])
-        self._number_state = state
-        if pos < len(text):
-            if state not in NUMBER_DONE:
-                return self._unexpected(text, pos)
-            self._number_end = self._offset + pos
-            self._end_number(text, pos)
+            if _COMPILED and state >= INTEGER:
+                while pos < end and "0" <= text[pos] <= "9":
+                    pos += 1
+        if pos > start:
+            self._add_to_number(text[start:pos])
+            self._number_state = state
+        if pos == len(text):
+            return pos
+        if pos == end and text[pos] in NUMBER_STEPS[state]:
+            raise self._over("number", self._limits.number, text, pos)
+        if state < ZERO:
+            return self._unexpected(text, pos)
+        self._number_end = self._offset + pos
+        number = self._number
+        self._number = ""
+        self._finish_number(number, state <= INTEGER, text, pos)
         return pos
 
-    def _end_number(self, text: str, end: int) -> None:
-        number = "".join(self._number)
-        del self._number[:]
-        self._finish_number(number, text, end)
+    def _add_to_number(self, run: str) -> None:
+        """As in `Tree.text`."""
+        number = self._number
+        self._number = ""
+        number += run
+        self._number = number
 
-    def _finish_number(self, number: str, text: str, end: int) -> None:
+    def _finish_number(self, number: str, integer: bool, text: str, end: int) -> None:
         """A number that ended before the character at `end` of this piece."""
-        if "." in number or "e" in number or "E" in number:
+        if integer:
+            try:
+                value = int(number)
+            except ValueError as error:
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+        else:
             try:
                 value = self._parse_float(number)
             except (ValueError, ArithmeticError) as error:  # as Decimal, for a huge exponent
                 got = f"but got {number!r}"
                 raise self._error(InvalidJSON, "another number", got, text, end) from error
-        else:
-            try:
-                value = int(number)
-            except ValueError as error:
-                raise self._over("number", get_int_max_str_digits(), text, end) from error
         self._sink.scalar(value, number, self._token)
-        self._ended(end)
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._ended(end)
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
@@ -767,54 +733,8 @@ class Machine:
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
-    def _expected(self) -> str:
-        if self._state == AFTER or (
-            self._state == DIGITS and self._number_state in NUMBER_DONE and self._frames
-        ):
-            return f"',' or {'}' if self._object else ']'!r}"
-        if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
-            return repr(LITERALS[self._held[0]][0])
-        return EXPECTED[self._state]
 
-    def _path(self, *, value: bool) -> Path:
-        """The path of the open container, or of the value in it that is being read."""
-        path = [key if in_object else count for in_object, key, count, _ in self._frames[1:]]
-        if value and self._frames:
-            path.append(self._key if self._object else self._count)
-        return tuple(path)
-
-    def _error(
-        self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
-    ) -> InvalidJSON:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
-        return kind(f"expected {expected} {got} {where}", expected=expected, **place)
-
-    def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
-        """An error between two pieces: right after all that was read or held."""
-        return self._error(kind, expected, got, self._held, len(self._held))
-
-    def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
-        return LimitExceeded(f"more than {bound} ({limit}) {where}", limit=limit, **place)
-
-    def _place(self, text: str, pos: int) -> dict[str, Any]:
-        """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
-        self._close_stream()
-        offset, line, column = self._position(text, pos)
-        in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)
-        path = self._path(value=in_value)
-        return {"offset": offset, "line": line, "column": column, "path": path}
-
-    def _position(self, text: str, pos: int) -> tuple[int, int, int]:
-        """Offset, line and column of the character at `pos` of this piece."""
-        self._count_lines(text, pos)
-        offset = self._offset + pos
-        return offset, self._line, offset - self._line_start + 1
-
-
-def _plain_end(text: str, pos: int) -> int:
+def plain_end(text: str, pos: int) -> int:
     """Where plain text ends: at a quote, an escape, a control character or the end of the piece."""
     end = len(text)
     while pos < end:
@@ -823,19 +743,3 @@ def _plain_end(text: str, pos: int) -> int:
             return pos
         pos += 1
     return end
-
-
-def _deeper(value: Any, depth: int, brackets: int) -> bool:
-    """Are containers nested deeper than `depth` in this value, which has so many of them?"""
-    if brackets <= depth:
-        return False
-    level = [value]
-    while level and depth > 0:
-        depth -= 1
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) is dict or type(inner) is list
-        ]
-    return bool(level)

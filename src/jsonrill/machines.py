@@ -6,16 +6,32 @@ rest of the package takes to import.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
-from .machine import Machine, Sink
+from .limits import Limits
+from .machine import Machine
+from .sink import Sink
 
 
-def machine(sink: Sink, *, repair: bool | Iterable[str] = False, **options: Any) -> Machine:
+def machine(
+    sink: Sink,
+    repair: bool | Iterable[str] = False,
+    many: bool = False,
+    duplicates: Literal["last", "error"] = "last",
+    parse_float: Callable[[str], Any] = float,
+    limits: Limits | None = None,
+) -> Machine:
     """The machine for these options."""
     if not repair:
-        return Machine(sink, **options)
+        return Machine(sink, many, duplicates, parse_float, limits)
     from .repair import LenientMachine
 
-    return LenientMachine(sink, rules=repair, **options)
+    return LenientMachine(
+        sink,
+        rules=repair,
+        many=many,
+        duplicates=duplicates,
+        parse_float=parse_float,
+        limits=limits,
+    )

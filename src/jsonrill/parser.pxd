@@ -1,6 +1,8 @@
 # Types for the compiler; the code is in parser.py.
 from .fragments cimport Fragment, Parts
-from .machine cimport Machine, Sink
+from .machines cimport machine
+from .machine cimport Machine
+from .sink cimport Sink
 from .paths cimport Place
 
 cdef class FragmentSink(Sink):

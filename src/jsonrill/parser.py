@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from .errors import InvalidJSON, LimitExceeded
 from .fragments import Fragment, Kind, Parts
-from .machine import Limits, Repair, Sink
+from .limits import Limits
 from .machines import machine
 from .paths import Path, Place
+from .sink import Repair, Sink
 
 
 class FragmentSink(Sink):
@@ -141,14 +142,7 @@ class Parser:
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = machine(
-            self._sink,
-            repair=repair,
-            many=many,
-            duplicates=duplicates,
-            parse_float=parse_float,
-            limits=limits,
-        )
+        self._machine = machine(self._sink, repair, many, duplicates, parse_float, limits)
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """The fragments that this piece of text makes certain."""

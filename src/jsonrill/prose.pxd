@@ -1,5 +1,6 @@
 # Types for the compiler; the code is in prose.py.
-from .machine cimport Machine, Sink
+from .machine cimport Machine
+from .sink cimport Sink
 
 cdef int VALUE, END, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT, BLOCK_COMMENT
 

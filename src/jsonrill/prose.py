@@ -14,8 +14,9 @@ from typing import Any, Final
 from . import ahead
 from .ahead import Shape
 from .grammar import SPACE
-from .machine import Machine, Repair, Sink
+from .machine import Machine
 from .rules import QUOTES, rule_names
+from .sink import Repair, Sink
 from .states import (
     BEFORE,
     BLOCK_COMMENT,
@@ -46,7 +47,8 @@ class ProseMachine(Machine):
     def __init__(self, sink: Sink, *, rules: bool | Iterable[str], **options: Any) -> None:
         super().__init__(sink, **options)
         self._rules = rule_names(rules)
-        self._text_limit = max(self._text_limit, ahead.REACH)
+        self._repairs = []
+        self._bound = self._text_limit = max(self._text_limit, ahead.REACH)
         self._state = self._fresh = BEFORE
         # How many repairs this document has.
         self._mended = 0
@@ -137,7 +139,7 @@ class ProseMachine(Machine):
             self._between = False
             self._next_document(VALUE, pos)
         elif self._many:
-            self._begin = self._offset + pos
+            self._begin_at(self._offset + pos)
         self._state = VALUE
         return pos
 

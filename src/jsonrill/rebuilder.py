@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from .fragments import Dialect, Fragment, WireReader
-from .machine import Sink
 from .paths import Path, from_text, lookup
+from .sink import Sink
 
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000
+_NO_NAMES: Final[dict[str, str]] = {}
 # What stood where a value is shown that is not certain: nothing.
 ABSENT: Final = object()
 
@@ -32,6 +33,7 @@ class Tree(Sink):
         "_spine",
         "_steps",
         "_string",
+        "_text",
         "changed",
         "done",
         "finished",
@@ -47,7 +49,7 @@ class Tree(Sink):
         # Did the value change since the caller cleared this? And since it was last copied?
         self.changed = False
         self.stale = True
-        self.finished: list[Any] = []
+        self.finished: list[Any] | None = None
         self._copy: Any = None
         # The open containers from the root inward, and at which step each one's child is.
         self._spine: list[Any] = []
@@ -56,10 +58,12 @@ class Tree(Sink):
         self._members: dict[str, Any] | None = None
         self._elements: list[Any] | None = None
         self._key = ""
-        # Objects in a list have the same keys again and again: one string for each is enough.
-        self._names: dict[str, str] = {}
-        # Is the value that came last an open string?
+        # Objects in a list have the same keys again and again: one string for each is enough. Those
+        # of the root come once, and are not kept here.
+        self._names: dict[str, str] = _NO_NAMES
+        # Is the value that came last an open string? Then also here, to spare looking it up.
         self._string = False
+        self._text = ""
 
     def start_object(self, offset: int) -> None:
         self._open({})
@@ -76,15 +80,18 @@ class Tree(Sink):
             self._members = self._elements = None
 
     def key(self, key: str, offset: int) -> None:
-        names = self._names
-        if len(names) < MANY_NAMES:
-            self._key = names.setdefault(key, key)
-        else:
-            self._key = names.get(key, key)
+        if self._steps:
+            key = self._names.get(key) or self._named(key)
+        self._key = key
 
     def start_string(self, offset: int) -> None:
-        self._put("")
         self._string = True
+        self._text = ""
+        if self._members is not None:  # as `_put` does
+            self._members[self._key] = ""
+            self.changed = self.stale = True
+        else:
+            self._put("")
 
     def text(self, run: str) -> None:
         """Add text to the open string.
@@ -92,27 +99,24 @@ class Tree(Sink):
         What it has must have no other owner when text is added to it: only then does CPython
         extend it in place, and a long string in tiny pieces stays linear.
         """
-        self.changed = True
+        self.changed = self.stale = True
+        text = self._text
         if self._members is not None:
-            members, key = self._members, self._key
-            text = members[key]
-            members[key] = None
+            self._text = self._members[self._key] = ""
             text += run
-            members[key] = text
+            self._text = self._members[self._key] = text
         elif self._elements is not None:
-            elements = self._elements
-            text = elements[-1]
-            elements[-1] = None
+            self._text = self._elements[-1] = ""
             text += run
-            elements[-1] = text
+            self._text = self._elements[-1] = text
         else:
-            text = self.root
-            self.root = None
+            self._text = self.root = ""
             text += run
-            self.root = text
+            self._text = self.root = text
 
     def end_string(self) -> None:
         self._string = False
+        self._text = ""
 
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
@@ -125,7 +129,11 @@ class Tree(Sink):
             self.root = value
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        self._put(value)
+        if self._members is not None:  # as `_put` does
+            self._members[self._key] = value
+            self.changed = self.stale = True
+        else:
+            self._put(value)
 
     def complete(self, offset: int) -> None:
         self.done = True
@@ -137,6 +145,7 @@ class Tree(Sink):
         """Begin anew; a value that nobody was told of yet is kept in `finished`."""
         self.stale = True
         if self.changed:
+            self.finished = self.finished or []
             self.finished.append(self.value)
         self.changed = self.started = self.done = self._string = False
         self.root = self._members = self._elements = None
@@ -200,6 +209,12 @@ class Tree(Sink):
             return False
         return self.started and lookup(self.live, path)[0]
 
+    def _named(self, key: str) -> str:
+        """A key that is not known yet, or empty."""
+        if len(self._names) < MANY_NAMES:
+            self._names[key] = key
+        return key
+
     def _last(self) -> str | int:
         return self._key if self._elements is None else len(self._elements) - 1
 
@@ -207,6 +222,8 @@ class Tree(Sink):
         self._put(container)
         if self._spine:
             self._steps.append(self._last())
+            if self._names is _NO_NAMES:
+                self._names = {}
         self._spine.append(container)
         self._enter(container)
 
@@ -224,7 +241,7 @@ class Tree(Sink):
         else:
             self.root = value
             self.started = True
-        self.changed = True
+        self.changed = self.stale = True
 
     def _copied(self) -> Any:
         copy = root = self._spine[0].copy()
@@ -238,10 +255,17 @@ class Tree(Sink):
 class Growing:
     """What one may ask of a value that grows."""
 
-    __slots__ = ("_tree",)
+    __slots__ = {
+        "_tree": "",
+        "live": "What is known, without any copy: look now, it changes with the next `feed`.",
+    }
+    _tree: Tree
+    live: Any
 
     def __init__(self) -> None:
         self._tree = Tree()
+        # The root of the tree once more: an attribute is read in a fifth of the time of a property.
+        self.live = None
 
     @property
     def started(self) -> bool:
@@ -257,11 +281,6 @@ class Growing:
     def value(self) -> Any:
         """What is known, safe to keep: it stays as it is when the stream goes on."""
         return self._tree.value
-
-    @property
-    def live(self) -> Any:
-        """What is known, without any copy: look now, it changes with the next `feed`."""
-        return self._tree.root
 
     @property
     def open_path(self) -> Path | None:
@@ -286,10 +305,14 @@ class Rebuilder(Growing):
         """Apply fragments. One that does not fit raises FragmentError; those before it stay."""
         if isinstance(fragments, (str, bytes, Mapping)):
             raise TypeError(f"feed() takes a list of fragments, not {type(fragments).__name__}")
-        for item in fragments:
-            fragment = self._reader.read(item)
-            if fragment is not None:
-                self._apply(fragment)
+        self.live = None  # a string at the root is extended in place
+        try:
+            for item in fragments:
+                fragment = self._reader.read(item)
+                if fragment is not None:
+                    self._apply(fragment)
+        finally:
+            self.live = self._tree.root
 
     def _apply(self, fragment: Fragment) -> None:
         tree = self._tree

@@ -1,6 +1,7 @@
 # Types for the compiler; the code is in repair.py.
 cimport cython
-from .machine cimport Machine, Sink
+from .machine cimport Machine
+from .sink cimport Sink
 from .prose cimport ProseMachine
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS

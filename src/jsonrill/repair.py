@@ -11,10 +11,20 @@ import re
 from typing import Any, Final
 
 from . import ahead
-from .grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LITERALS, LONE_HIGH, RECORD_END, unescape
-from .machine import Machine, Sink
+from .grammar import (
+    CUT_ESCAPE,
+    ESCAPE,
+    GOOD_ESCAPE,
+    LITERALS,
+    LONE_HIGH,
+    MINUS,
+    RECORD_END,
+    unescape,
+)
+from .machine import Machine
 from .prose import ProseMachine
 from .rules import QUOTES
+from .sink import Sink
 from .states import (
     AFTER,
     BARE_KEY,
@@ -196,7 +206,7 @@ class LenientMachine(ProseMachine):
         end = _BARE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
             raise self._over("string", self._string_limit, text, self._stop - self._offset)
-        self._parts.add(text[pos:end])
+        self._add_to_key(text[pos:end])
         if end < len(text):
             self._state = KEY
             self._end_key(text, end)
@@ -216,11 +226,11 @@ class LenientMachine(ProseMachine):
 
     def _mend_infinity(self, text: str, pos: int) -> int:
         """-Infinity: the minus was read as that of a number."""
-        if self._number_state != "minus":
+        if self._number_state != MINUS:
             return -1
         end = self._mend_mark("nan", ahead.WORD["Infinity"], text, pos)
         if end >= 0 and not self._held:
-            del self._number[:]
+            self._number = ""
             self._sink.scalar(None, None, self._token)
             self._ended(end)
         return end

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { DeltaError, applyDelta } from "../../src/jsonrill/web/delta.js";
 import { stringify } from "../../src/jsonrill/web/values.js";
-import { cases, frozen } from "./support.js";
+import { cases, frozen, within } from "./support.js";
 
 const CASES = cases("delta.json");
 
@@ -54,7 +54,11 @@ test("a delta may be applied twice", () => {
 });
 
 test("nothing is polluted, and inherited members are not there", () => {
-  for (const path of ["/__proto__/polluted", "/constructor/prototype/polluted", "/toString/polluted"]) {
+  for (const path of [
+    "/__proto__/polluted",
+    "/constructor/prototype/polluted",
+    "/toString/polluted",
+  ]) {
     assert.throws(() => applyDelta({}, [{ op: "add", path, value: 1 }]), DeltaError);
   }
   for (const path of ["/constructor", "/__proto__", "/toString"]) {
@@ -70,10 +74,40 @@ test("nothing is polluted, and inherited members are not there", () => {
   assert.equal({}.polluted, undefined);
 });
 
+test("many changes in one delta copy once", () => {
+  const delta = (count) => [
+    { op: "add", path: "", value: [] },
+    ...Array.from({ length: count }, (_, number) => ({
+      op: "add",
+      path: `/${number}`,
+      value: number,
+    })),
+  ];
+  const [small, large] = [delta(20_000), delta(80_000)];
+  assert.ok(
+    within(
+      9,
+      () => applyDelta(null, small),
+      () => applyDelta(null, large),
+    ),
+  );
+});
+
 test("what is no delta is refused", () => {
   const change = { op: "add", path: "", value: 1 };
-  for (const delta of [null, undefined, "x", 3, change, [null], [[]], [{ ...change, op: "test" }],
-    [{ ...change, path: 3 }], [Object.create(change)], [{ ...change, op: ["add"] }]]) {
+  for (const delta of [
+    null,
+    undefined,
+    "x",
+    3,
+    change,
+    [null],
+    [[]],
+    [{ ...change, op: "test" }],
+    [{ ...change, path: 3 }],
+    [Object.create(change)],
+    [{ ...change, op: ["add"] }],
+  ]) {
     assert.throws(() => applyDelta({}, delta), DeltaError);
   }
 });

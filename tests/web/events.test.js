@@ -1,10 +1,11 @@
 /** A stream of events that survives its connections, against a server that behaves badly. */
 
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 
 import { EventsError, LimitError, openEvents } from "../../src/jsonrill/web/events.js";
-import { CLOSE, HEAD, QUICK, all, answers, cut, event, serve } from "./nasty.js";
+import { CLOSE, HEAD, QUICK, all, answers, event, nasty, serve } from "./nasty.js";
 import { chance, HARDER } from "./support.js";
 
 /** A server for one test. */
@@ -17,13 +18,22 @@ async function served(context, answer) {
 const pairs = (...ids) => ids.map((id) => [String(id), `data ${id}`]);
 
 test("events come as they are, and CLOSE ends it", async (context) => {
-  const { url, requests } = await served(context, answers({ body: `: open\nretry: 7\n${event(1)}event: x\n${event("2.0")}${CLOSE}${event(3)}` }));
+  const { url, requests } = await served(
+    context,
+    answers({ body: `: open\nretry: 7\n${event(1)}event: x\n${event("2.0")}${CLOSE}${event(3)}` }),
+  );
   const stream = openEvents(url, { ...QUICK, headers: { authorization: "Bearer t" } });
   const types = [];
   for await (const { type, id, data } of stream) types.push([type, id, data]);
-  assert.deepEqual(types, [["message", "1", "data 1"], ["x", "2.0", "data 2.0"]]);
+  assert.deepEqual(types, [
+    ["message", "1", "data 1"],
+    ["x", "2.0", "data 2.0"],
+  ]);
   assert.equal(await stream.done, "CLOSE");
-  assert.deepEqual([stream.state, stream.events, stream.reconnects, stream.lastEventId], ["closed", 2, 0, "2.0"]);
+  assert.deepEqual(
+    [stream.state, stream.events, stream.reconnects, stream.lastEventId],
+    ["closed", 2, 0, "2.0"],
+  );
   assert.ok(stream.bytes > 60);
   assert.equal(requests.length, 1);
   const { accept, authorization, "last-event-id": last } = requests[0].headers;
@@ -31,7 +41,10 @@ test("events come as they are, and CLOSE ends it", async (context) => {
 });
 
 test("callbacks, and states in their order", async (context) => {
-  const { url } = await served(context, answers({ body: event(1) }, { status: 503 }, { body: event(2) + CLOSE }));
+  const { url } = await served(
+    context,
+    answers({ body: event(1) }, { status: 503 }, { body: event(2) + CLOSE }),
+  );
   const seen = [];
   const stream = openEvents(url, {
     ...QUICK,
@@ -40,16 +53,32 @@ test("callbacks, and states in their order", async (context) => {
   });
   assert.equal(seen.length, 0);
   assert.equal(await stream.done, "CLOSE");
-  assert.deepEqual(seen, ["connecting", "open", "1", "waiting: the connection ended", "connecting",
-    "waiting: the server answered 503", "connecting", "open", "2", "closed: CLOSE"]);
+  assert.deepEqual(seen, [
+    "connecting",
+    "open",
+    "1",
+    "waiting: the connection ended",
+    "connecting",
+    "waiting: the server answered 503",
+    "connecting",
+    "open",
+    "2",
+    "closed: CLOSE",
+  ]);
 });
 
 test("it goes on after the last id, and ends with a 204", async (context) => {
-  const { url, requests } = await served(context, answers({ body: event(1) + event("2.0") }, { body: event(2) }, { status: 204 }));
+  const { url, requests } = await served(
+    context,
+    answers({ body: event(1) + event("2.0") }, { body: event(2) }, { status: 204 }),
+  );
   const { events, reason } = await all(openEvents(url, { ...QUICK, after: "0" }));
   assert.deepEqual(events, pairs(1, "2.0", 2));
   assert.equal(reason, "204");
-  assert.deepEqual(requests.map(({ headers }) => headers["last-event-id"]), ["0", "2.0", "2"]);
+  assert.deepEqual(
+    requests.map(({ headers }) => headers["last-event-id"]),
+    ["0", "2.0", "2"],
+  );
 });
 
 test("an id that is not Latin-1 is sent as UTF-8", async (context) => {
@@ -60,19 +89,34 @@ test("an id that is not Latin-1 is sent as UTF-8", async (context) => {
 
 test("what came already is not delivered again", async (context) => {
   const replay = event(1) + event(2) + event(3);
-  const { url } = await served(context, answers({ body: event(1) + event(2) }, { body: replay }, { body: replay + event(4) + `id: 4\n${CLOSE}` }));
+  const { url } = await served(
+    context,
+    answers(
+      { body: event(1) + event(2) },
+      { body: replay },
+      { body: replay + event(4) + `id: 4\n${CLOSE}` },
+    ),
+  );
   const stream = openEvents(url, { ...QUICK, after: "1" });
   assert.deepEqual((await all(stream)).events, pairs(2, 3, 4));
   assert.equal(stream.duplicates, 6);
 });
 
 test("events without an id of their own are no duplicates", async (context) => {
-  const { url } = await served(context, answers({ body: `id: 1\ndata: a\n\ndata: a\n\ndata: a\n\nid\ndata: b\n\nid:\ndata: b\n\n${CLOSE}` }));
+  const { url } = await served(
+    context,
+    answers({
+      body: `id: 1\ndata: a\n\ndata: a\n\ndata: a\n\nid\ndata: b\n\nid:\ndata: b\n\n${CLOSE}`,
+    }),
+  );
   assert.equal((await all(openEvents(url, QUICK))).events.length, 5);
 });
 
 test("a block that has only an id moves the place to go on from", async (context) => {
-  const { url, requests } = await served(context, answers({ body: `${event(1)}id: 5\n\n` }, { status: 204 }));
+  const { url, requests } = await served(
+    context,
+    answers({ body: `${event(1)}id: 5\n\n` }, { status: 204 }),
+  );
   await all(openEvents(url, QUICK));
   assert.equal(requests[1].headers["last-event-id"], "5");
 });
@@ -80,9 +124,18 @@ test("a block that has only an id moves the place to go on from", async (context
 for (const status of [400, 401, 403, 404, 410, 422]) {
   test(`a ${status} ends it, with the server's reason`, async (context) => {
     const body = JSON.stringify({ type: "about:blank", detail: "no such stream" });
-    const { url, requests } = await served(context, answers({ status, headers: { "content-type": "application/problem+json" }, body }));
+    const { url, requests } = await served(
+      context,
+      answers({ status, headers: { "content-type": "application/problem+json" }, body }),
+    );
     const stream = openEvents(url, QUICK);
-    await assert.rejects(all(stream), (error) => error instanceof EventsError && error.status === status && error.message === `the server answered ${status}: no such stream`);
+    await assert.rejects(
+      all(stream),
+      (error) =>
+        error instanceof EventsError &&
+        error.status === status &&
+        error.message === `the server answered ${status}: no such stream`,
+    );
     await assert.rejects(stream.done, EventsError);
     assert.equal(stream.state, "failed");
     assert.equal(requests.length, 1);
@@ -91,7 +144,10 @@ for (const status of [400, 401, 403, 404, 410, 422]) {
 
 for (const status of [408, 429, 500, 502, 503, 504]) {
   test(`a ${status} is tried again`, async (context) => {
-    const { url } = await served(context, answers({ status }, { status, headers: { "retry-after": "0" } }, { body: event(1) + CLOSE }));
+    const { url } = await served(
+      context,
+      answers({ status }, { status, headers: { "retry-after": "0" } }, { body: event(1) + CLOSE }),
+    );
     const stream = openEvents(url, QUICK);
     assert.deepEqual((await all(stream)).events, pairs(1));
     assert.equal(stream.reconnects, 2);
@@ -101,7 +157,10 @@ for (const status of [408, 429, 500, 502, 503, 504]) {
 test("an answer of another type may be an accident, but not three in a row", async (context) => {
   const page = { headers: { "content-type": "text/html" }, body: "<html>" };
   const good = { body: event(1) };
-  const some = await served(context, answers(page, page, good, page, page, { body: event(2) + CLOSE }));
+  const some = await served(
+    context,
+    answers(page, page, good, page, page, { body: event(2) + CLOSE }),
+  );
   assert.deepEqual((await all(openEvents(some.url, QUICK))).events, pairs(1, 2));
   const never = await served(context, answers(page));
   await assert.rejects(all(openEvents(never.url, QUICK)), /not an event stream but text\/html/);
@@ -121,8 +180,48 @@ test("no server at all: it waits longer and longer, and can be stopped", async (
   assert.deepEqual(delays, [2, 200, 400, 800, 900]);
 });
 
+test("an event begins the waiting anew", async (context) => {
+  const { url } = await served(
+    context,
+    answers({ status: 503 }, { status: 503 }, { body: event(1) }, { status: 503 }, { status: 204 }),
+  );
+  const delays = [];
+  const onState = (state, { delay }) => state === "waiting" && delays.push(delay);
+  await all(openEvents(url, { retry: 2, maxDelay: 900, random: () => 0, onState }));
+  assert.deepEqual(delays, [2, 200, 2, 200]);
+});
+
+test("what brings no event does not lose the place to go on from", async (context) => {
+  const { url, requests } = await served(
+    context,
+    answers(
+      { body: event(1) },
+      { body: ": open\nretry: 1\n" },
+      { body: ": hb\n\n\n" },
+      { body: "data: a\n\n" },
+      { status: 204 },
+    ),
+  );
+  const { events } = await all(openEvents(url, QUICK));
+  assert.deepEqual(events, [
+    ["1", "data 1"],
+    ["1", "a"],
+  ]);
+  assert.deepEqual(
+    requests.map(({ headers }) => headers["last-event-id"]),
+    [undefined, "1", "1", "1", "1"],
+  );
+});
+
 test("the server says how long to wait; chance adds up to half of it", async (context) => {
-  const { url } = await served(context, answers({ body: `retry: 40\n${event(1)}` }, { status: 503, headers: { "retry-after": "1" } }, { status: 204 }));
+  const { url } = await served(
+    context,
+    answers(
+      { body: `retry: 40\n${event(1)}` },
+      { status: 503, headers: { "retry-after": "1" } },
+      { status: 204 },
+    ),
+  );
   const delays = [];
   const stream = openEvents(url, {
     ...{ retry: 1, random: () => 0.5 },
@@ -145,7 +244,11 @@ test("a connection that hangs is left, before its head and after it", async (con
     else response.end(event(2) + CLOSE);
   });
   const reasons = [];
-  const stream = openEvents(url, { ...QUICK, timeout: 60, onState: (_, { reason }) => reason && reasons.push(reason) });
+  const stream = openEvents(url, {
+    ...QUICK,
+    timeout: 60,
+    onState: (_, { reason }) => reason && reasons.push(reason),
+  });
   assert.deepEqual((await all(stream)).events, pairs(1, 2));
   assert.deepEqual(reasons, ["the connection is silent", "the connection is silent", "CLOSE"]);
   assert.equal(requests.length, 3);
@@ -175,10 +278,18 @@ test("a signal stops it: before it began, while it reads, while it waits", async
   assert.equal(await early.done, "closed");
   assert.equal(requests.length, 0);
   const control = new AbortController();
-  const stream = openEvents(url, { ...QUICK, signal: control.signal, onEvent: () => control.abort() });
+  const stream = openEvents(url, {
+    ...QUICK,
+    signal: control.signal,
+    onEvent: () => control.abort(),
+  });
   assert.equal(await stream.done, "closed");
   const waiting = new AbortController();
-  const slow = openEvents(url, { retry: 60_000, signal: waiting.signal, onState: (state) => state === "waiting" && waiting.abort() });
+  const slow = openEvents(url, {
+    retry: 60_000,
+    signal: waiting.signal,
+    onState: (state) => state === "waiting" && waiting.abort(),
+  });
   assert.equal(await slow.done, "closed");
 });
 
@@ -216,9 +327,37 @@ test("who reads slowly is waited for", async (context) => {
   assert.equal(count, 51);
 });
 
+test("nothing is read ahead of who reads slowly", async (context) => {
+  const { url } = await served(context, (_, response) => {
+    response.writeHead(200, HEAD);
+    for (let id = 1; id <= 4000; id += 1) response.write(event(id, "x".repeat(1000)));
+    response.end(CLOSE);
+  });
+  const stream = openEvents(url, QUICK);
+  let count = 0;
+  for await (const { id } of stream) {
+    assert.equal(Number(id), ++count);
+    if (count === 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.ok(stream.bytes < count * 1100 + 500_000);
+  }
+  assert.equal(count, 4000);
+});
+
+test("a signal does not hold on to streams that have ended", async (context) => {
+  const { url } = await served(context, answers({ body: CLOSE }));
+  const control = new AbortController();
+  await openEvents(url, { ...QUICK, signal: control.signal }).done;
+  assert.equal(getEventListeners(control.signal, "abort").length, 0);
+});
+
 test("an error of who reads ends it, and is told", async (context) => {
   const { url, requests } = await served(context, answers({ body: event(1) + event(2) }));
-  const stream = openEvents(url, { ...QUICK, onEvent: () => { throw new RangeError("mine"); } });
+  const stream = openEvents(url, {
+    ...QUICK,
+    onEvent: () => {
+      throw new RangeError("mine");
+    },
+  });
   await assert.rejects(stream.done, /mine/);
   assert.equal(requests.length, 1);
   assert.deepEqual([stream.state, stream.events], ["failed", 1]);
@@ -226,7 +365,10 @@ test("an error of who reads ends it, and is told", async (context) => {
 
 test("what would be the same the next time is not tried again", async (context) => {
   await assert.rejects(openEvents("http://", QUICK).done, TypeError);
-  await assert.rejects(openEvents("http://127.0.0.1:1/", { ...QUICK, headers: { "a b": "c" } }).done, TypeError);
+  await assert.rejects(
+    openEvents("http://127.0.0.1:1/", { ...QUICK, headers: { "a b": "c" } }).done,
+    TypeError,
+  );
   const { url } = await served(context, answers({ body: `data: ${"x".repeat(100)}\n\n` }));
   await assert.rejects(openEvents(url, { ...QUICK, limit: 50 }).done, LimitError);
 });
@@ -235,46 +377,19 @@ test("another fetch can be given", async () => {
   const seen = [];
   const fetch = async (url, init) => {
     seen.push([String(url), init.headers.get("last-event-id"), init.cache]);
-    return new Response(seen.length === 1 ? event(1) : null, { status: seen.length === 1 ? 200 : 204, headers: HEAD });
+    return new Response(seen.length === 1 ? event(1) : null, {
+      status: seen.length === 1 ? 200 : 204,
+      headers: HEAD,
+    });
   };
   await all(openEvents("http://x.test/", { ...QUICK, fetch }));
-  assert.deepEqual(seen, [["http://x.test/", null, "no-store"], ["http://x.test/", "1", "no-store"]]);
+  assert.deepEqual(seen, [
+    ["http://x.test/", null, "no-store"],
+    ["http://x.test/", "1", "no-store"],
+  ]);
 });
 
 // ---- every event once, in order, whatever happens ----
-
-/** A log of events behind a server that does something bad to nearly every request. */
-function nasty(random, count) {
-  const { below, pick } = random;
-  const log = Array.from({ length: count }, (_, number) => {
-    const data = pick(["x", "é😀", "a\ndata: b", '{"a":"\\n"}', "y".repeat(200)]);
-    return Buffer.from(pick(["", ": hb\n", "retry: 1\n", ": open\r\n"]) + event(number + 1, data).replaceAll("\n", pick(["\n", "\r\n"])));
-  });
-  const ends = pick(["CLOSE", "204"]);
-  return { log, ends, answer(request, response) {
-    const after = Number(request.headers["last-event-id"] ?? 0);
-    const from = below(4) ? after : Math.max(0, after - below(3));
-    if (after === count && ends === "204") return response.writeHead(204).end();
-    const rest = Buffer.concat([...log.slice(from), Buffer.from(ends === "CLOSE" ? `id: ${count + 1}\n${CLOSE}` : "")]);
-    switch (below(9)) {
-      case 0:
-        return response.writeHead(pick([500, 503, 429, 408]), { "retry-after": "0" }).end();
-      case 1:
-        return request.socket.destroy();
-      case 2:
-        response.writeHead(200, HEAD);
-        return response.write(rest.subarray(0, below(rest.length + 1))); // and then silence
-      case 3:
-        return below(2) ? response.writeHead(200, { "content-type": "text/html" }).end("<html>") : cut(response, "");
-      case 4:
-        return response.writeHead(200, HEAD).end(rest.subarray(0, below(rest.length + 1)));
-      case 5:
-        return response.writeHead(200, HEAD).end(rest);
-      default:
-        return cut(response, rest.subarray(0, below(rest.length + 1)));
-    }
-  } };
-}
 
 for (let seed = 0; seed < 6 * HARDER; seed += 1) {
   test(`every event once and in order, seed ${seed}`, async (context) => {
@@ -284,8 +399,14 @@ for (let seed = 0; seed < 6 * HARDER; seed += 1) {
     const { url, requests } = await served(context, bad.answer);
     // Three pages in a row are no accident: then somebody tries again from where it was.
     const events = [];
-    for (let after = "", reason = ""; reason === ""; ) {
-      const stream = openEvents(url, { ...QUICK, retry: 0, after, timeout: 40, random: random.random });
+    for (let after = "", reason = ""; reason === "";) {
+      const stream = openEvents(url, {
+        ...QUICK,
+        retry: 0,
+        after,
+        timeout: 40,
+        random: random.random,
+      });
       try {
         for await (const found of stream) events.push(found);
         reason = await stream.done;
@@ -295,7 +416,10 @@ for (let seed = 0; seed < 6 * HARDER; seed += 1) {
         after = stream.lastEventId;
       }
     }
-    assert.deepEqual(events.map(({ id }) => id), bad.log.map((_, number) => String(number + 1)));
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      bad.log.map((_, number) => String(number + 1)),
+    );
     assert.ok(requests.length >= 1);
   });
 }

@@ -1,4 +1,4 @@
-/** A server of events that behaves as badly as it is told to, and one that reads with patience. */
+/** Servers of events that behave as badly as they are told to. */
 
 import { createServer } from "node:http";
 
@@ -55,4 +55,54 @@ export async function all(stream) {
   const events = [];
   for await (const { id, data } of stream) events.push([id, data]);
   return { events, reason: await stream.done };
+}
+
+/**
+ * A log of events behind a server that does something bad to nearly every request; with `silent`
+ * it also says nothing for ever.
+ */
+export function nasty(random, count, { silent = true } = {}) {
+  const { below, pick } = random;
+  const log = Array.from({ length: count }, (_, number) => {
+    const data = pick(["x", "é😀", "a\ndata: b", '{"a":"\\n"}', "y".repeat(200)]);
+    return Buffer.from(
+      pick(["", ": hb\n", "retry: 1\n", ": open\r\n"]) +
+        event(number + 1, data).replaceAll("\n", pick(["\n", "\r\n"])),
+    );
+  });
+  const ends = pick(["CLOSE", "204"]);
+  return {
+    log,
+    ends,
+    answer(request, response) {
+      const { searchParams } = new URL(request.url, "http://nasty");
+      const after = Number(request.headers["last-event-id"] ?? searchParams.get("after") ?? 0);
+      const from = below(4) ? after : Math.max(0, after - below(3));
+      if (after === count && ends === "204") return response.writeHead(204).end();
+      const rest = Buffer.concat([
+        ...log.slice(from),
+        Buffer.from(ends === "CLOSE" ? `id: ${count + 1}\n${CLOSE}` : ""),
+      ]);
+      switch (below(9)) {
+        case 0:
+          return response.writeHead(pick([500, 503, 429, 408]), { "retry-after": "0" }).end();
+        case 1:
+          return request.socket.destroy();
+        case 2:
+          response.writeHead(200, HEAD);
+          response.write(rest.subarray(0, below(rest.length + 1)));
+          return silent || response.destroy();
+        case 3:
+          return below(2)
+            ? response.writeHead(200, { "content-type": "text/html" }).end("<html>")
+            : cut(response, "");
+        case 4:
+          return response.writeHead(200, HEAD).end(rest.subarray(0, below(rest.length + 1)));
+        case 5:
+          return response.writeHead(200, HEAD).end(rest);
+        default:
+          return cut(response, rest.subarray(0, below(rest.length + 1)));
+      }
+    },
+  };
 }

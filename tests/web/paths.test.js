@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PathError, Place, fromPointer, fromText, lookup, toPointer, toText } from "../../src/jsonrill/web/paths.js";
+import {
+  PathError,
+  Place,
+  fromPointer,
+  fromText,
+  lookup,
+  toPointer,
+  toText,
+} from "../../src/jsonrill/web/paths.js";
 import { ExactNumber } from "../../src/jsonrill/web/values.js";
 import { chance, HARDER } from "./support.js";
 
@@ -33,8 +41,23 @@ test("other spellings are read", () => {
 });
 
 test("what is no path is refused", () => {
-  for (const text of ["", "root.", "root[", "root[01]", "root[-1]", 'root["a]', 'root["a"', "root.a b",
-    "root[*]", "root.*", 'root["\\x"]', 'root["\n"]', "root[1e3]", "root..a", "root[9007199254740993]"]) {
+  for (const text of [
+    "",
+    "root.",
+    "root[",
+    "root[01]",
+    "root[-1]",
+    'root["a]',
+    'root["a"',
+    "root.a b",
+    "root[*]",
+    "root.*",
+    'root["\\x"]',
+    'root["\n"]',
+    "root[1e3]",
+    "root..a",
+    "root[9007199254740993]",
+  ]) {
     assert.throws(() => fromText(text), PathError, text);
   }
 });
@@ -53,11 +76,31 @@ test("a place says the same as its path", () => {
 
 test("JSON Pointers", () => {
   const value = { "a/b": [{ "~1": 1 }], "": { 0: "x" }, n: new ExactNumber("1e400") };
-  const there = [["", []], ["/a~1b/0/~01", ["a/b", 0, "~1"]], ["//0", ["", "0"]], ["/a~1b/-", ["a/b", 1]],
-    ["/new", ["new"]], ["/a~1b/7", ["a/b", 7]], ["/__proto__", ["__proto__"]]];
+  const there = [
+    ["", []],
+    ["/a~1b/0/~01", ["a/b", 0, "~1"]],
+    ["//0", ["", "0"]],
+    ["/a~1b/-", ["a/b", 1]],
+    ["/new", ["new"]],
+    ["/a~1b/7", ["a/b", 7]],
+    ["/__proto__", ["__proto__"]],
+  ];
   for (const [pointer, path] of there) assert.deepEqual(fromPointer(pointer, value), path);
-  for (const pointer of ["a", "/~2", "/~", "/a~1b/01", "/a~1b/x", "/a~1b/7/x", "/no/x", "/n/text", "/constructor/x",
-    "/__proto__/x", "/a~1b/length", "/a~1b/-1", "/a~1b/99999999999999999999"]) {
+  for (const pointer of [
+    "a",
+    "/~2",
+    "/~",
+    "/a~1b/01",
+    "/a~1b/x",
+    "/a~1b/7/x",
+    "/no/x",
+    "/n/text",
+    "/constructor/x",
+    "/__proto__/x",
+    "/a~1b/length",
+    "/a~1b/-1",
+    "/a~1b/99999999999999999999",
+  ]) {
     assert.throws(() => fromPointer(pointer, value), PathError, pointer);
   }
   assert.equal(toPointer(["a/b", 0, "~1"]), "/a~1b/0/~01");
@@ -66,8 +109,18 @@ test("JSON Pointers", () => {
 test("lookup sees own members alone", () => {
   const value = { a: [1, { b: null }], n: new ExactNumber("1e400"), s: "text" };
   assert.equal(lookup(value, ["a", 1, "b"]), null);
-  for (const path of [["a", "0"], ["a", 2], ["a", -1], ["a", "length"], ["toString"], ["__proto__"], ["s", 0],
-    ["n", "text"], ["a", 1, "b", "c"], ["s", "length"]]) {
+  for (const path of [
+    ["a", "0"],
+    ["a", 2],
+    ["a", -1],
+    ["a", "length"],
+    ["toString"],
+    ["__proto__"],
+    ["s", 0],
+    ["n", "text"],
+    ["a", 1, "b", "c"],
+    ["s", "length"],
+  ]) {
     assert.equal(lookup(value, path), undefined);
   }
 });
@@ -76,8 +129,12 @@ test("random paths come back", () => {
   const { below, pick } = chance(3);
   for (let round = 0; round < 500 * HARDER; round += 1) {
     const path = Array.from({ length: below(6) }, () =>
-      below(2) ? below(1000) : Array.from({ length: below(5) }, () => pick(['"', "\\", "]", "[", ".", "a", "0",
-        "\n", "é", "\ud800", "~", "/", " "])).join(""));
+      below(2)
+        ? below(1000)
+        : Array.from({ length: below(5) }, () =>
+            pick(['"', "\\", "]", "[", ".", "a", "0", "\n", "é", "\ud800", "~", "/", " "]),
+          ).join(""),
+    );
     assert.deepEqual(fromText(toText(path)), path);
   }
 });

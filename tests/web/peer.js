@@ -39,7 +39,13 @@ const jobs = {
       const shown = text(value);
       kept.push([value, shown]);
       const open = looked.openPath;
-      return [shown, open && toText(open), looked.complete, looked.misfitCount > before, fragment && [fragment.kind, fragment.pathText]];
+      return [
+        shown,
+        open && toText(open),
+        looked.complete,
+        looked.misfitCount > before,
+        fragment && [fragment.kind, fragment.pathText],
+      ];
     });
     if (kept.some(([value, shown]) => text(value) !== shown)) throw new Error("a value changed");
     if (text(unseen.value) !== text(looked.value)) throw new Error("looking makes a difference");
@@ -50,7 +56,16 @@ const jobs = {
   /** The calls after each event, and after the end. */
   calls({ events, keep }) {
     const calls = new ToolCalls({ keep });
-    const shown = () => calls.calls.map((call) => ({ ...call, _arguments: null, _args: null, args: text(frozen(call.args)), raw: call.raw, result: text(call.result), whole: call.whole }));
+    const shown = () =>
+      calls.calls.map((call) => ({
+        ...call,
+        _arguments: null,
+        _args: null,
+        args: text(frozen(call.args)),
+        raw: call.raw,
+        result: text(call.result),
+        whole: call.whole,
+      }));
     const steps = events.map((event) => (calls.add(frozen(event)), shown()));
     calls.flush();
     return [...steps, shown()];
@@ -59,12 +74,16 @@ const jobs = {
   /** The value after each delta. */
   deltas({ previous, deltas }) {
     let value = previous;
-    return deltas.map((delta) => tried(() => text((value = frozen(applyDelta(value, frozen(delta)))))));
+    return deltas.map((delta) =>
+      tried(() => text((value = frozen(applyDelta(value, frozen(delta)))))),
+    );
   },
 
   events({ pieces }) {
     const decoder = new SSEDecoder();
-    const found = pieces.map((piece) => decoder.feed(Buffer.from(piece, "base64")).map(({ type, data, id }) => [type, data, id]));
+    const found = pieces.map((piece) =>
+      decoder.feed(Buffer.from(piece, "base64")).map(({ type, data, id }) => [type, data, id]),
+    );
     return [found, decoder.lastEventId, decoder.retry];
   },
 

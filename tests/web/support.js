@@ -47,10 +47,16 @@ export function* cuttings(text, { seed = 0 } = {}) {
   const places = Array.from({ length: text.length }, (_, place) => place);
   yield [text];
   yield at(places, text);
-  yield at(places.filter((place) => place % 3 === 0), text);
+  yield at(
+    places.filter((place) => place % 3 === 0),
+    text,
+  );
   for (const place of places) yield at([place], text);
   const { below } = chance(seed + text.length);
-  yield at(Array.from({ length: text.length >> 2 }, () => below(text.length + 1)), text);
+  yield at(
+    Array.from({ length: text.length >> 2 }, () => below(text.length + 1)),
+    text,
+  );
 }
 
 /** Seconds of the quickest of three runs. */

@@ -47,8 +47,9 @@ INDEX = re.compile("0|[1-9][0-9]{0,9}")
 
 def examples(count: int) -> settings:
     # The peer is shared by all examples: it keeps nothing from one job to the next.
-    fixture = HealthCheck.function_scoped_fixture
-    return settings(max_examples=count * HARDER, deadline=None, suppress_health_check=[fixture])
+    # Documents take their time to be drawn on a machine that is busy.
+    fine = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=count * HARDER, deadline=None, suppress_health_check=fine)
 
 
 @pytest.fixture(scope="module")

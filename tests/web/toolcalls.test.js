@@ -38,12 +38,18 @@ for (const { name, steps } of cases("toolcalls.json").cases) {
   });
 }
 
-const update = (...updates) => ({ kind: "tools_call_update", messageId: "m", tool_call_updates: updates });
+const update = (...updates) => ({
+  kind: "tools_call_update",
+  messageId: "m",
+  tool_call_updates: updates,
+});
 
 test("an event says which calls it changed", () => {
   const calls = new ToolCalls();
   const [first] = calls.add(update({ tool_call_id: "a", index: 0, function_name: "f" }));
-  const [same, second] = calls.add(update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }));
+  const [same, second] = calls.add(
+    update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }),
+  );
   assert.equal(first, same);
   assert.equal(calls.get("a"), first);
   assert.deepEqual(calls.calls, [first, second]);
@@ -54,7 +60,11 @@ test("an event says which calls it changed", () => {
 
 test("JSON text is read, with its numbers exact", () => {
   const calls = new ToolCalls();
-  const event = update({ tool_call_id: "a", function_args: '{"n": 9007199254740993}', json_update_fragments: [] });
+  const event = update({
+    tool_call_id: "a",
+    function_args: '{"n": 9007199254740993}',
+    json_update_fragments: [],
+  });
   calls.add(JSON.stringify(event));
   calls.add('{"kind": "tool_result", "tool_call_id": "a", "result": 9007199254740993}');
   assert.deepEqual(calls.get("a").args, { n: new ExactNumber("9007199254740993") });
@@ -64,9 +74,21 @@ test("JSON text is read, with its numbers exact", () => {
 
 test("args that were handed out stay as they were", () => {
   const calls = new ToolCalls();
-  const [call] = calls.add(update({ tool_call_id: "a", function_args: '{"x": "a', json_update_fragments: [[0], [4, null, "x"], [5], "a"] }));
+  const [call] = calls.add(
+    update({
+      tool_call_id: "a",
+      function_args: '{"x": "a',
+      json_update_fragments: [[0], [4, null, "x"], [5], "a"],
+    }),
+  );
   const before = frozen(call.args);
-  calls.add(update({ tool_call_id: "a", function_args: 'b"}', json_update_fragments: ["b", [7, null, 2], [1], [11]] }));
+  calls.add(
+    update({
+      tool_call_id: "a",
+      function_args: 'b"}',
+      json_update_fragments: ["b", [7, null, 2], [1], [11]],
+    }),
+  );
   assert.deepEqual([before, call.args], [{ x: "a" }, { x: "ab" }]);
   assert.ok(call.whole && call.open && call.status === "streaming");
 });
@@ -74,8 +96,19 @@ test("args that were handed out stay as they were", () => {
 test("dangerous keys in arguments, results and events pollute nothing", () => {
   const calls = new ToolCalls();
   const text = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
-  calls.add(update({ tool_call_id: "__proto__", function_name: "constructor", function_args: text, status: "complete" }));
-  calls.add(JSON.parse(`{"kind": "tool_result", "tool_call_id": "__proto__", "result": ${text}, "__proto__": {"is_error": true}}`));
+  calls.add(
+    update({
+      tool_call_id: "__proto__",
+      function_name: "constructor",
+      function_args: text,
+      status: "complete",
+    }),
+  );
+  calls.add(
+    JSON.parse(
+      `{"kind": "tool_result", "tool_call_id": "__proto__", "result": ${text}, "__proto__": {"is_error": true}}`,
+    ),
+  );
   const call = calls.get("__proto__");
   assert.deepEqual(Object.keys(call.args), ["__proto__", "constructor"]);
   assert.equal(call.resultIsError, false);
@@ -87,27 +120,82 @@ test("of ended messages so many are kept, and memory stays flat", () => {
   const calls = new ToolCalls({ keep: 4 });
   for (let turn = 0; turn < 2000; turn += 1) {
     const who = { tool_call_id: `c${turn}`, index: 0 };
-    calls.add({ kind: "tools_call_update", messageId: `m${turn}`, tool_call_updates: [{ ...who, function_args: "{}" }] });
-    calls.add({ kind: "tools_aggregate", messageId: `m${turn}`, tool_calls: [{ ...who, function_args: "{}" }] });
+    calls.add({
+      kind: "tools_call_update",
+      messageId: `m${turn}`,
+      tool_call_updates: [{ ...who, function_args: "{}" }],
+    });
+    calls.add({
+      kind: "tools_aggregate",
+      messageId: `m${turn}`,
+      tool_calls: [{ ...who, function_args: "{}" }],
+    });
     assert.ok(calls.calls.length <= 5);
   }
-  const { _identity: { _known, _scopes } } = calls;
+  const {
+    _identity: { _known, _scopes },
+  } = calls;
   assert.ok(_known.size <= 5 && _scopes.size <= 5);
 });
 
 test("nothing is thrown on any event", () => {
   const { below, pick } = chance(11);
-  const words = ["a", "", "null", "m", 0, 1, 1.5, -1, null, true, [], {}, "complete", "error", "truncated", "text",
-    '{"a":1}', "{", "[1", "x", [[0]], [[0], [1], [11]], ["x"], [7], { code: "X", message: "y" }];
-  const fields = ["tool_call_id", "toolCallId", "index", "function_name", "function_args", "json_update_fragments",
-    "status", "error", "encoding", "args", "result", "is_error"];
-  const call = () => Object.fromEntries(fields.filter(() => below(2)).map((name) => [name, pick(words)]));
+  const words = [
+    "a",
+    "",
+    "null",
+    "m",
+    0,
+    1,
+    1.5,
+    -1,
+    null,
+    true,
+    [],
+    {},
+    "complete",
+    "error",
+    "truncated",
+    "text",
+    '{"a":1}',
+    "{",
+    "[1",
+    "x",
+    [[0]],
+    [[0], [1], [11]],
+    ["x"],
+    [7],
+    { code: "X", message: "y" },
+  ];
+  const fields = [
+    "tool_call_id",
+    "toolCallId",
+    "index",
+    "function_name",
+    "function_args",
+    "json_update_fragments",
+    "status",
+    "error",
+    "encoding",
+    "args",
+    "result",
+    "is_error",
+  ];
+  const call = () =>
+    Object.fromEntries(fields.filter(() => below(2)).map((name) => [name, pick(words)]));
   for (let round = 0; round < 100 * HARDER; round += 1) {
     const calls = new ToolCalls({ keep: 3 });
     for (let count = 0; count < 30; count += 1) {
       const kind = pick(["tools_call_update", "tool_result", "tools_aggregate", "?"]);
       const list = Array.from({ length: below(3) }, () => pick([call(), call(), 7, null]));
-      calls.add({ kind, ...call(), messageId: pick(words), tool_call_updates: list, tool_calls: list, tool_results: pick([list, 3]) });
+      calls.add({
+        kind,
+        ...call(),
+        messageId: pick(words),
+        tool_call_updates: list,
+        tool_calls: list,
+        tool_results: pick([list, 3]),
+      });
       if (!below(10)) calls.forget("m");
       if (!below(10)) calls.flush();
       for (const found of calls.calls) JSON.stringify(shown(found));
@@ -118,9 +206,32 @@ test("nothing is thrown on any event", () => {
 // ---- the text without fragments ----
 
 const TEXTS = [
-  ['{"a": [1, {"b": "x\\"}]"}], "c": "\\\\"}', true], ["[]", true], ['"a\\"b"', true], [" \n{}", true], ["true", true], ["null ", true],
-  ["12", true], ["-1.5e3 ", true], ["9007199254740993", true], ["{", false], ['"abc', false], ["tru", false], ["[}", false],
-  ["]", false], ["1.", false], ["1.x", false], ["--", false], [".5 ", false], ["1".repeat(500), false], ["x", false], ["nan", false], ["{'a': 1}", false], ["\ufeff{}", false], ["", false], ["  ", false], ["[1,]", false],
+  ['{"a": [1, {"b": "x\\"}]"}], "c": "\\\\"}', true],
+  ["[]", true],
+  ['"a\\"b"', true],
+  [" \n{}", true],
+  ["true", true],
+  ["null ", true],
+  ["12", true],
+  ["-1.5e3 ", true],
+  ["9007199254740993", true],
+  ["{", false],
+  ['"abc', false],
+  ["tru", false],
+  ["[}", false],
+  ["]", false],
+  ["1.", false],
+  ["1.x", false],
+  ["--", false],
+  [".5 ", false],
+  ["1".repeat(500), false],
+  ["x", false],
+  ["nan", false],
+  ["{'a': 1}", false],
+  ["\ufeff{}", false],
+  ["", false],
+  ["  ", false],
+  ["[1,]", false],
 ];
 
 test("a text is whole when its value is, under every cutting", () => {
@@ -131,13 +242,27 @@ test("a text is whole when its value is, under every cutting", () => {
       if (/^[[{"tn]/.test(text.trim()) && good) assert.ok(whole.complete, text);
       whole.flush();
       assert.equal(whole.complete, good, `${text}: ${JSON.stringify(pieces)}`);
-      if (good) assert.deepEqual(Number(whole.value) || whole.value, Number(JSON.parse(text)) || JSON.parse(text));
+      if (good)
+        assert.deepEqual(
+          Number(whole.value) || whole.value,
+          Number(JSON.parse(text)) || JSON.parse(text),
+        );
     }
   }
 });
 
 test("a number ends where it cannot go on", () => {
-  for (const [text, value] of [["3o", 3], ["1.5}", 1.5], ["01", 0], ["1e5e", 1e5], ["1 2", 1], ["truex", true], ["nullnull", null], [" 12,", 12], ["1-", 1]]) {
+  for (const [text, value] of [
+    ["3o", 3],
+    ["1.5}", 1.5],
+    ["01", 0],
+    ["1e5e", 1e5],
+    ["1 2", 1],
+    ["truex", true],
+    ["nullnull", null],
+    [" 12,", 12],
+    ["1-", 1],
+  ]) {
     for (const pieces of cuttings(text)) {
       const whole = new WholeText();
       for (const piece of pieces) whole.feed(piece);
@@ -160,7 +285,9 @@ test("linear: text in tiny pieces, whatever it is", () => {
   const run = (text) => () => {
     const calls = new ToolCalls();
     for (let at = 0; at < text.length; at += 4) {
-      const [call] = calls.add(update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }));
+      const [call] = calls.add(
+        update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }),
+      );
       call.args;
     }
   };

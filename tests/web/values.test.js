@@ -7,12 +7,45 @@ import { test } from "node:test";
 import { ExactNumber, parse, put, stringify, toNumber } from "../../src/jsonrill/web/values.js";
 import { chance, HARDER, within } from "./support.js";
 
-const HELD = ["0", "-0", "1", "-1.5", "1e2", "1E+2", "1.50", "100000000000000000000", "1e22", "0e999",
-  "0.1", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "9007199254740992", "1e-7",
-  "123456789012345", "-0.000", "0.0000001", "18014398509481984", "1152921504606846976", "1e23", "2.2250738585072014e-308"];
-const LOST = ["9007199254740993", "-9007199254740993", "1e400", "-1e400", "1e-400",
-  "3.14159265358979323846", "123456789012345678901234567890", "0.1000000000000000055511151231257827",
-  "1e99999999999999999999", "1234567890123456789e-5", "9007199254740993.0", "100000000000000000000000"];
+const HELD = [
+  "0",
+  "-0",
+  "1",
+  "-1.5",
+  "1e2",
+  "1E+2",
+  "1.50",
+  "100000000000000000000",
+  "1e22",
+  "0e999",
+  "0.1",
+  "0.30000000000000004",
+  "5e-324",
+  "1.7976931348623157e308",
+  "9007199254740992",
+  "1e-7",
+  "123456789012345",
+  "-0.000",
+  "0.0000001",
+  "18014398509481984",
+  "1152921504606846976",
+  "1e23",
+  "2.2250738585072014e-308",
+];
+const LOST = [
+  "9007199254740993",
+  "-9007199254740993",
+  "1e400",
+  "-1e400",
+  "1e-400",
+  "3.14159265358979323846",
+  "123456789012345678901234567890",
+  "0.1000000000000000055511151231257827",
+  "1e99999999999999999999",
+  "1234567890123456789e-5",
+  "9007199254740993.0",
+  "100000000000000000000000",
+];
 
 test("a number that a double holds is a number", () => {
   for (const text of HELD) {
@@ -33,9 +66,19 @@ test("one that it does not hold is exact, as text", () => {
   }
 });
 
+test("a number of very many digits costs what its text does", () => {
+  const read = (text) => () => assert.equal(stringify(parse(text)), text);
+  const texts = (count) => [`1e-${"9".repeat(count)}`, `0.${"3".repeat(count)}`, "3".repeat(count)];
+  texts(250_000).forEach((small, number) => {
+    assert.ok(within(9, read(small), read(texts(1_000_000)[number])));
+  });
+});
+
 test("an exact number cannot be changed, and is only made of a number's text", () => {
   const exact = new ExactNumber("1e400");
-  assert.throws(() => { exact.text = "1"; }, TypeError);
+  assert.throws(() => {
+    exact.text = "1";
+  }, TypeError);
   for (const text of ["", "01", "1.", ".5", "+1", "0x10", "NaN", " 1", "1 ", "1e", "١", 5, null]) {
     assert.throws(() => new ExactNumber(text), TypeError);
   }
@@ -65,10 +108,17 @@ test("with JSON.rawJSON it is written as the number", () => {
 });
 
 test("parse is JSON.parse in all else", () => {
-  const texts = ['{"a": [1, 2.5, "x\\n\\u00e9", true, false, null], "": {}, "1": []}', "[]", ' "a" ',
-    '{"a": 1, "b": 2, "a": 3}', '{"__proto__": {"x": 1}, "constructor": 1, "toString": 2}',
-    '["12345678901234567890", "1e5", "\\"1e400", "\\\\"]', '{"2": 1, "1": 2, "a": 1e5, "01": 3}',
-    '{"1e400": [{"\\"": 1e2}]}', '[[[[1e2]],{}],[]]'];
+  const texts = [
+    '{"a": [1, 2.5, "x\\n\\u00e9", true, false, null], "": {}, "1": []}',
+    "[]",
+    ' "a" ',
+    '{"a": 1, "b": 2, "a": 3}',
+    '{"__proto__": {"x": 1}, "constructor": 1, "toString": 2}',
+    '["12345678901234567890", "1e5", "\\"1e400", "\\\\"]',
+    '{"2": 1, "1": 2, "a": 1e5, "01": 3}',
+    '{"1e400": [{"\\"": 1e2}]}',
+    "[[[[1e2]],{}],[]]",
+  ];
   for (const text of texts) {
     assert.deepEqual(parse(text), JSON.parse(text));
     assert.equal(JSON.stringify(parse(text)), JSON.stringify(JSON.parse(text)));
@@ -94,10 +144,35 @@ test("__proto__ is a key like others, and pollutes nothing", () => {
 });
 
 test("stringify is JSON.stringify in all else", () => {
-  const values = [null, true, -0, 1.5, "é\n\ud800", [], {}, [[], {}, [1, { a: [2] }]], { a: undefined },
-    [undefined], { b: { c: { d: [] } }, a: [1, 2] }, { "": 1, "\"": 2 }];
+  const values = [
+    null,
+    true,
+    -0,
+    1.5,
+    "é\n\ud800",
+    [],
+    {},
+    [[], {}, [1, { a: [2] }]],
+    { a: undefined },
+    [undefined],
+    { b: { c: { d: [] } }, a: [1, 2] },
+    { "": 1, '"': 2 },
+  ];
   for (const value of values) {
-    for (const indent of [undefined, 0, 1, 2, 12, "\t", "", "0123456789abc"]) {
+    for (const indent of [
+      undefined,
+      0,
+      1,
+      2,
+      2.9,
+      12,
+      -1,
+      NaN,
+      Infinity,
+      "\t",
+      "",
+      "0123456789abc",
+    ]) {
       assert.equal(stringify(value, indent), JSON.stringify(value, null, indent));
     }
   }
@@ -120,7 +195,8 @@ test("random documents come back as they were written", () => {
     const kind = below(depth > 4 ? 4 : 6);
     if (kind === 0) return pick([...HELD.slice(2), ...LOST]);
     if (kind === 1) return pick(["true", "false", "null"]);
-    if (kind < 4) return JSON.stringify(pick(["", "a", "1e400", '"', "\\", "\u2028", "😀", "\ud83d"]));
+    if (kind < 4)
+      return JSON.stringify(pick(["", "a", "1e400", '"', "\\", "\u2028", "😀", "\ud83d"]));
     const items = Array.from({ length: below(4) }, () => write(depth + 1));
     if (kind === 4) return `[${items}]`;
     const keys = ["a", "", "__proto__", "constructor", "01", "1e999", '"', "b"];
@@ -133,14 +209,28 @@ test("random documents come back as they were written", () => {
   // Numbers that a double holds are written in the way of JavaScript.
   function normal(text) {
     return text.replace(/"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*/g, (token) =>
-      token[0] === '"' || LOST.includes(token) ? token : stringify(Number(token)));
+      token[0] === '"' || LOST.includes(token) ? token : stringify(Number(token)),
+    );
   }
 });
 
 test("linear in the size of the text", () => {
-  const text = (count) => `[${Array.from({ length: count }, (_, n) => `{"a":"x${n}","b":${n}e5}`)}]`;
+  const text = (count) =>
+    `[${Array.from({ length: count }, (_, n) => `{"a":"x${n}","b":${n}e5}`)}]`;
   const [small, large] = [text(5000), text(20_000)];
-  assert.ok(within(12, () => parse(small), () => parse(large)));
+  assert.ok(
+    within(
+      12,
+      () => parse(small),
+      () => parse(large),
+    ),
+  );
   const [few, many] = [parse(small), parse(large)];
-  assert.ok(within(12, () => stringify(few, 2), () => stringify(many, 2)));
+  assert.ok(
+    within(
+      12,
+      () => stringify(few, 2),
+      () => stringify(many, 2),
+    ),
+  );
 });

@@ -98,8 +98,9 @@ def _decoded(text: str) -> Tree:
 
 
 def _has_surrogate(text: str) -> bool:
+    """Asked of every snapshot that is not ASCII; of all codecs UTF-16 finds them the quickest."""
     try:
-        text.encode()
+        text.encode("utf-16")
     except UnicodeEncodeError:
         return True
     return False

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..fragments import Parts
-from ..machine import Sink
 from ..paths import Path, Place
 from ..rebuilder import Tree
+from ..sink import Sink
 from .apply import difference
 from .reading import (
     ARRAY,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..entities import Declared, Entities, Entity, path_of
-from ..machine import Sink
 from ..parser import FragmentSink
 from ..paths import Path, Place
+from ..sink import Sink
 
 if TYPE_CHECKING:
     from ..schema import Check, Schema, Violation

@@ -15,10 +15,11 @@ from ..delta import FinishedLog, Log, Whole
 from ..entities import Declared, Entities, Entity, Finder
 from ..errors import InvalidJSON, LimitExceeded
 from ..grammar import LITERALS, NUMBER
-from ..machine import Limits, Sink
+from ..limits import Limits
 from ..machines import machine
 from ..paths import Path, Place, lookup
 from ..rules import rule_names
+from ..sink import Sink
 from .judge import Judge, schemas
 from .update import ABSENT, UNREAD, Status, Update
 

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 from ..delta import Delta, Log, difference
 from ..entities import Entity, path_of
 from ..grammar import dumps
-from ..machine import Repair
 from ..paths import Path, Place, from_text, lookup, to_text
+from ..sink import Repair
 
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 

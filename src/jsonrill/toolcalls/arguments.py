@@ -16,10 +16,11 @@ from ..document import Document
 from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed
 from ..fragments import Fragment, WireReader
 from ..grammar import LITERALS
-from ..machine import Limits, Repair
+from ..limits import Limits
 from ..parser import Parser
 from ..paths import Path
 from ..rebuilder import Rebuilder
+from ..sink import Repair
 
 Outcome = Literal["complete", "empty", "truncated"]
 Problem = dict[str, Any]

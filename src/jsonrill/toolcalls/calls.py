@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..fragments import CompactEncoder, Fragment, to_wire
-from ..machine import Limits
+from ..limits import Limits
 from ..providers import plain, translator
 from ..providers.deltas import (
     ABSENT,

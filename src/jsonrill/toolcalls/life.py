@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..fragments import CompactEncoder, Fragment
 from ..grammar import dumps
-from ..machine import Limits
+from ..limits import Limits
 from ..parser import Parser
 from ..providers.deltas import ABSENT, CallDelta, End
 from ..providers.writer import Writer

@@ -1,9 +1,9 @@
 /**
  * Fragments from the wire: a document as a list of small addressed changes.
  *
- * `WireReader` takes the full form (objects), the compact form (arrays and bare strings), in any
- * mixture, and the dialect `juf`; what comes out is checked and has its place. `Cursor` knows where
- * the next fragment must be. No value is built here.
+ * `WireReader` takes the full form (objects), the compact form (arrays and bare strings) and what
+ * another reader has read, in any mixture, and the dialect `juf`; what comes out is checked and has
+ * its place. `Cursor` knows where the next fragment must be. No value is built here.
  */
 
 import { PathError, Place, fromText } from "./paths.js";
@@ -258,6 +258,9 @@ export class WireReader {
   _fields(item) {
     if (typeof item === "string") return { kind: "PartialString", text: item };
     if (Array.isArray(item)) return this._compact(item);
+    if (item instanceof Fragment) {
+      return { path: item.pathText, ...checked(item.kind, item.text, item.value ?? undefined) };
+    }
     if (!isObject(item)) throw new FragmentError(`not a fragment: ${shown(item)}`);
     const kind = kindOf(own(item, "kind"));
     const text = own(item, "textValue") ?? undefined;
@@ -276,7 +279,9 @@ export class WireReader {
    * @returns {Fields}
    */
   _compact(item) {
-    if (item.length < 1 || item.length > 3) throw new FragmentError(`not a fragment: ${shown(item)}`);
+    if (item.length < 1 || item.length > 3) {
+      throw new FragmentError(`not a fragment: ${shown(item)}`);
+    }
     const [code, at, payload] = item;
     const kind = typeof code === "number" ? KINDS[code] : undefined;
     if (kind === undefined) throw new FragmentError(`not the code of a kind: ${shown(code)}`);
@@ -286,7 +291,9 @@ export class WireReader {
     }
     if (kind === "CompleteString") {
       if (payload !== this._text.length) {
-        throw new FragmentError(`a string of ${shown(payload)} UTF-16 units was announced, not sent`);
+        throw new FragmentError(
+          `a string of ${shown(payload)} UTF-16 units was announced, not sent`,
+        );
       }
       return { kind, path };
     }

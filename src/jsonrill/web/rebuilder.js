@@ -2,8 +2,8 @@
  * Fragments → a value that grows.
  *
  * Values that were handed out never change: what is written to after a look is copied first, along
- * the open containers and nowhere else. So a subtree that did not change is the same object in every
- * value, and what nobody looks at costs nothing but itself.
+ * the open containers and nowhere else. So a subtree that did not change is the same object in
+ * every value, and what nobody looks at costs nothing but itself.
  */
 
 import { Fragment, FragmentError, WireReader } from "./fragments.js";

@@ -6,7 +6,9 @@
  * Which values are open or finished is not known here.
  */
 
-/** @typedef {null | boolean | number | string | ExactNumber | any[] | {[key: string]: any}} Value */
+/**
+ * @typedef {null | boolean | number | string | ExactNumber | any[] | {[key: string]: any}} Value
+ */
 
 // RFC 8259 section 6.
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
@@ -16,7 +18,7 @@ const SAFE_DIGITS = 15;
 // What a text has somewhere if one of its numbers may not survive. (Strings may have it too.)
 const DOUBTFUL = /[0-9.]{16}|[0-9][eE]/;
 
-/** A number that a double cannot hold, as its source text. `Number(exact)` is the nearest double. */
+/** A number that no double holds, as its source text. `Number(exact)` is the nearest double. */
 export class ExactNumber {
   /** @param {string} text a JSON number */
   constructor(text) {
@@ -248,7 +250,10 @@ export function endOfString(text, start) {
  * @returns {string}
  */
 export function stringify(value, indent = 0) {
-  const step = typeof indent === "number" ? " ".repeat(Math.min(10, indent)) : indent.slice(0, 10);
+  const step =
+    typeof indent === "string"
+      ? indent.slice(0, 10)
+      : " ".repeat(Math.max(0, Math.min(10, indent)));
   /** @type {string[]} */
   const out = [];
   /** @type {Level[]} */

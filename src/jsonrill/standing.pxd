@@ -1,0 +1,18 @@
+# Types for the compiler; the code is in standing.py.
+cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, ZERO
+
+cdef class Standing:
+    cdef bint _careful, _closed, _object, _plain, _ready
+    cdef int _number_state, _state
+    cdef Py_ssize_t _count, _line, _line_start, _lined, _offset, _token
+    cdef list _frames
+    cdef str _held, _key, _number
+    cdef _close_stream(self)
+    cdef _count_lines(self, str text, Py_ssize_t end)
+    cdef str _expected(self)
+    cdef _path(self, bint value)
+    cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
+    cdef _error_here(self, kind, str expected, str got)
+    cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
+    cdef dict _place(self, str text, Py_ssize_t pos)
+    cdef tuple _position(self, str text, Py_ssize_t pos)
