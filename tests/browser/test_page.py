@@ -178,7 +178,6 @@ def test_an_error_is_marked_at_its_character(
 
 
 def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
-    shown.speed(1)
     shown.model("recipe")
     shown.line("serves").wait_for()
     shown.page.locator("#disconnect").click()
@@ -206,11 +205,13 @@ def test_a_model_is_stopped(shown: Shown) -> None:
 
 def test_the_events_are_listed(shown: Shown) -> None:
     shown.speed(5)
+    shown.slide("#piece", 4)
     shown.page.locator("#log summary").click()
     shown.model("recipe")
     shown.done()
     lines = shown.page.locator(".log-line")
-    shown.until(lambda: lines.count() > 10)
+    shown.until(lambda: lines.count() > 30)
+    assert str(lines.count()) == shown.figure("events")
     assert lines.first.locator(".data").inner_text().startswith('[{"path":"root"')
     assert lines.last.locator(".id").inner_text().isdigit()
 

@@ -88,7 +88,6 @@ def focused(page: Page) -> str:
 
 def test_everything_is_reached_by_keys(shown: Shown) -> None:
     page = shown.page
-    shown.speed(1)
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     for _ in range(3):

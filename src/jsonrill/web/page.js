@@ -255,7 +255,7 @@ class Page {
   _state(state, detail) {
     const replay = this.session instanceof ReplaySession;
     const texts = {
-      connecting: "Connecting …",
+      connecting: replay ? "Reading the events …" : "Connecting …",
       live: replay ? "Playing" : "Streaming",
       waiting: `Connection lost, trying again: ${detail}`,
       off: replay ? `Paused at piece ${detail}` : `Disconnected after event ${detail || "0"}. The stream goes on without us.`,
@@ -359,6 +359,8 @@ class Page {
   _sliders() {
     byId("speed-shown").textContent = `${this.pace}×`;
     byId("piece-shown").textContent = counted(this.pieceSize, "char");
+    byId("speed").setAttribute("aria-valuetext", `${this.pace} times`);
+    byId("piece").setAttribute("aria-valuetext", counted(this.pieceSize, "character"));
     const { session } = this;
     if (session instanceof ReplaySession) {
       session.rate = this.pace * PACES[/** @type {keyof typeof PACES} */ (session.stream.input)];
