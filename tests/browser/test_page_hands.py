@@ -329,15 +329,16 @@ def test_a_stream_is_opened_by_its_id(tmp_path: Any, page: Page) -> None:
         shown = Shown(page, server.url)
         shown.open()
         expect(page.locator("#models")).to_be_hidden()
-        made = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()
+        many = {"many": True}
+        made = httpx2.post(f"{server.url}/v1/streams", json=many, trust_env=False).json()
         plain = {"content-type": "text/plain"}
-        httpx2.post(
-            server.url + made["urls"]["chunks"], content='{"a": [1', headers=plain, trust_env=False
-        )
+        chunks, text = server.url + made["urls"]["chunks"], '{"first": 0}\n{"a": [1'
+        httpx2.post(chunks, content=text, headers=plain, trust_env=False)
         page.locator("#open-box summary").click()
         page.locator("#open-id").fill(made["id"])
         page.locator("#open-form .main").click()
         shown.line("a").wait_for()
+        assert shown.value("documents") == "[2]" and shown.value("first") == "0"
         httpx2.post(server.url + made["urls"]["cancel"], trust_env=False)
         shown.done()
         shown.check()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,15 @@ def test_models_are_there_only_in_a_demo() -> None:
     assert asked("POST", "/demo/streams", json={"model": "recipe"}).status_code == 404
     listed = asked("GET", "/demo/models", quiet(demo=True)).json()["models"]
     assert [model["name"] for model in listed] == NAMES
+
+
+def test_a_model_that_needs_an_extra_is_left_out_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for extra in ("pydantic", "jsonschema_rs"):
+        monkeypatch.setitem(sys.modules, extra, None)
+    listed = asked("GET", "/demo/models", quiet(demo=True)).json()["models"]
+    assert {*NAMES} - {model["name"] for model in listed} == {"booking"}
 
 
 def test_models_are_for_those_with_a_token() -> None:

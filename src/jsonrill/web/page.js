@@ -60,7 +60,7 @@ class Page {
     element.id = `pane-${number}`;
     byId("panes").append(element);
     const pane = new Pane(element, number, {
-      onChoice: (changed) => this.session?.add(changed),
+      onChoice: (changed) => this._chosen(changed),
       onEvent: (event) => {
         if (number === 1) this.log.take(event);
       },
@@ -68,6 +68,15 @@ class Page {
       announce: (text) => this._announce(text),
     });
     return pane;
+  }
+
+  /** @param {Pane} pane */
+  _chosen(pane) {
+    this.session?.add(pane);
+    if (this.session instanceof LiveSession && this.session.cut) {
+      this._announce("Resume to see the stream in this format");
+      pane.tell("Disconnected: resume to see the stream like this.");
+    }
   }
 
   _blank() {
@@ -126,7 +135,7 @@ class Page {
       const status = await this.source.status(id);
       const base = `v1/streams/${encodeURIComponent(id)}`;
       const urls = { stream: base, events: `${base}/events`, cancel: `${base}/cancel` };
-      const stream = { input: status.input, many: false };
+      const stream = { input: status.input, many: status.many };
       return new LiveSession(this.source, { id, urls }, stream, (state, detail) => this._state(state, detail));
     }, "");
   }
