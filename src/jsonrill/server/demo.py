@@ -37,19 +37,28 @@ class Order(NamedTuple):
     pace: float
     piece: int
 
+    @property
+    def pace_fits(self) -> bool:
+        return 0.01 <= self.pace <= 1000
+
+    @property
+    def piece_fits(self) -> bool:
+        return 1 <= self.piece <= 4096
+
     def __str__(self) -> str:
         return f"{_PRODUCER}:{self.model}:{self.pace:g}:{self.piece}"
 
 
 def order_of(producer: str, known: dict[str, Model]) -> Order | None:
-    """The order in a producer's name; None if it is no model's."""
+    """The order in a producer's name, which anybody may choose; None if it is no model's."""
     kind, *rest = producer.split(":")
     try:
         model, pace, piece = rest
         order = Order(model, float(pace), int(piece))
     except ValueError:
         return None
-    return order if kind == _PRODUCER and model in known else None
+    fits = order.pace_fits and order.piece_fits
+    return order if kind == _PRODUCER and model in known and fits else None
 
 
 class Demo:
@@ -156,11 +165,12 @@ def _order(given: Any, demo: Demo) -> Order:
     model, pace, piece = given.get("model"), given.get("pace", 1), given.get("piece", PIECE)
     if not isinstance(model, str) or model not in demo.models:
         raise BadOption(f"model is one of {', '.join(demo.models)}")
-    if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0.01 <= pace <= 1000:
+    order = Order(model, pace, piece)
+    if isinstance(pace, bool) or not isinstance(pace, int | float) or not order.pace_fits:
         raise BadOption("pace is a number from 0.01 to 1000; 1 is the model's own")
-    if type(piece) is not int or not 1 <= piece <= 4096:
+    if type(piece) is not int or not order.piece_fits:
         raise BadOption("piece is a whole number of characters from 1 to 4096")
-    return Order(model, float(pace), piece)
+    return order
 
 
 ROUTES = (
