@@ -15,7 +15,7 @@ from jsonrill.server import Config, create_app
 from jsonrill.server.demo import Order, order_of
 from jsonrill.server.models import models
 from jsonrill.server.options import StreamOptions, ViewOptions
-from jsonrill.server.records import CLOSED
+from jsonrill.server.records import CLOSED, Record
 from jsonrill.server.render import rendering
 
 from .processes import Server, all_events
@@ -141,6 +141,10 @@ def test_orders_are_read_back_from_a_producers_name() -> None:
     assert order_of(str(Order("recipe", 0.25, 7)), known) == Order("recipe", 0.25, 7)
     for other in ("", "demo", "demo:none:1:4", "demo:recipe:x:4", "mine:recipe:1:4", "demo:recipe"):
         assert order_of(other, known) is None
+    # Anybody may call a producer so: what no order may have is no order.
+    for pace, piece in (("0", "4"), ("nan", "4"), ("1e-320", "4"), ("inf", "4"), ("1", "0")):
+        assert order_of(f"demo:recipe:{pace}:{piece}", known) is None
+    assert order_of("demo:recipe:1:-1", known) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -223,3 +227,39 @@ def test_a_generation_stops_when_it_is_cancelled(tmp_path: Path) -> None:
         assert [event.type for event in events][-1] == "CLOSE"
         assert "CANCELLED" in events[-2].data
         assert "Traceback" not in server.log()
+
+
+BROKEN = (
+    ('{"a": 1}\n{"b": [1,, 2]}\n{"d": 1}\n', ["{}", "{[", "error 18", "{}"]),
+    ('{"a": 1\n{"b": oops}\n[1]', ["{", "error 8", "{", "error 14", "[]"]),
+    ('oops\n[1]\n{"a":\n', ["error 0", "[]", "{", "error 15"]),
+    ("[1] [oops] [2]\n[3]", ["[]", "[", "error 5", "[]"]),
+    ('["x\n[4]', ["[", "error 3", "[]"]),
+    ('\x1e{"a":1 \x1e{"b":2}', ["{", "error 8", "{}"]),
+)
+BRACKETS = {"StartObject": "{", "EndObject": "}", "StartArray": "[", "EndArray": "]"}
+
+
+@pytest.mark.parametrize("text, said", BROKEN)
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_of_many_documents_each_error_stands_where_it_happened(
+    text: str, said: list[str], size: int
+) -> None:
+    work = rendering(StreamOptions(many=True), ViewOptions(format="fragments"))
+    events: list[str] = []
+    for at in range(0, len(text), size):
+        events += work.feed([Record("text", text[at : at + size])])
+    assert brackets(events + work.end(CLOSED)) == "".join(said)
+
+
+def brackets(events: list[str]) -> str:
+    found = []
+    for event in map(json.loads, events):
+        if isinstance(event, list):
+            found += [BRACKETS.get(fragment["kind"], "") for fragment in event]
+        else:
+            assert event["status"] == "ERROR"
+            found.append(
+                "error " + event["error"]["message"].split(" at character ")[1].split(",")[0]
+            )
+    return "".join(found)

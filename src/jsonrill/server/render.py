@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ..chunker import Chunker
@@ -157,24 +158,44 @@ class Fragments(TextRendering):
         if stream.many and view.wire == "compact":
             raise ValueError("compact fragments are for one document, many is for several")
         self._parser = Parser(**parser_options(stream))
+        self._many = stream.many
+        self._told = 0
         self._encode: Callable[[list[Fragment]], list[Any]] = (
             CompactEncoder().feed if view.wire == "compact" else _full
         )
 
     def _piece(self, text: str) -> list[str]:
-        return self._read(lambda: self._parser.feed(text)) if text else []
+        # A document of many that is broken ends with its line: the next line is another one's.
+        pieces = text.splitlines(keepends=True) if self._many else [text]
+        return self._read([partial(self._parser.feed, piece) for piece in pieces if piece])
 
     def _last(self) -> list[str]:
-        return self._read(self._parser.flush) if not self._over else []
+        return self._read([self._parser.flush])
 
-    def _read(self, work: Callable[[], list[Fragment]]) -> list[str]:
-        if self._over:
-            return []
-        try:
-            return self._event(work())
-        except (InvalidJSON, LimitExceeded) as error:
-            self._over = True
-            return [*self._event(error.fragments), error_data(_code(error), str(error))]
+    def _read(self, work: Sequence[Callable[[], list[Fragment]]]) -> list[str]:
+        """Fragments in one event, but those before and behind an error in two."""
+        events: list[str] = []
+        found: list[Fragment] = []
+        for step in work if not self._over else ():
+            try:
+                fragments = step()
+            except (InvalidJSON, LimitExceeded) as error:
+                self._over = True
+                return [*events, *self._event(found + error.fragments), _error_of(error)]
+            cut_off, broken = self._errors()
+            for errors, more in ((cut_off, fragments), (broken, [])):
+                if errors:
+                    events += [*self._event(found), *map(_error_of, errors)]
+                    found = []
+                found += more
+        return [*events, *self._event(found)]
+
+    def _errors(self) -> tuple[list[InvalidJSON | LimitExceeded], ...]:
+        """Of many documents, the new errors: of one that ended before this line, of this line's."""
+        errors = self._parser.errors[self._told :]
+        self._told += len(errors)
+        count = int(bool(errors) and errors[0].column == 1)
+        return errors[:count], errors[count:]
 
     def _event(self, fragments: list[Fragment]) -> list[str]:
         return [dumps(self._encode(fragments))] if fragments else []
@@ -254,6 +275,10 @@ def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
 
 def error_data(code: str, message: str) -> str:
     return dumps({"status": "ERROR", "error": {"code": code, "message": message}})
+
+
+def _error_of(error: InvalidJSON | LimitExceeded) -> str:
+    return error_data(_code(error), str(error))
 
 
 def one_line(body: str) -> str:

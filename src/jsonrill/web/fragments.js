@@ -201,6 +201,11 @@ export class WireReader {
     this._text = "";
   }
 
+  /** Has a value begun? */
+  get started() {
+    return this._cursor.wants !== "value" || this._cursor._frames.length > 0;
+  }
+
   /** Has JsonComplete come? Everything after it is refused. */
   get complete() {
     return this._cursor.wants === "nothing";

@@ -111,10 +111,19 @@ export class FragmentsShow extends TreeShow {
     const problem = problemOf(items);
     if (problem === null) return;
     const fault = faultOf(problem);
-    const node = this.tree.nearest(fault.path);
+    const from = this._many ? this._broken() : this.tree.root;
+    const node = from && this.tree.nearest(fault.path, from);
     if (node !== null) this.tree.mark(node, "ERROR");
-    this.tree.growAtEnd(null);
+    if (this._many) this.tree.breakOff();
+    else this.tree.growAtEnd(null);
     this.onFault(fault);
+  }
+
+  /** The document that ends with an error, if anything came of it; another reader for the next. */
+  _broken() {
+    const begun = this._reader.started;
+    this._reader = new WireReader();
+    return begun ? (this.tree.root?.children.at(-1) ?? null) : null;
   }
 
   /** @param {unknown} item */

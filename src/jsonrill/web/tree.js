@@ -86,6 +86,15 @@ export class Tree {
     }
   }
 
+  /** Of several documents one ends early: the next is the next element of the root. */
+  breakOff() {
+    for (const node of this._stack.splice(1)) {
+      node.open = false;
+      this.changed.add(node);
+    }
+    this._grow(this._stack[0] ?? null);
+  }
+
   /** @param {Type} type */
   _begin(type) {
     const node = this._place(type);
@@ -178,6 +187,7 @@ export class Tree {
     node.type = type;
     node.text = "";
     node.source = undefined;
+    if (node.children.length) node.version += 1;
     node.children = [];
     node.byKey = null;
     this._touch(node);
