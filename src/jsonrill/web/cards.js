@@ -6,7 +6,7 @@ import { ToolCalls } from "./toolcalls.js";
 import { Tree } from "./tree.js";
 import { parse } from "./values.js";
 import { TreeView } from "./view.js";
-import { visible } from "./visible.js";
+import { brief, visible } from "./visible.js";
 
 /** @typedef {import("./toolcalls.js").ToolCall} ToolCall */
 
@@ -52,12 +52,12 @@ class Card {
   /** @param {number} until */
   paint(until) {
     const { call } = this;
-    this.name.textContent = visible(call.name ?? "…");
-    this.id.textContent = visible(call.id);
+    this.name.textContent = visible(brief(call.name ?? "…"));
+    this.id.textContent = visible(brief(call.id));
     this.badge.textContent = call.status;
     this.badge.className = `badge ${call.status}`;
     this.element.dataset.status = call.status;
-    this.element.setAttribute("aria-label", `Tool call ${call.name ?? ""}, ${call.status}`);
+    this.element.setAttribute("aria-label", `Tool call ${brief(call.name ?? "")}, ${call.status}`);
     this._drawRaw(until);
     const args = call.args;
     if (args !== undefined) {
@@ -152,8 +152,9 @@ export class Cards {
     this.place.replaceChildren();
   }
 
+  /** The calls that have a card or will have one with the next frame. */
   get size() {
-    return this._cards.size;
+    return this._cards.size || this._changed.size;
   }
 
   /** @param {unknown} event */

@@ -4,7 +4,7 @@
  */
 
 import { make } from "./dom.js";
-import { counted, visible } from "./visible.js";
+import { brief, counted, cut, visible } from "./visible.js";
 
 /** @typedef {import("./node.js").Node} Node */
 
@@ -28,6 +28,7 @@ export class Line {
     this.node = node;
     this.open = open;
     this.type = "";
+    this.version = node.version;
     this.item = make("li", "item");
     this.row = make("div", "row");
     this.twist = make("span", "twist");
@@ -82,6 +83,7 @@ export class Line {
   retype() {
     const { node } = this;
     this.type = node.type;
+    this.version = node.version;
     this.value.className = `value ${node.type}`;
     this.drawn = this.text.data = "";
     this.item.classList.toggle("container", node.isContainer);
@@ -144,8 +146,8 @@ export class Line {
 /** @param {Node} node */
 function keyText(node) {
   const { key } = node;
-  if (typeof key === "number" || node.isRoot || NAME.test(key)) return visible(String(key));
-  return visible(JSON.stringify(key));
+  if (typeof key === "number" || node.isRoot || NAME.test(key)) return visible(brief(String(key)));
+  return visible(brief(JSON.stringify(key)));
 }
 
 /** @param {Node} node */
@@ -162,13 +164,4 @@ function summary(node) {
 function foldedText(text, open) {
   const head = text.slice(0, cut(text, HEAD));
   return open ? `${head} … ${text.slice(cut(text, text.length - TAIL))}` : `${head} …`;
-}
-
-/**
- * A place near this one that is not inside of a surrogate pair.
- * @param {string} text
- * @param {number} at
- */
-function cut(text, at) {
-  return /[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at;
 }

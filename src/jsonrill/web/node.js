@@ -19,6 +19,8 @@ export class Node {
     /** @type {number} */
     this.depth = parent === null ? 0 : parent.depth + 1;
     this.index = 0;
+    /** Counts how often its children were replaced: a view then begins again below it. */
+    this.version = 0;
     /** The text of a string or the spelling of a number or literal. */
     this.text = "";
     this.open = false;

@@ -11,7 +11,7 @@ import { Counters } from "./link.js";
 import { Search } from "./search.js";
 import { CallsShow, ChunksShow, FragmentsShow, UpdatesShow } from "./shows.js";
 import { stringify } from "./values.js";
-import { counted, grouped, size, visible } from "./visible.js";
+import { brief, counted, grouped, size, visible } from "./visible.js";
 
 /** @typedef {import("./shows.js").Fault} Fault */
 /** @typedef {import("./view.js").TreeView} TreeView */
@@ -115,8 +115,21 @@ export class Pane {
   /** Forget what was shown; the same stream comes again. */
   clear() {
     this._shownProblem(null);
+    this.listener.onEvent(null);
     this.show?.clear();
     this._choose(null);
+    this.redraw();
+  }
+
+  /** Show nothing: there is no stream. */
+  leave() {
+    this.show = this.search = null;
+    this.counters = new Counters();
+    this.listener.onEvent(null);
+    this._shownProblem(null);
+    this._drawFound();
+    this._choose(null);
+    this._blank("There is nothing to show.");
     this.redraw();
   }
 
@@ -304,7 +317,7 @@ export class Pane {
     if (this.chosen && chosen && this.chosen.view !== chosen.view) this.chosen.view.select(null);
     this.chosen = chosen;
     this.selection.hidden = chosen === null;
-    if (chosen) within(this.element, ".path").textContent = visible(chosen.node.pathText);
+    if (chosen) within(this.element, ".path").textContent = visible(brief(chosen.node.pathText));
   }
 
   /** @param {"value" | "path" | "pointer"} what */

@@ -24,13 +24,45 @@ class Span {
     this.start = start;
     this.text = "";
     this.element = element;
-    this.node = element.appendChild(document.createTextNode(""));
+    /**
+     * The text between its marks; each part but the last ends where its mark stands.
+     * @type {{start: number, end: number, node: Text, mark: HTMLElement | null}[]}
+     */
+    this._parts = [];
+    const node = element.appendChild(document.createTextNode(""));
+    this._parts.push({ start: 0, end: Infinity, node, mark: null });
   }
 
   /** @param {string} text */
   add(text) {
     this.text += text;
-    this.node.appendData(visible(text));
+    this._parts[this._parts.length - 1].node.appendData(visible(text));
+  }
+
+  /**
+   * Mark the character at this place, with a note behind it.
+   * @param {number} at
+   * @param {HTMLElement} note
+   * @returns {HTMLElement} the mark
+   */
+  mark(at, note) {
+    let index = this._parts.length - 1;
+    while (this._parts[index].start > at) index -= 1;
+    const part = this._parts[index];
+    if (part.mark !== null && at >= part.end) {
+      part.mark.after(note);
+      return part.mark;
+    }
+    const width = (this.text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+    const mark = make("mark", "fault", visible(this.text.slice(at, at + width)));
+    const rest = { ...part, start: at + width };
+    rest.node = document.createTextNode(visible(this.text.slice(rest.start, rest.end)));
+    part.node.data = visible(this.text.slice(part.start, at));
+    part.node.after(mark, note, rest.node);
+    part.end = at;
+    part.mark = mark;
+    this._parts.splice(index + 1, 0, rest);
+    return mark;
   }
 }
 
@@ -189,24 +221,18 @@ export class TextView {
    * @param {string} message
    */
   _mark(at, message) {
-    const mark = make("mark", "fault");
     const note = make("span", "fault-note", message);
     note.setAttribute("role", "note");
     let index = this._spans.length - 1;
     while (index > 0 && this._spans[index].start > at) index -= 1;
     const span = this._spans[index];
+    let mark;
     if (span === undefined || at >= this.text.length) {
-      mark.append("end of text");
+      mark = make("mark", "fault", "end of text");
       this._cursor.before(mark, note);
     } else {
       if (index < this._first) this.showAll();
-      const inside = at - span.start;
-      const width = (span.text.codePointAt(inside) ?? 0) > 0xffff ? 2 : 1;
-      mark.append(visible(span.text.slice(inside, inside + width)));
-      const rest = document.createTextNode(visible(span.text.slice(inside + width)));
-      span.node.data = visible(span.text.slice(0, inside));
-      span.node.after(mark, note, rest);
-      span.node = rest;
+      mark = span.mark(at - span.start, note);
     }
     this._follow.stop();
     const top = mark.offsetTop - this.scroller.offsetTop - this.scroller.clientHeight / 2;

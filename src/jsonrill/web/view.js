@@ -136,26 +136,38 @@ export class TreeView {
   /** @param {Line} line */
   _drawRow(line) {
     const { node } = line;
-    if (line.type !== node.type) {
-      this._empty(line);
-      line.retype();
-    }
-    this._grew = line.draw() || this._grew;
-    if (node.isContainer && node.children.length < line.start + line.shown) {
+    if (line.type !== node.type || line.version !== node.version) {
       this._empty(line);
       line.start = 0;
       line.limit = PAGE;
+      line.retype();
     }
+    this._grew = line.draw() || this._grew;
   }
 
   /** @param {Line} line */
   _empty(line) {
     if (line.group) {
       this.lines -= line.shown;
+      this._keepPlace(line, line.group);
       line.group.remove();
     }
     line.group = line.more = line.less = null;
     line.shown = 0;
+  }
+
+  /**
+   * Lines go: what was selected, focused or the tab stop among them is not left to nobody.
+   * @param {Line} line
+   * @param {HTMLElement} group
+   */
+  _keepPlace(line, group) {
+    const chosen = /** @type {Line | null} */ (this.selected?.view ?? null);
+    if (chosen && group.contains(chosen.item)) this.select(null);
+    if (group.querySelector('[tabindex="0"]') || !this.top.querySelector('[tabindex="0"]')) {
+      line.item.tabIndex = 0;
+    }
+    if (group.contains(document.activeElement)) line.item.focus({ preventScroll: true });
   }
 
   /**

@@ -25,6 +25,25 @@ function sign(found) {
 }
 
 /**
+ * The text if it is short; else its beginning and its end, for a line that must stay one.
+ * @param {string} text
+ * @param {number} [most]
+ */
+export function brief(text, most = 300) {
+  if (text.length <= most) return text;
+  return `${text.slice(0, cut(text, most - 100))} … ${text.slice(cut(text, text.length - 90))}`;
+}
+
+/**
+ * A place near this one that is not inside of a surrogate pair.
+ * @param {string} text
+ * @param {number} at
+ */
+export function cut(text, at) {
+  return /[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at;
+}
+
+/**
  * Where in a JavaScript string a number of characters ends, as Python and RFC 8259 count them.
  * @param {string} text
  * @param {number} characters
