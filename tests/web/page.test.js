@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { Counters } from "../../src/jsonrill/web/link.js";
 import { detect, pieces, plan } from "../../src/jsonrill/web/replay.js";
-import { counted, grouped, size, unitsOf, visible } from "../../src/jsonrill/web/visible.js";
+import { brief, counted, grouped, size, unitsOf, visible } from "../../src/jsonrill/web/visible.js";
 
 test("what cannot be seen, or reorders, becomes a sign", () => {
   assert.equal(visible("plain tèxt 😀 \t\n"), "plain tèxt 😀 \t\n");
@@ -101,4 +102,25 @@ test("drawing is asked for once a frame, and goes on where it was not done", asy
   assert.deepEqual(drawn, []);
   while (asked.length) asked.shift()();
   assert.deepEqual(drawn, ["slow", "quick", "slow"]);
+});
+
+test("what comes again is counted from nothing, and never backwards", () => {
+  const counters = new Counters();
+  assert.equal(counters.rate, 0);
+  for (let at = 1; at <= 500; at += 1) counters.count(String(at));
+  counters._since -= 2000;
+  assert.ok(counters.rate > 0);
+  counters.restart();
+  assert.equal(counters.events, 0);
+  counters.count("1");
+  counters._since -= 2000;
+  assert.ok(counters.rate >= 0);
+});
+
+test("a long text is told by its ends, and no character is cut", () => {
+  assert.equal(brief("short"), "short");
+  for (let odd = 0; odd < 2; odd += 1) {
+    const told = brief("x".repeat(odd) + "\u{1f30a}".repeat(400) + "x".repeat(odd));
+    assert.ok(told.length <= 300 && told.isWellFormed());
+  }
 });

@@ -165,7 +165,7 @@ export class Watch {
  * A header holds bytes: those of the UTF-8 form, as an EventSource sends them.
  * @param {string} text
  */
-function inBytes(text) {
+export function inBytes(text) {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 

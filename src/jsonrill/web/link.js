@@ -29,6 +29,12 @@ export class Counters {
     this._rate = 0;
   }
 
+  /** Everything comes again: count from nothing. */
+  restart() {
+    this.events = this.bytes = this._before = 0;
+    this._since = performance.now();
+  }
+
   /** @param {string} id */
   count(id) {
     this.events += 1;

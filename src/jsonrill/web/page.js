@@ -13,7 +13,7 @@ import { LiveSession, ReplaySession } from "./sessions.js";
 import { Refused, Source } from "./source.js";
 import { Theme } from "./theme.js";
 import { askToken } from "./token.js";
-import { counted, grouped } from "./visible.js";
+import { counted, grouped, visible } from "./visible.js";
 
 /** @typedef {import("./source.js").Model} Model */
 /** @typedef {import("./sessions.js").SessionState} SessionState */
@@ -147,9 +147,10 @@ class Page {
   async _replay(text, name) {
     const chosen = byId("paste-kind", HTMLSelectElement).value;
     const kind = chosen === "auto" ? detect(text) : /** @type {Kind} */ (chosen);
-    byId("paste-found").textContent = chosen === "auto" ? `This is ${KIND_NAMES[kind]}.` : "";
+    byId("paste-found").textContent = "";
     if (text.trim() === "") return this._problem("There is nothing to replay yet.");
     if (text.length > MOST_TEXT) return this._problem("This is more than the server takes: 15 MB.");
+    if (chosen === "auto") byId("paste-found").textContent = `This is ${KIND_NAMES[kind]}.`;
     const what = plan(text, kind, this.pieceSize);
     this._press("");
     await this._begin(
@@ -193,7 +194,7 @@ class Page {
     try {
       session = await make();
     } catch (error) {
-      if (turn === this._turn) this._state("failed", textOf(error));
+      if (turn === this._turn) this._failed(textOf(error));
       return;
     }
     if (turn !== this._turn) return session.close();
@@ -206,6 +207,16 @@ class Page {
     if (session instanceof ReplaySession) this._state("live", "");
     this._moved();
     return undefined;
+  }
+
+  /**
+   * Nothing came of what was chosen: what is still shown is not it.
+   * @param {string} reason
+   */
+  _failed(reason) {
+    for (const channel of [...this.panes, this.raw]) channel.leave();
+    byId("player").hidden = true;
+    this._state("failed", reason);
   }
 
   /**
@@ -273,13 +284,14 @@ class Page {
     };
     const done = this._faulty ? "bad" : "done";
     const dots = { connecting: "waiting", live: "live", waiting: "waiting", off: "off", done, failed: "bad" };
-    byId("title").textContent = this._title;
-    if (byId("state").textContent !== texts[state]) {
-      byId("state").textContent = texts[state];
-      if (!replay || state !== "off") this._announce(`${this._title}: ${texts[state]}`);
+    const text = visible(texts[state]);
+    byId("title").textContent = visible(this._title);
+    if (byId("state").textContent !== text) {
+      byId("state").textContent = text;
+      if (!replay || state !== "off") this._announce(`${this._title}: ${text}`);
     }
     byId("dot").dataset.state = dots[state];
-    const busy = state === "live" || state === "waiting" || state === "connecting";
+    const busy = this.session !== null && ["live", "waiting", "connecting"].includes(state);
     byId("disconnect", HTMLButtonElement).disabled = !busy || replay;
     byId("resume", HTMLButtonElement).disabled = state !== "off" || replay;
     byId("stop", HTMLButtonElement).disabled = !(busy || state === "off") || replay;
@@ -292,7 +304,7 @@ class Page {
   _problem(text) {
     const place = byId("problem");
     place.hidden = text === null;
-    place.textContent = text ?? "";
+    place.textContent = visible(text ?? "");
     if (text) this._announce(text);
   }
 
@@ -305,7 +317,7 @@ class Page {
 
   /** @param {string} text */
   _announce(text) {
-    byId("live").textContent = text;
+    byId("live").textContent = visible(text);
   }
 
   _moved() {
@@ -354,8 +366,10 @@ class Page {
       void this._replay(byId("paste", HTMLTextAreaElement).value, "Your text");
     });
     byId("paste-input").addEventListener("change", () => {
-      const file = byId("paste-input", HTMLInputElement).files?.[0];
+      const input = byId("paste-input", HTMLInputElement);
+      const file = input.files?.[0];
       if (file) void this._file(file);
+      input.value = ""; // so that the same file, changed meanwhile, can be chosen again
     });
     byId("open-form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -425,10 +439,16 @@ class Page {
 
   /** @param {File} file */
   async _file(file) {
-    const text = await file.text();
+    let text;
+    try {
+      text = await file.text();
+    } catch (error) {
+      // A folder, for instance, or a file that is gone.
+      return this._problem(`${file.name} cannot be read: ${textOf(error)}`);
+    }
     byId("paste-box", HTMLDetailsElement).open = true;
     if (text.length < 200_000) byId("paste", HTMLTextAreaElement).value = text;
-    await this._replay(text, file.name);
+    return this._replay(text, file.name);
   }
 
   /** @param {string} key */

@@ -59,6 +59,13 @@ export class RawPane {
     this.redraw();
   }
 
+  /** Show nothing: there is no stream. */
+  leave() {
+    this.counters = new Counters();
+    this.kind.textContent = "";
+    this.clear();
+  }
+
   end() {
     this.text.end();
     this.redraw();

@@ -87,7 +87,7 @@ export class LiveSession {
   disconnect() {
     this.cut = true;
     for (const link of this.links.values()) link.cut();
-    const [link] = this.links.values();
+    const link = this._first && this.links.get(this._first);
     this._onState("off", link?.counters.lastId ?? "");
   }
 
@@ -131,6 +131,8 @@ class Track {
     this.at = 0;
     this.ended = false;
     this.loaded = false;
+    /** Why the rest of it will never come; "" if it may. */
+    this.failure = "";
     /** @type {Link | null} */
     this.link = null;
   }
@@ -147,7 +149,7 @@ class Track {
       channel.clear();
       this.at = 0;
       this.ended = false;
-      channel.counters.events = channel.counters.bytes = 0;
+      channel.counters.restart();
     }
     for (; this.at < events.length && events[this.at].record <= record; this.at += 1) {
       if ((this.at & 63) === 63 && performance.now() > until) return false;
@@ -204,7 +206,8 @@ export class ReplaySession {
       onEvent: ({ id, type, data }) => track.events.push({ id, type, data, record: recordOf(id) }),
       onState: (state, detail) => {
         if (state === "closed") track.loaded = true;
-        if (state === "failed") this._onState("failed", detail.reason ?? "");
+        if (state === "failed") this._failed(track, detail.reason ?? "the events cannot be read");
+        this._done = false;
         this.wake();
       },
     });
@@ -254,6 +257,17 @@ export class ReplaySession {
     this.wake();
   }
 
+  /**
+   * One of the channels will get no more.
+   * @param {Track} track
+   * @param {string} reason
+   */
+  _failed(track, reason) {
+    track.failure = reason;
+    this.playing = false;
+    this._onState("failed", reason);
+  }
+
   wake() {
     if (!this._closed) frames.ask(this._paint);
   }
@@ -273,7 +287,8 @@ export class ReplaySession {
     if (this.atEnd && there && !this._done) {
       this._done = true;
       this.playing = false;
-      this._onState("done", "");
+      const failed = [...this.tracks.values()].find((track) => track.failure);
+      this._onState(failed ? "failed" : "done", failed?.failure ?? "");
     } else if (this.atEnd && !there) {
       this._onState("connecting", "");
     }
@@ -287,7 +302,7 @@ export class ReplaySession {
     for (const track of this.tracks.values()) {
       // The end of a log is a record of its own.
       const moved = track.move(this.atEnd ? record + 1 : record, this.atEnd, until);
-      there = moved && there && (track.loaded || !this.atEnd);
+      there = moved && there && (track.loaded || track.failure !== "" || !this.atEnd);
     }
     return there;
   }

@@ -3,6 +3,8 @@
  * this object and nowhere else.
  */
 
+import { inBytes } from "./connection.js";
+
 /** @typedef {{name: string, title: string, about: string, input: string, suits: string, pace: number}} Model */
 /** @typedef {{id: string, urls: Record<string, string>}} Made */
 
@@ -23,12 +25,14 @@ export class Source {
   constructor(askToken) {
     this._askToken = askToken;
     this._token = "";
+    /** @type {Promise<string | null> | null} */
+    this._asked = null;
     this._base = document.baseURI;
   }
 
   /** @returns {Record<string, string>} */
   headers() {
-    return this._token ? { authorization: `Bearer ${this._token}` } : {};
+    return this._token ? { authorization: `Bearer ${inBytes(this._token)}` } : {};
   }
 
   /**
@@ -64,14 +68,27 @@ export class Source {
    */
   async publish(options, lines) {
     const made = await this._post("v1/streams", JSON.stringify(options));
+    try {
+      await this._append(made, lines);
+      await this._post(made.urls.close, "");
+    } catch (error) {
+      void this.forget(made); // nobody will read what was refused halfway
+      throw error;
+    }
+    return made;
+  }
+
+  /**
+   * @param {Made} made
+   * @param {string[]} lines
+   */
+  async _append(made, lines) {
     const most = 4 << 20;
     for (let at = 0; at < lines.length; ) {
       let body = "";
       for (; at < lines.length && body.length < most; at += 1) body += lines[at] + "\n";
       await this._post(made.urls.chunks, body, "application/x-ndjson");
     }
-    await this._post(made.urls.close, "");
-    return made;
   }
 
   /** @param {string} id */
@@ -106,14 +123,24 @@ export class Source {
    */
   async _json(path, init = {}) {
     for (;;) {
+      const sent = this._token;
       const headers = { ...init.headers, ...this.headers() };
       const answer = await fetch(this.url(path), { ...init, headers });
       if (answer.ok) return answer.json();
       const said = await answer.json().catch(() => ({}));
       if (answer.status !== 401) throw new Refused(answer.status, said.error?.message ?? `${answer.status}`);
-      const token = await this._askToken();
-      if (token === null) throw new Refused(401, "a token is needed");
-      this._token = token;
+      // Another request may have got a better one meanwhile.
+      if (this._token === sent) this._token = await this._newToken();
     }
+  }
+
+  /** One question for all that wait for the answer. */
+  async _newToken() {
+    this._asked ??= this._askToken().finally(() => {
+      this._asked = null;
+    });
+    const token = await this._asked;
+    if (token === null) throw new Refused(401, "a token is needed");
+    return token;
   }
 }

@@ -1,0 +1,200 @@
+"""What goes wrong is said where it belongs, and nothing that is not true any more stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from jsonrill.recordings import recorded
+from server.processes import Server
+
+from .look import Shown
+
+DROP = """([text, name]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], name));
+    for (const type of ["dragover", "drop"]) {
+        document.body.dispatchEvent(
+            new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }
+}"""
+
+
+@pytest.fixture
+def http(demo: Server) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=demo.url, trust_env=False) as client:
+        yield client
+
+
+def published(http: httpx2.Client, text: str, **options: Any) -> str:
+    made: dict[str, Any] = http.post("/v1/streams", json=options).json()
+    http.post(made["urls"]["chunks"], content=text, headers={"content-type": "text/plain"})
+    http.post(made["urls"]["close"])
+    stream: str = made["id"]
+    return stream
+
+
+def read(shown: Shown, stream: str) -> None:
+    box = shown.page.locator("#open-box")
+    if box.get_attribute("open") is None:
+        box.locator("summary").click()
+    shown.page.locator("#open-id").fill(stream)
+    shown.page.locator("#open-form .main").click()
+
+
+def end_of(shown: Shown) -> int:
+    return int(shown.page.locator("#scrub").get_attribute("max") or 0)
+
+
+def test_calls_that_come_all_at_once_are_not_called_nothing(shown: Shown) -> None:
+    shown.speed(5)
+    shown.paste(recorded("harbour.jsonl"))
+    shown.done()
+    shown.slide("#scrub", 0)
+    expect(shown.page.locator(".card")).to_have_count(0)
+    shown.slide("#scrub", end_of(shown))
+    expect(shown.page.locator(".card")).to_have_count(2)
+    expect(shown.pane().locator(".blank")).to_have_count(0)
+
+
+def test_a_key_that_comes_again_replaces_what_is_drawn(shown: Shown) -> None:
+    shown.slide("#piece", 4)
+    shown.paste('{"a":{"x":1},"a":{"y":2}, "b": 1}', "text")
+    shown.done()
+    shown.slide("#scrub", 1)
+    shown.line("x").click()
+    shown.page.keyboard.press("k")
+    shown.done()
+    expect(shown.line("y")).to_have_count(1)
+    expect(shown.line("x")).to_have_count(0)
+    # What was selected is gone: its parent has the focus, and can be reached by Tab again.
+    focused = shown.page.evaluate("document.activeElement.querySelector('.key').textContent")
+    assert focused == "a" and shown.pane().locator('[role=treeitem][tabindex="0"]').count() == 1
+    expect(shown.pane().locator(".selection")).to_be_hidden()
+
+
+def test_of_several_documents_the_broken_one_is_marked(shown: Shown) -> None:
+    text = '{"a": 1}\n{"b": {"c": [1,, 2]}}\n{"d": 1}\noops\n[2'
+    shown.speed(5)
+    shown.paste(text, "many")
+    shown.done()
+    expect(shown.page.locator("#state")).to_have_text("Ended, with an error")
+    marks = shown.page.locator("#raw mark")
+    assert marks.all_inner_texts() == [",", "o", "end of text"]
+    assert shown.raw() == text + "end of text"
+    assert shown.value("documents") == "[4]" and shown.value("d") == "1"
+    badges = shown.pane().locator(".row", has=shown.page.locator(".badge"))
+    assert badges.locator(".key").all_inner_texts() == ["c", "3"]
+    assert "misfits" not in shown.pane().locator(".pane-foot").inner_text()
+
+
+def test_two_faults_in_one_line(shown: Shown, http: httpx2.Client) -> None:
+    text = '{"a": 12, "b": "🌊", "c": oops, "d": 1}'
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    stream = published(http, text, schema=schema)
+    shown.page.locator("#compare").check()
+    for first, second in (("data", "fragments"), ("fragments", "data")):
+        shown.choose("format", first, 1)
+        shown.choose("format", second, 2)
+        read(shown, stream)
+        shown.done()
+        expect(shown.page.locator("#raw mark")).to_have_text(["1", "o"])
+        assert shown.raw() == text
+
+
+def test_what_failed_leaves_nothing_of_what_was_before(shown: Shown) -> None:
+    shown.speed(5)
+    shown.paste('{"before": 1}')
+    shown.done()
+    read(shown, "there-is-none\u202e")
+    expect(shown.page.locator("#title")).to_have_text("Stream there-is-none‹U+202E›")
+    expect(shown.page.locator("#state")).to_have_text("Failed: there is no such stream")
+    assert shown.raw() == "" and shown.line("before").count() == 0
+    assert shown.page.locator("#player").is_hidden()
+    assert shown.figure("events") == "0"
+    for action in ("#disconnect", "#resume", "#stop", "#again"):
+        assert shown.page.locator(action).is_disabled()
+    shown.faults.clear()
+    # The next one is not in its way.
+    shown.paste('{"after": 1}')
+    shown.done()
+    assert shown.value("after") == "1"
+
+
+def test_what_the_server_refuses_is_not_left_there(shown: Shown) -> None:
+    answers: list[tuple[str, str, int]] = []
+    shown.page.on(
+        "response", lambda it: answers.append((it.request.method, it.url[-24:], it.status))
+    )
+    shown.paste('{"x": 1}\nnot JSON', "snapshots")
+    expect(shown.page.locator("#state")).to_have_text("Failed: line 2 is not JSON")
+    shown.until(lambda: [it for it in answers if it[0] == "DELETE"])
+    assert [status for method, _, status in answers if method == "DELETE"] == [204]
+    shown.faults.clear()
+
+
+def test_a_format_that_cannot_be_had_and_one_that_can(shown: Shown) -> None:
+    shown.speed(5)
+    shown.paste('{"a": 1}\n{"b": 2}\n', "many")
+    shown.done()
+    shown.choose("format", "compact")
+    state = shown.page.locator("#state")
+    expect(state).to_contain_text("compact fragments are for one document")
+    shown.page.wait_for_timeout(200)
+    expect(state).to_contain_text("Failed")
+    shown.faults.clear()
+    shown.choose("format", "data")
+    expect(shown.line("b")).to_have_count(1)
+    expect(state).to_have_text("Complete: everything has come")
+
+
+def test_names_of_files_are_strangers_text(shown: Shown) -> None:
+    shown.speed(5)
+    shown.page.evaluate(DROP, ['{"a": 1}', "a\u202egpj.<img src=x>.json"])
+    expect(shown.page.locator("#title")).to_have_text("a‹U+202E›gpj.<img src=x>.json")
+    shown.done()
+    assert "\u202e" not in (shown.page.locator("body").text_content() or "")
+
+
+def test_a_file_that_cannot_be_read(shown: Shown) -> None:
+    shown.page.evaluate(
+        "() => { Blob.prototype.text = () => Promise.reject(new Error('it is a folder')); }"
+    )
+    shown.page.evaluate(DROP, ["", "folder"])
+    expect(shown.page.locator("#problem")).to_have_text("folder cannot be read: it is a folder")
+
+
+def test_an_empty_file_is_nothing(shown: Shown) -> None:
+    shown.page.evaluate(DROP, ["", "empty.json"])
+    expect(shown.page.locator("#problem")).to_have_text("There is nothing to replay yet.")
+    assert shown.page.locator("#paste-found").inner_text() == ""
+
+
+def test_long_keys_are_folded(shown: Shown) -> None:
+    key = "k" * 60_000 + "🌊end"
+    shown.slide("#piece", 10)
+    shown.speed(5)
+    shown.paste(json.dumps({key: {"n": 1}}, ensure_ascii=False), "text")
+    shown.done()
+    shown.line("n").click()
+    place = shown.pane().locator(".path").inner_text()
+    assert len(place) < 400 and place.endswith('🌊end"].n')
+    assert shown.pane().locator(".copy-path").is_visible()
+    shown.pane().locator(".copy-path").click()
+    assert shown.copied() == f'root["{key}"].n'
+    assert len(shown.pane().locator(".key").nth(1).inner_text()) < 400
+
+
+def test_a_token_that_no_header_can_hold_is_asked_for_again(page: Page, tmp_path: Any) -> None:
+    with Server(tmp_path, demo=True, tokens="me:the-token") as server:
+        page.goto(server.url)
+        for token in ("the-token\u200b”", "the-token"):
+            expect(page.locator("#token")).to_be_visible()
+            page.locator("#token-text").fill(token)
+            page.locator("#token .main").click()
+        expect(page.locator("#model-list button").first).to_be_visible()
