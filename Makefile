@@ -9,8 +9,6 @@ BIN := .venv/bin
 CORE_TESTS := $(wildcard $(addprefix tests/test_,$(addsuffix *.py,paths parser fragments rebuilder \
   document jsontestsuite promises streams linear repair many compiled)))
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-# The command line is the demo once it is there; until then a script stands in for it.
-CLI := $(wildcard src/jsonrill/cli/__init__.py)
 
 .PHONY: help demo serve test compiled check format cover bench bench-guard fuzz clean
 .DEFAULT_GOAL := help
@@ -19,10 +17,10 @@ help:  ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: .venv/.stamp-cli  ## see the three jobs in a terminal
-	@$(if $(CLI),$(BIN)/jsonrill demo,$(BIN)/python examples/demo.py)
+	@$(BIN)/jsonrill demo
 
-serve: .venv/.stamp-serve  ## the server, on this machine only
-	@$(if $(CLI),$(BIN)/jsonrill serve $(ARGS),echo "make serve: there is no server yet" >&2; exit 1)
+serve: .venv/.stamp-serve  ## the server and its page with simulated models, on this machine only
+	@$(BIN)/jsonrill serve --demo $(ARGS)
 
 test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=tests/test_paths.py
 	@$(BIN)/python tools/system_parts.py
@@ -54,7 +52,6 @@ bench-guard: .venv/.stamp-compiled  ## is anything slower than bench/baseline.js
 	@$(BIN)/python -m bench.guard $(ARGS)
 
 fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -m fuzz)
-	@test -e fuzz/__main__.py || { echo "make fuzz: there are no fuzz targets yet" >&2; exit 1; }
 	@$(BIN)/python -m fuzz $(ARGS)
 
 clean:  ## remove .venv and everything made by the other words
@@ -76,7 +73,7 @@ clean:  ## remove .venv and everything made by the other words
 
 .venv/.stamp-cli: WHAT = -e '.[cli,schema]'
 .venv/.stamp-serve: WHAT = -e '.[cli,schema,server]'
-.venv/.stamp-dev: WHAT = --group dev -e '.[cli,schema,server,redis]'
+.venv/.stamp-dev: WHAT = --group dev -e '.[all]'
 
 .venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: pyproject.toml constraints.txt | .venv/.stamp-venv
 	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs ..."

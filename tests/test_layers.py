@@ -45,7 +45,7 @@ PAGE = (
     ),
     "document",
     *("chunker", "partial", "entities", "schema", "delta", "sse", "toolcalls", "providers"),
-    *("streams", "__init__", "store", "server", "batch", "cli", "__main__"),
+    *("streams", "__init__", "recordings", "store", "server", "batch", "cli", "__main__"),
 )
 CORE = PAGE[: PAGE.index("__init__")]
 PARTS_OF = {
@@ -151,6 +151,12 @@ def test_every_module_has_a_place_on_the_page() -> None:
 def test_imports_point_up_the_page(place: str) -> None:
     above = set(PAGE[: PAGE.index(place)])
     assert ours(place) <= above | PARTS_OF.get(place, set())
+
+
+@pytest.mark.parametrize("edge", ["store", "server", "batch"])
+def test_an_edge_stands_on_the_core_and_what_it_is_built_of(edge: str) -> None:
+    below = {"server": {"recordings", "store"}}.get(edge, set())
+    assert ours(edge) <= {*CORE, "__init__"} | below
 
 
 @pytest.mark.parametrize("part", ONLY_FOR)

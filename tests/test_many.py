@@ -369,3 +369,33 @@ def test_a_limit_over_and_over() -> None:
     assert len(found) == len(errors) == 3
     with pytest.raises(LimitExceeded):
         list(values("[1, 2]", many=True, limits=Limits(depth=0)))
+
+
+def test_repairs_are_limited_for_each_document() -> None:
+    for cut in cuttings("[1,,]\n" * 5):
+        found, errors = documents(cut, repair=True, limits=Limits(repairs=2))
+        assert same(found, dict.fromkeys(range(5), [1])) and not errors
+        found, errors = documents(cut, repair=True, limits=Limits(repairs=1))
+        assert len(errors) == 5
+
+
+def test_prose_does_not_count_for_the_document_after_it() -> None:
+    text = "so " * 300 + '["' + "a" * 600 + '"]\n'
+    for cut in cuttings(text * 2):
+        found, errors = documents(cut, repair=True, limits=Limits(text=1_100))
+        assert same(found, dict.fromkeys(range(2), ["a" * 600])) and not errors
+
+
+def test_a_bad_byte_between_documents_is_the_fault_of_the_next() -> None:
+    for cut in cuttings(b"[0, 1]\nso \xff [2]\n[3]"):
+        found, errors = documents(cut, repair=True)
+        assert same(found, {0: [0, 1], 2: [3]})
+        assert errors == ["expected UTF-8 but got byte 0xff at character 10, in root"]
+
+
+def test_a_string_in_odd_quotes_is_a_document_too() -> None:
+    text = "'" + "a" * 3_000 + "'\n'b'"
+    for cut in cuttings(text):
+        found, errors = documents(cut, repair=True, limits=Limits(text=2_000))
+        assert same(found, {0: "a" * 1_999, 1: "b"})
+        assert errors == ["more than 2000 (text) at character 2000, in root"]

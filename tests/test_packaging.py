@@ -17,7 +17,7 @@ import pytest
 from support import ROOT
 
 # Kinds of data that later parts of the package bring: each must find its way by itself.
-DATA = ("web/page.html", "web/lib/client.js", "cli/streams/demo.jsonl", "cli/streams/demo.sse")
+DATA = ("web/page.html", "web/lib/client.js", "recordings/demo.jsonl", "recordings/demo.sse")
 MADE = {".c", ".so", ".pyd", ".pyc"}
 
 

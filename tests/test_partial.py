@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from jsonrill import PartialStream, SSEEncoder, Update
+from jsonrill import Limits, PartialStream, SSEEncoder, Update
 from support import by, by_character, need_shared
 
 MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
@@ -303,8 +304,6 @@ def test_after_the_end_nothing_comes() -> None:
 
 
 def test_numbers_are_read_as_asked_for() -> None:
-    from decimal import Decimal
-
     stream = PartialStream("REALTIME", parse_float=Decimal)
     assert [u.data for u in stream.feed("[0.1")] == [Decimal("0.1")]
     assert [u.data for u in stream.feed("5]")] == [Decimal("0.15")]
@@ -317,3 +316,15 @@ def test_infinity_and_lone_surrogates_can_be_written() -> None:
     assert update.to_json() == '{"index":0,"status":"COMPLETED","data":"\\ud800"}'
     [update] = PartialStream("ONE-BY-ONE").feed('{"a": 1e999}')
     assert json.loads(update.to_json())["data"] == {"a": float("inf")}
+
+
+def test_decimals_are_written_as_numbers() -> None:
+    stream = PartialStream("ONE-BY-ONE", parse_float=Decimal)
+    [update] = stream.feed('{"a": [0.10, 1E+2], "b": {"": "0.1"}, "c": []}')
+    assert update.to_json().endswith('"data":{"a":[0.10,1E+2],"b":{"":"0.1"},"c":[]}}')
+
+
+def test_an_update_is_written_at_any_depth() -> None:
+    text = '{"a":[0,' * 3_000 + "1e999" + "]}" * 3_000
+    [update] = PartialStream("ONE-BY-ONE", limits=Limits(depth=10_000)).feed(text)
+    assert update.to_json() == f'{{"index":0,"status":"COMPLETED","data":{text}}}'

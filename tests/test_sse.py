@@ -21,37 +21,9 @@ from jsonrill import (
     encode_event,
 )
 from jsonrill.sse import HEARTBEAT
-from support import by, cuttings, examples, need_shared, pieces, seconds
+from support import ROOT, by, cuttings, examples, need_shared, pieces, seconds
 
-# name: bytes, and the events (type, data, last id) that a browser dispatches for them.
-VECTORS: dict[str, tuple[bytes, list[tuple[str, str, str]]]] = {
-    "one event": (b"data: a\n\n", [("message", "a", "")]),
-    "lines are joined": (b"data: a\ndata\ndata:b\n\n", [("message", "a\n\nb", "")]),
-    "one space is taken off": (b"data:  a\n\n", [("message", " a", "")]),
-    "a tab is not": (b"data:\tb\n\n", [("message", "\tb", "")]),
-    "all line ends": (
-        b"data: a\r\rdata: b\r\n\r\ndata: c\n\ndata: d\r\n\ndata: e\n\r\n",
-        [("message", letter, "") for letter in "abcde"],
-    ),
-    "a CR and an LF are one end": (b"data: a\r\ndata: b\r\n\r\n", [("message", "a\nb", "")]),
-    "a type, once": (b"event: x\ndata: a\n\ndata: b\n\n", [("x", "a", ""), ("message", "b", "")]),
-    "the last type counts": (b"event: x\nevent: y\ndata: a\n\n", [("y", "a", "")]),
-    "an empty type is none": (b"event: x\nevent:\ndata: a\n\n", [("message", "a", "")]),
-    "no data, no event": (b"event: x\nid: 1\n\n\n: hb\ndata: a\n\n", [("message", "a", "1")]),
-    "ids stay": (b"id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n",
-                 [("message", "a", "1"), ("message", "b", "1"), ("message", "c", "")]),
-    "an id with NUL is none": (b"id: 1\nid: 2\x003\ndata: a\n\n", [("message", "a", "1")]),
-    "one BOM": (b"\xef\xbb\xbfdata: a\n\n", [("message", "a", "")]),
-    "two BOMs": (b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\ndata: b\n\n", [("message", "b", "")]),
-    "bytes that are no text": (b"data: \xff\xf0\x9f\xe2\x82x\n\n",
-                               [("message", "\ufffd\ufffd\ufffdx", "")]),
-    "other line separators": ("data: a\u2028b\x85c\x0bd\x0ce\x1cf\n\n".encode(),
-                              [("message", "a\u2028b\x85c\x0bd\x0ce\x1cf", "")]),
-    "fields are spelled exactly": (b"DATA: a\ndata : b\n data: c\ndatum: d\n\n", []),
-    "colons in the value": (b"data: a: b:c\n\n", [("message", "a: b:c", "")]),
-    "an unfinished block": (b"data: a\n\ndata: b\n", [("message", "a", "")]),
-    "the end": (b"id: 9\nevent: CLOSE\ndata: [DONE]\n\n", [("CLOSE", "[DONE]", "9")]),
-}  # fmt: skip
+CASES = json.loads((ROOT / "tests" / "cases" / "sse.json").read_text("utf8"))["cases"]
 
 
 def decode(parts: list[Any], **options: Any) -> list[SSEEvent]:
@@ -65,9 +37,10 @@ def every_cutting(raw: bytes, events: list[tuple[str, str, str]]) -> None:
         assert decode(parts) == events, parts
 
 
-@pytest.mark.parametrize("name", VECTORS)
-def test_vectors(name: str) -> None:
-    every_cutting(*VECTORS[name])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_case(case: dict[str, Any]) -> None:
+    raw = base64.b64decode(case["base64"]) if "base64" in case else case["text"].encode()
+    every_cutting(raw, [(kind, data, last) for kind, data, last in case["events"]])
 
 
 def test_vectors_of_a_browser() -> None:

@@ -1,13 +1,14 @@
 """Against the real clients: unmodified `openai` and `anthropic` read a stream from the loopback.
 
-What their streams hand out goes into `tool_calls` as it is, sync and async. Objects of the other
-clients are tried where those are installed.
+What their streams hand out goes into `tool_calls` as it is, sync and async. The recipes of the docs
+run as they stand there, with the clients of Google, Mistral and Amazon too.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -29,7 +30,7 @@ from provider_streams import (
     openai_responses,
     shuffled,
 )
-from replay import Replay, serve
+from replay import Replay, amazon, serve
 from support import ROOT
 from test_docs import run_script
 
@@ -306,56 +307,52 @@ def recipes() -> list[Any]:
     return [pytest.param(block, id=block.text.split()[1]) for block in blocks]
 
 
+# What a recipe imports → the events that its client is sent, and how they are framed.
+ANSWERS: dict[str, Replay] = {
+    "from openai import OpenAI": Replay(CLIENTS["openai chat"].events),
+    "from openai import AsyncOpenAI": Replay(CLIENTS["openai responses"].events),
+    "from anthropic import Anthropic": Replay(CLIENTS["anthropic"].events),
+    "from google import genai": Replay(BUILDERS["gemini_partial"](TWO, INTERLEAVED)),
+    "from mistralai.client import Mistral": Replay(BUILDERS["mistral_chat"](TWO, INTERLEAVED)),
+    "import boto3": Replay(BUILDERS["bedrock"](TWO, INTERLEAVED), framed=amazon),
+}
+
+
+def point_clients_at(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, value in {
+        "OPENAI_BASE_URL": url + "/v1",
+        "ANTHROPIC_BASE_URL": url,
+        "GOOGLE_GEMINI_BASE_URL": url,
+        "AWS_ENDPOINT_URL": url,
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }.items():
+        monkeypatch.setenv(key, value)
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"):
+        monkeypatch.setenv(key, "none")
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(key, "none")
+    mistral = sys.modules.get("mistralai.client.sdkconfiguration")
+    if mistral is not None:  # it knows its servers by heart
+        monkeypatch.setattr(mistral, "SERVERS", dict.fromkeys(mistral.SERVERS, url))
+
+
 @pytest.mark.parametrize("block", recipes())
 def test_recipes_of_the_docs_run(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
     """As they stand there: the clients are told by the environment whom to ask."""
-    chat = "chat.completions" in block.text
-    openai = "openai chat" if chat else "openai responses"
-    name = openai if "openai" in block.text else "anthropic"
-    pytest.importorskip(CLIENTS[name].name)
-    with serve(Replay(CLIENTS[name].events)) as replay:
-        for key, value in {
-            "OPENAI_API_KEY": "none",
-            "OPENAI_BASE_URL": replay.url + "/v1",
-            "ANTHROPIC_API_KEY": "none",
-            "ANTHROPIC_BASE_URL": replay.url,
-        }.items():
-            monkeypatch.setenv(key, value)
+    line = next(line for line in ANSWERS if f"{line}\n" in block.text)
+    pytest.importorskip(line.split()[1])
+    with serve(ANSWERS[line]) as replay:
+        point_clients_at(replay.url, monkeypatch)
         names: dict[str, Any] = {"__name__": "__main__"}
         shown = run_script(block, "docs/tool-calls.md", names).splitlines()
-        if "AsyncOpenAI" not in block.text:
+        if "async" not in block.text and hasattr(names["client"], "close"):
             names["client"].close()
-    assert f"get_weather {json.loads(TWO[0].text)}" in shown
-    assert len(shown) > 8
+    assert f"{TWO[0].name} {json.loads(TWO[0].text)}" in shown
+    assert any(line.startswith(f"{TWO[1].name} {{") for line in shown)
+    whole = line == "from mistralai.client import Mistral"  # its calls come in one piece
+    assert len(shown) >= 2 if whole else len(shown) > 8
 
 
-HALVES = [(0, '{"city":'), (1, '{"q":'), (0, "1}"), (1, "2}")]
-STRICT: list[Any] = [
-    {"type": "function", "function": {"name": made.name, "strict": True, "parameters": {}}}
-    for made in TWO
-]
-
-
-@pytest.mark.parametrize(
-    "script, options, error",
-    [
-        pytest.param(HALVES, {"tools": STRICT}, "JSONDecodeError", id="strict tools"),
-        pytest.param([HALVES[1], HALVES[0], *HALVES[2:]], {}, "IndexError", id="call 1 first"),
-    ],
-)
-def test_where_the_helper_of_openai_raises_tool_calls_does_not(
-    script: list[tuple[int, str]], options: dict[str, Any], error: str
-) -> None:
-    openai = pytest.importorskip("openai")
-    with serve(Replay(openai_chat(TWO, script))) as replay:
-        with openai.OpenAI(api_key="none", base_url=replay.url + "/v1", max_retries=0) as api:
-            with pytest.raises(Exception) as caught:
-                with api.chat.completions.stream(model="m", messages=MESSAGES, **options) as stream:
-                    list(stream)
-            calls = ToolCalls()
-            with api.chat.completions.create(
-                model="m", messages=MESSAGES, stream=True, **options
-            ) as raw:
-                list(tool_calls(raw, calls=calls))
-    assert type(caught.value).__name__ == error, f"changed in openai {openai.__version__}"
-    assert {call.index: call.args for call in calls.calls} == {0: {"city": 1}, 1: {"q": 2}}
+def test_every_provider_with_a_client_in_python_has_a_recipe() -> None:
+    assert len(recipes()) == len(ANSWERS)

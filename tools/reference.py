@@ -27,7 +27,10 @@ Everything that `import jsonrill` gives, and every command. Written by `tools/re
 docstrings and from `--help`; a test fails when it is stale.
 
 """
-COMMANDS = ("values", "updates", "fragments", "rebuild", "chunks", "calls", "demo", "version")
+COMMANDS = (
+    *("values", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
+    *("demo", "version"),
+)
 
 
 def page() -> str:

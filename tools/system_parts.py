@@ -27,9 +27,9 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("chromium", "chromium", ("tests/browser",)),
-    Part("node", "nodejs", ("tests/browser", "tests/clients")),
-    Part("npm", "npm", ("tests/browser", "tests/clients")),
+    Part("chromium", "chromium", ("tests/browser", "tests/web")),
+    Part("node", "nodejs", ("tests/browser", "tests/clients", "tests/web")),
+    Part("npm", "npm", ("tests/browser", "tests/clients", "tests/web")),
     Part("redis-server", "redis-server", ("tests/server", "tests/store")),
 )
 

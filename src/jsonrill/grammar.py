@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
-from math import isinf
+from math import isfinite, isnan
 from typing import Any, Final
 
 # Section 2: exactly these four. str.isspace() would also accept U+00A0.
@@ -82,23 +83,51 @@ def dumps(value: Any) -> str:
     """`value` as compact JSON that any reader takes: no NaN, no bare lone surrogate."""
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        # A number like 1e400 reads as infinity; written so, it reads as infinity again.
-        text = json.dumps(_marked(value), ensure_ascii=False, separators=(",", ":"))
-        text = text.replace(f'"{_BIG}"', "1e999").replace(f'"-{_BIG}"', "-1e999")
+    except (TypeError, ValueError, RecursionError) as error:
+        if "Circular" in str(error):
+            raise
+        text = "".join(_written(value))
     if text.isascii():
         return text
     return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)
 
 
-_BIG: Final = "\x00infinity\x00".replace("\x00", "\ue000")
+def _written(value: Any) -> Iterator[str]:
+    """`value` piece by piece, where the standard library refuses: at any depth, with decimals,
+    and with numbers like 1e400, which read as infinity, so that they read as infinity again."""
+    # Containers being written: their items, what stands before the next one, what ends them.
+    spine: list[tuple[Iterator[tuple[str, Any]], str]] = [(iter([("", value)]), "")]
+    comma = ""
+    while spine:
+        items, end = spine[-1]
+        key, item = next(items, ("", _NO_MORE))
+        if item is _NO_MORE:
+            spine.pop()
+            yield end
+            comma = ","
+            continue
+        yield comma + key
+        comma = ","
+        if isinstance(item, dict):
+            yield "{"
+            spine.append((((f"{_scalar(k)}:", v) for k, v in item.items()), "}"))
+            comma = ""
+        elif isinstance(item, (list, tuple)):
+            yield "["
+            spine.append(((("", v) for v in item), "]"))
+            comma = ""
+        else:
+            yield _scalar(item)
 
 
-def _marked(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _marked(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_marked(item) for item in value]
-    if isinstance(value, float) and isinf(value):
-        return _BIG if value > 0 else "-" + _BIG
-    return value
+_NO_MORE: Final = object()
+
+
+def _scalar(value: Any) -> str:
+    from decimal import Decimal  # seldom wanted, and slow to import
+
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(value)
+    if isinstance(value, float) and not isfinite(value):
+        return "null" if isnan(value) else "1e999" if value > 0 else "-1e999"
+    return json.dumps(value, ensure_ascii=False)

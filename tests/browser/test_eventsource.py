@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page
 
 from server.processes import Server
-from support import need_command
 
 PLAIN = {"content-type": "text/plain"}
 TOKEN = {"authorization": "Bearer the-token"}
@@ -24,23 +21,6 @@ LISTEN = """(url) => {
     source.addEventListener("CLOSE", () => { ends += 1; });
     source.onerror = () => { errors += 1; };
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    executable = need_command("chromium")
-    flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=executable, args=flags)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context()
-    yield context.new_page()
-    context.close()
 
 
 def until(page: Page, condition: str, seconds: float = 20) -> Any:

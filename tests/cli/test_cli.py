@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -20,9 +21,12 @@ from support import ROOT
 
 pytest.importorskip("typer")
 
-COMMANDS = ("values", "updates", "fragments", "rebuild", "chunks", "calls", "demo", "version")
+COMMANDS = (
+    *("values", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
+    *("demo", "version"),
+)
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
-STREAMS = ROOT / "src" / "jsonrill" / "cli" / "streams"
+STREAMS = ROOT / "src" / "jsonrill" / "recordings"
 BASE = [sys.executable, "-m", "jsonrill"]
 # The child reads the same package as this process, compiled or not.
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -174,6 +178,9 @@ def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) ->
     if command == "calls":
         (tmp_path / "log").write_text("data: [DONE]\n\n")
         example = example.replace("curl -sN ...", "cat log")
+    if command == "batch":
+        (tmp_path / "logs").mkdir()
+        (tmp_path / "logs" / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "[1]"}\n'))
     script = re.sub(r"\bjsonrill\b", shlex.join(BASE), example)
     done = subprocess.run(
         script, shell=True, cwd=tmp_path, capture_output=True, env=ENV, timeout=60

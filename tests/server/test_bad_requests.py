@@ -117,6 +117,13 @@ def test_bad_bodies_leave_no_trace(
     assert state["last"] == 0 and state["closed"] is False
 
 
+def test_compact_fragments_are_those_of_one_document(client: httpx2.Client) -> None:
+    url = f"/v1/streams/{make(client, many=True)}/events?format=fragments&wire=compact"
+    answer = client.get(url)
+    assert answer.status_code == 422
+    assert "one document" in answer.json()["error"]["message"]
+
+
 @pytest.mark.parametrize(
     "query, headers, status",
     [

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -122,6 +123,33 @@ def test_readers_that_leave_are_forgotten_and_the_stream_goes_on(tmp_path: Path)
 
     with Server(tmp_path) as server:
         asyncio.run(main(server))
+
+
+def test_a_head_that_never_ends_is_not_waited_for(tmp_path: Path) -> None:
+    beginning = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with Server(tmp_path, head_timeout=0.5) as server:
+        address = server.url.removeprefix("http://").split(":")
+        for before in (b"", b"GET", beginning, beginning + b"\r\n" + beginning):
+            with socket.create_connection((address[0], int(address[1])), timeout=10) as client:
+                client.sendall(before)
+                answer = b"".join(iter(lambda: client.recv(4096), b""))
+                assert answer.count(b"HTTP/1.1 ") == before.count(b"\r\n\r\n")
+        with socket.create_connection((address[0], int(address[1])), timeout=10) as client:
+            client.sendall(beginning + b"X-Long: " + b"x" * 200_000)
+            assert client.recv(4096).startswith(b"HTTP/1.1 400 ")
+        # Who reads, and who is slow with a body, has all the time in the world.
+        with httpx2.Client(base_url=server.url, timeout=20, trust_env=False) as http:
+            stream = http.post("/v1/streams", json={}).json()["id"]
+
+            def slowly() -> Iterator[bytes]:
+                yield b"[1"
+                time.sleep(1)
+                yield b",2]"
+
+            posted = http.post(f"/v1/streams/{stream}/chunks", content=slowly(), headers=PLAIN)
+            assert posted.status_code == 200
+            http.post(f"/v1/streams/{stream}/close")
+            assert http.get(f"/v1/streams/{stream}/value").json()["value"] == [1, 2]
 
 
 def test_the_kernel_watches_over_clients_that_vanish() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -30,7 +29,9 @@ from .. import (
     to_wire,
 )
 from .. import Repair as Repaired
-from ..rules import RULES
+from .batch import batch
+from .groups import Delay, Ends, Leniency, Pace, grouped
+from .options import entities_of, json_file, made, tool_schemas_of
 from .sink import Sink
 from .source import BadInput, Source
 
@@ -45,29 +46,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Files = Annotated[
-    list[Path] | None,
-    typer.Argument(help="Files to read; - or none is standard input.", show_default=False),
-]
-Tokens = Annotated[int, typer.Option(min=0, help="Cut the text into pieces of N characters.")]
-Delay = Annotated[float, typer.Option(min=0, help="Wait N milliseconds after each piece.")]
-SSE = Annotated[bool, typer.Option("--sse", help="Read and write text/event-stream.")]
-SSEIn = Annotated[bool, typer.Option("--sse-in", help="Read text/event-stream, write lines.")]
-SSEOut = Annotated[bool, typer.Option("--sse-out", help="Write text/event-stream.")]
-Pretty = Annotated[bool, typer.Option("--pretty", help="Indent what is written.")]
-Color = Annotated[
-    bool | None,
-    typer.Option(
-        "--color/--no-color", help="Colours; by default on a terminal.", show_default=False
-    ),
-]
-Repair = Annotated[bool, typer.Option("--repair", help="Read what models write instead of JSON.")]
-Rules = Annotated[
-    str | None,
-    typer.Option(help=f"Only these repairs, with commas between: {', '.join(RULES)}."),
-]
-Many = Annotated[bool, typer.Option("--many", help="Read one document after another.")]
-Report = Annotated[bool, typer.Option("--report", help="Tell of repairs on standard error.")]
 Duplicates = Annotated[
     Literal["last", "error"], typer.Option(help="What a key means that comes twice.")
 ]
@@ -95,36 +73,29 @@ ToolSchemas = Annotated[
 
 
 @app.command()
+@grouped
 def values(
-    files: Files = None,
-    tokens: Tokens = 0,
-    delay: Delay = 0,
-    sse: SSE = False,
-    sse_in: SSEIn = False,
-    sse_out: SSEOut = False,
-    pretty: Pretty = False,
-    color: Color = None,
-    repair: Repair = False,
-    rules: Rules = None,
-    many: Many = False,
-    report: Report = False,
     duplicates: Duplicates = "last",
     watch: Annotated[
         bool, typer.Option("--watch", help="Show one value growing, instead of one a line.")
     ] = False,
+    *,
+    ends: Ends,
+    pace: Pace,
+    leniency: Leniency,
 ) -> None:
     """What is known of a JSON text, after each piece that changed it.
 
     Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
     """
-    source = Source(files or [], tokens, delay, sse or sse_in)
-    document = _made(
-        lambda: Document(repair=_rules(repair, rules), many=many, duplicates=duplicates)
-    )
+    source = ends.source(pace.tokens, pace.delay)
+    document = made(lambda: Document(**leniency.wanted(), duplicates=duplicates))
     if watch:
         from .watch import watched
 
-        return _filter(None, lambda _: watched(source.pieces(), document), document, report)
+        return _filter(
+            None, lambda _: watched(source.pieces(), document), document, leniency.report
+        )
 
     def show(sink: Sink) -> None:
         for changed in _changes(document, source):
@@ -133,12 +104,12 @@ def values(
             if changed:
                 sink.write(document.live)
 
-    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show, document, report)
+    return _filter(ends.sink(), show, document, leniency.report)
 
 
 @app.command()
+@grouped
 def updates(
-    files: Files = None,
     mode: Mode = "REALTIME",
     entity: Entity = None,
     send: Send = "data",
@@ -154,35 +125,27 @@ def updates(
     zero_values: Annotated[
         bool, typer.Option("--zero-values", help="Show zeros of the schema before values come.")
     ] = False,
-    tokens: Tokens = 0,
-    delay: Delay = 0,
-    sse: SSE = False,
-    sse_in: SSEIn = False,
-    sse_out: SSEOut = False,
-    pretty: Pretty = False,
-    color: Color = None,
-    repair: Repair = False,
-    rules: Rules = None,
-    many: Many = False,
-    report: Report = False,
+    *,
+    ends: Ends,
+    pace: Pace,
+    leniency: Leniency,
 ) -> None:
     """How far each entity of a JSON text has come: the Partial Stream Spec in five modes.
 
     Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
     """
-    source = Source(files or [], tokens, delay, sse or sse_in)
-    stream = _made(
+    source = ends.source(pace.tokens, pace.delay)
+    stream = made(
         lambda: PartialStream(
             mode,
-            entity=_entities(entity),
+            entity=entities_of(entity),
             send=send,
-            schema=_json_file(schema),
-            document_schema=_json_file(document_schema),
+            schema=json_file(schema),
+            document_schema=json_file(document_schema),
             partial_numbers=partial_numbers,
             early_literals=early_literals,
             zero_values=zero_values,
-            repair=_rules(repair, rules),
-            many=many,
+            **leniency.wanted(),
         )
     )
 
@@ -195,33 +158,26 @@ def updates(
         if failed:
             raise BadInput(f"{failed['code']}: {failed['message']}")
 
-    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show, stream, report)
+    return _filter(ends.sink(), show, stream, leniency.report)
 
 
 @app.command()
+@grouped
 def fragments(
-    files: Files = None,
     compact: Annotated[bool, typer.Option("--compact", help="The compact wire form.")] = False,
-    tokens: Tokens = 0,
-    delay: Delay = 0,
-    sse: SSE = False,
-    sse_in: SSEIn = False,
-    sse_out: SSEOut = False,
-    pretty: Pretty = False,
-    color: Color = None,
-    repair: Repair = False,
-    rules: Rules = None,
-    many: Many = False,
-    report: Report = False,
     duplicates: Duplicates = "last",
+    *,
+    ends: Ends,
+    pace: Pace,
+    leniency: Leniency,
 ) -> None:
     """A JSON text as small addressed changes, one a line (compact: one list for each piece).
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
     """
-    source = Source(files or [], tokens, delay, sse or sse_in)
-    parser = _made(lambda: Parser(repair=_rules(repair, rules), many=many, duplicates=duplicates))
-    if compact and many:
+    source = ends.source(pace.tokens, pace.delay)
+    parser = made(lambda: Parser(**leniency.wanted(), duplicates=duplicates))
+    if compact and leniency.many:
         raise typer.BadParameter("--compact is for one document, --many for several")
     encoder = CompactEncoder()
 
@@ -240,26 +196,23 @@ def fragments(
             if error:
                 raise error
 
-    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show, parser, report)
+    return _filter(ends.sink(), show, parser, leniency.report)
 
 
 @app.command()
+@grouped
 def rebuild(
-    files: Files = None,
     dialect: Annotated[
         Literal["jsonrill", "juf"], typer.Option(help="Who wrote the fragments.")
     ] = "jsonrill",
-    sse: SSE = False,
-    sse_in: SSEIn = False,
-    sse_out: SSEOut = False,
-    pretty: Pretty = False,
-    color: Color = None,
+    *,
+    ends: Ends,
 ) -> None:
     """The value that fragments tell of, after each line of them: the inverse of `fragments`.
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments | jsonrill rebuild
     """
-    source = Source(files or [], sse=sse or sse_in)
+    source = ends.source()
     rebuilder = Rebuilder(dialect=dialect)
 
     def show(sink: Sink) -> None:
@@ -268,12 +221,12 @@ def rebuild(
             if rebuilder.started:
                 sink.write(rebuilder.live)
 
-    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show)
+    return _filter(ends.sink(), show)
 
 
 @app.command()
+@grouped
 def chunks(
-    files: Files = None,
     eager: Annotated[
         bool, typer.Option("--eager", help="Show one of several new values at once.")
     ] = False,
@@ -292,16 +245,14 @@ def chunks(
         bool, typer.Option("--text", help="Write the text itself, not a JSON string a line.")
     ] = False,
     delay: Delay = 0,
-    sse: SSE = False,
-    sse_in: SSEIn = False,
-    sse_out: SSEOut = False,
-    color: Color = None,
+    *,
+    ends: Ends,
 ) -> None:
     """Complete JSON snapshots, one a line, as chunks of text that join to the last of them.
 
     Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
     """
-    source = Source(files or [], delay=delay, sse=sse or sse_in)
+    source = ends.source(delay=delay)
     chunker = Chunker(eager=eager, null=null, on_revision=on_revision, patience=patience)
 
     def show(sink: Sink) -> None:
@@ -316,23 +267,20 @@ def chunks(
         for revision in chunker.revisions:
             typer.echo(f"jsonrill: kept: {revision}", err=True)
 
-    return _filter(Sink(color=color, sse=sse or sse_out), show)
+    return _filter(ends.sink(), show)
 
 
 @app.command()
+@grouped
 def calls(
-    files: Files = None,
     provider: Annotated[str, typer.Option(help="Whose events these are.")] = "auto",
     schema: ToolSchemas = None,
     wire: Annotated[
         bool, typer.Option("--wire", help="Wire events with fragments, not the calls themselves.")
     ] = False,
     delay: Delay = 0,
-    sse: SSE = False,
-    sse_in: SSEIn = False,
-    sse_out: SSEOut = False,
-    pretty: Pretty = False,
-    color: Color = None,
+    *,
+    ends: Ends,
 ) -> None:
     """The tool calls in a provider's stream, after each event that changed one.
 
@@ -341,8 +289,8 @@ def calls(
 
     Example: curl -sN ... | jsonrill calls --sse-in
     """
-    source = Source(files or [], delay=delay, sse=sse or sse_in)
-    live = _made(lambda: ToolCalls(provider, schemas=_tool_schemas(schema)))
+    source = ends.source(delay=delay)
+    live = made(lambda: ToolCalls(provider, schemas=tool_schemas_of(schema)))
     events = ToolCallEvents(live)
 
     def show(sink: Sink) -> None:
@@ -358,7 +306,10 @@ def calls(
         if wrong:
             raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
 
-    return _filter(Sink(pretty=pretty, color=color, sse=sse or sse_out), show)
+    return _filter(ends.sink(), show)
+
+
+app.command()(batch)
 
 
 @app.command(
@@ -479,50 +430,6 @@ def _ended(items: Iterator[Any]) -> Iterator[Any]:
     """The items, and then None."""
     yield from items
     yield None
-
-
-def _made(make: Callable[[], Any]) -> Any:
-    """An object made from options; one that it refuses is bad usage."""
-    try:
-        return make()
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error)) from error
-    except ImportError as error:
-        typer.echo(f"jsonrill: {error}", err=True)
-        raise typer.Exit(1) from None
-
-
-def _rules(repair: bool, rules: str | None) -> bool | set[str]:
-    return repair if rules is None else {name.strip() for name in rules.split(",")}
-
-
-def _entities(names: list[str] | None) -> Any:
-    if not names:
-        return None
-    if any("=" in name for name in names):
-        pairs = [name.partition("=") for name in names]
-        return {name: pattern or name for name, _, pattern in pairs}
-    return names[0] if len(names) == 1 else names
-
-
-def _tool_schemas(schemas: list[str] | None) -> dict[str, Any] | None:
-    if not schemas:
-        return None
-    pairs = [schema.partition("=") for schema in schemas]
-    if not all(name and path for name, _, path in pairs):
-        raise ValueError("--schema is TOOL=FILE")
-    return {name: _json_file(Path(path)) for name, _, path in pairs}
-
-
-def _json_file(path: Path | None) -> Any:
-    if path is None:
-        return None
-    try:
-        return json.loads(path.read_text("utf8"))
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
 
 
 def _is_batch(item: list[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""The three jobs in about ten seconds, on the recorded streams of `streams/`, without a network.
+"""The three jobs in about ten seconds, on recorded streams, without a network.
 
 In a terminal each part plays; in a pipe the same steps are printed as plain lines, without waiting.
 """
@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -20,6 +19,7 @@ from rich.text import Text
 
 from .. import Chunker, PartialStream, ToolCalls
 from ..grammar import dumps
+from ..recordings import recorded
 from .sink import safe
 from .watch import CARET, rendered
 
@@ -69,10 +69,6 @@ class Stage:
             return
         with Live(console=self.console, auto_refresh=False) as live:
             yield lambda frame, line: live.update(frame, refresh=True)
-
-
-def recorded(name: str) -> str:
-    return (files(__package__) / "streams" / name).read_text("utf8")
 
 
 def tokens(text: str, size: int = 4) -> list[str]:

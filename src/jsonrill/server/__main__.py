@@ -15,7 +15,8 @@ Publish, resume and relay JSON streams over HTTP.
 Streams are append-only logs: made with POST /v1/streams, fed with POST .../chunks, read as
 server-sent events with GET .../events from any position, in this process or another.
 POST /v1/convert turns a body into events; POST /v1/chat/completions relays an upstream.
-GET /openapi.json describes every route."""
+GET /openapi.json describes every route, and / is a page to look at streams with; --demo gives it
+simulated models."""
 MORE = """\
 Each setting can also be given as JSONRILL_<NAME>; a flag is stronger. Times are in seconds,
 lists have commas. Without tokens the server listens on this machine only.

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ..store import Store, StoreError, UnknownStream
-from . import convert, publish, relay, subscribe
+from . import convert, demo, pages, publish, relay, subscribe
 from .access import hub_of, require_subject
 from .config import Config
 from .guard import Account, Guard
@@ -46,7 +46,8 @@ async def metrics(request: Request) -> Response:
 
 
 async def openapi(request: Request) -> Response:
-    return JSONResponse(document(request.scope.get("root_path", "")))
+    demo = hub_of(request).config.demo
+    return JSONResponse(document(request.scope.get("root_path", ""), demo=demo))
 
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
@@ -67,6 +68,10 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/healthz", health),
     ("GET", "/metrics", metrics),
     ("GET", "/openapi.json", openapi),
+)
+PAGE: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", "/", pages.index),
+    ("GET", "/web/{name}", pages.web),
 )
 
 
@@ -94,18 +99,23 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         before.append(_cors(config))
     handlers: dict[Any, Any] = dict.fromkeys(KNOWN, answer)
     app = Starlette(
-        routes=_routes(), middleware=before, exception_handlers=handlers, lifespan=lifespan
+        routes=_routes(config), middleware=before, exception_handlers=handlers, lifespan=lifespan
     )
     app.state.hub = hub
+    if config.page:
+        app.state.pages = pages.load(config.demo)
+    if config.demo:
+        app.state.demo = demo.Demo(hub)
     app.state.subjects = config.subjects()
     app.state.upstream = upstream
     return app
 
 
-def _routes() -> list[Route]:
+def _routes(config: Config) -> list[Route]:
     """One route per path, so that a wrong method is told from a wrong path."""
     by_path: dict[str, dict[str, Handler]] = {}
-    for methods, path, handler in ROUTES:
+    page = PAGE if config.page else ()
+    for methods, path, handler in (*ROUTES, *page, *(demo.ROUTES if config.demo else ())):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler
     return [

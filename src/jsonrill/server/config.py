@@ -48,6 +48,7 @@ class Config:
     upstream_idle: float = _setting(60.0, "time between bytes of the upstream")
     lease: float = _setting(300.0, "silence after which a publisher counts as lost")
     relay_lease: float = _setting(3.0, "the same for a relay, which renews it by itself")
+    head_timeout: float = _setting(10.0, "time that a client has for the head of a request")
     heartbeat: float = _setting(15.0, "silence after which a reader is sent a comment")
     send_timeout: float = _setting(30.0, "a reader that takes nothing for so long is cut off")
     retry: int = _setting(2000, "milliseconds after which a browser reconnects")
@@ -67,6 +68,8 @@ class Config:
     concurrency: int = _setting(0, "connections to this process; 0: as many as readers, and 200")
     grace: float = _setting(10.0, "time that a shutdown waits for work to end")
     tcp_user_timeout: float = _setting(30.0, "a vanished client is noticed after this time")
+    page: bool = _setting(True, "show the page at /, to look at streams with a browser")
+    demo: bool = _setting(False, "simulated models, to be chosen on the page")
     access_log: bool = _setting(True, "one line of JSON per request, without what was sent")
 
     @classmethod

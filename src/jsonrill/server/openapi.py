@@ -163,7 +163,7 @@ def _operation(name: str, summary: str, answers: Json, **more: Any) -> Json:
     return {"operationId": name, "summary": summary, "responses": answers, **more}
 
 
-def document(root: str = "") -> Json:
+def document(root: str = "", *, demo: bool = False) -> Json:
     """The document; `root` is where the application is mounted."""
     return {
         "openapi": "3.1.0",
@@ -171,7 +171,7 @@ def document(root: str = "") -> Json:
         "servers": [{"url": root or "/"}],
         "security": [{"token": []}, {}],
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
-        "paths": {**_publishing(), **_reading(), **_others()},
+        "paths": {**_publishing(), **_reading(), **_others(), **(_demo() if demo else {})},
     }
 
 
@@ -341,6 +341,34 @@ def _others() -> Json:
         "/metrics": {
             "get": _operation(
                 "metrics", "Numbers", _answers({200: ("Prometheus text.", plain)}, 401)
+            )
+        },
+    }
+
+
+def _demo() -> Json:
+    order = {
+        "type": "object",
+        "required": ["model"],
+        "additionalProperties": False,
+        "properties": {
+            "model": _STRING,
+            "pace": {"type": "number", "minimum": 0.01, "maximum": 1000},
+            "piece": {"type": "integer", "minimum": 1, "maximum": 4096},
+        },
+    }
+    return {
+        "/demo/models": {
+            "get": _operation(
+                "models", "The simulated models", _answers({200: ("They.", _ANY)}, 401)
+            )
+        },
+        "/demo/streams": {
+            "post": _operation(
+                "generate",
+                "Let a simulated model write a stream",
+                _answers({201: ("Made.", _ANY)}, 400, 401, 403, 413, 415, 422, 429, 503),
+                requestBody={"required": True, "content": _json(order)},
             )
         },
     }

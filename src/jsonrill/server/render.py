@@ -154,6 +154,8 @@ class Fragments(TextRendering):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
+        if stream.many and view.wire == "compact":
+            raise ValueError("compact fragments are for one document, many is for several")
         self._parser = Parser(**parser_options(stream))
         self._encode: Callable[[list[Fragment]], list[Any]] = (
             CompactEncoder().feed if view.wire == "compact" else _full

@@ -12,6 +12,7 @@ import uvicorn
 
 from .app import create_app
 from .config import Config
+from .connection import Connection
 from .hub import Hub
 
 # Connections beside readers: publishers, health checks, metrics.
@@ -47,13 +48,20 @@ def serve(config: Config | None = None) -> None:
     """Run until a signal ends it."""
     config = config or Config.from_environment()
     config.check_exposure()
+    patience = config.head_timeout
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
     for quiet in ("httpx2", "httpcore2"):
         logging.getLogger(quiet).setLevel(logging.WARNING)
+
+    class Patient(Connection):
+        head_timeout = patience
+
     app = create_app(config)
     server = _Server(
         uvicorn.Config(
             app,
+            http=Patient,
+            ws="none",
             access_log=False,
             log_config=None,
             server_header=False,

@@ -1,0 +1,120 @@
+"""What is to be done with each stream. A job is plain data: for workers, and for the manifest.
+
+What an option means is known by the part of jsonrill that has it; here they are only refused where
+they would have no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import Any, Final, Literal, get_args
+
+from ..limits import Limits
+from ..rules import rule_names
+
+Kind = Literal["calls", "check", "chunks", "fragments", "updates", "values"]
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+
+# Which jobs an option is for; the others are for all.
+_ONLY_FOR: Final[dict[str, tuple[str, ...]]] = {
+    "schema": ("check", "updates", "values"),
+    "document_schema": ("updates",),
+    "tool_schemas": ("calls",),
+    "mode": ("updates",),
+    "entity": ("updates",),
+    "send": ("updates",),
+    "provider": ("calls",),
+    "duplicates": ("check", "fragments", "updates", "values"),
+    "repair": ("calls", "check", "fragments", "updates", "values"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """`kind` says what is made of a stream, the rest how; all of it is JSON.
+
+    `values` the last value, `updates` and `fragments` one row each, `chunks` the texts that
+    snapshots make, `calls` the tool calls, `check` whether it ends in valid JSON, where it broke,
+    and how long the first value took.
+
+    `schema` is a JSON Schema, or `"module:Name"` of a pydantic type that workers can import: of
+    the document (`values`, `check`) or of one entity (`updates`). `field` and `id_field` are paths
+    in a line, for logs with names of their own. A line longer than `max_line` bytes is put into
+    quarantine, of which `keep` bytes of each line are kept.
+    """
+
+    kind: str
+    schema: Any = None
+    document_schema: Any = None
+    tool_schemas: Mapping[str, Any] | None = None
+    mode: str = "ONE-BY-ONE"
+    entity: Any = None
+    send: Literal["data", "delta", "both"] = "data"
+    provider: str = "auto"
+    repair: bool | tuple[str, ...] = False
+    duplicates: Literal["last", "error"] = "last"
+    eager: bool = False
+    null: Literal["value", "placeholder"] = "value"
+    on_revision: Literal["raise", "keep"] = "raise"
+    patience: int = 1
+    field: str | None = None
+    id_field: str = "id"
+    limits: Limits = Limits()
+    max_line: int = 32 * 2**20
+    keep: int = 64 * 2**10
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"a job is one of {', '.join(KINDS)}; not {self.kind!r}")
+        if self.max_line < 1 or self.keep < 0:
+            raise ValueError("max_line is at least 1 byte, and keep is not negative")
+        for name in sorted(self._given() & _ONLY_FOR.keys()):
+            if self.kind not in _ONLY_FOR[name]:
+                raise ValueError(f"{name} is for {', '.join(_ONLY_FOR[name])}; not {self.kind}")
+        if not isinstance(self.repair, bool):
+            object.__setattr__(self, "repair", tuple(sorted(rule_names(self.repair))))
+
+    def _given(self) -> set[str]:
+        """The options that are not what they are by themselves."""
+        return {
+            option.name
+            for option in fields(self)
+            if option.name != "kind" and getattr(self, option.name) != option.default
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """What was asked for, as JSON."""
+        shown = {name: getattr(self, name) for name in sorted(self._given())}
+        if "limits" in shown:
+            shown["limits"] = {name: getattr(self.limits, name) for name in Limits.__slots__}
+        if "repair" in shown and isinstance(self.repair, tuple):
+            shown["repair"] = list(self.repair)
+        return {"kind": self.kind, **shown}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Job:
+        """The same job again."""
+        options = dict(given)
+        if "limits" in options:
+            options["limits"] = Limits(**options["limits"])
+        if isinstance(options.get("repair"), list):
+            options["repair"] = tuple(options["repair"])
+        return cls(**options)
+
+
+def resolved(schema: Any) -> Any:
+    """A schema as `Schema` takes it: one that is named is imported."""
+    if not isinstance(schema, str):
+        return schema
+    module, colon, name = schema.partition(":")
+    if not colon:
+        raise ValueError(f'a schema is JSON Schema or "module:Name", not {schema!r}')
+    try:
+        found = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"schema {schema!r}: {error}") from error
+    return found

@@ -1,0 +1,76 @@
+"""A text that is read and held against a schema at once: the end of it is the first violation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidJSON, JsonrillError, LimitExceeded
+from ..parser import Parser
+from ..rebuilder import Rebuilder
+from ..sink import Repair
+
+if TYPE_CHECKING:
+    from ..schema import Schema, Violation
+
+
+class Violated(JsonrillError):
+    """The value breaks its schema."""
+
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(violation.message)
+        self.offset = violation.offset
+        self.path = violation.path
+
+
+class Judged:
+    """As `Document`, but every fragment is held against a schema; `Violated` is raised at once."""
+
+    def __init__(self, schema: Schema, options: dict[str, Any]) -> None:
+        self._parser = Parser(**options)
+        self._rebuilder = Rebuilder()
+        self._check = schema.check()
+        self.changed = False
+
+    @property
+    def started(self) -> bool:
+        return self._rebuilder.started
+
+    @property
+    def live(self) -> Any:
+        return self._rebuilder.live
+
+    @property
+    def repairs(self) -> list[Repair]:
+        return self._parser.repairs
+
+    def feed(self, text: str) -> bool:
+        self._take(lambda: self._parser.feed(text))
+        pending = self._parser.pending
+        if pending is not None:
+            self._judge(self._check.pending(*pending, self._parser.pending_offset))
+        return self.changed
+
+    def flush(self) -> bool:
+        self._take(self._parser.flush)
+        return self.changed
+
+    def _take(self, step: Callable[[], Any]) -> None:
+        error = None
+        try:
+            found = step()
+        except (InvalidJSON, LimitExceeded) as raised:
+            found, error = raised.fragments, raised
+        self.changed = bool(found)
+        for fragment in found:
+            if fragment.kind == "JsonComplete":
+                self._judge(self._check.close(self._rebuilder.live))
+            else:
+                self._judge(self._check.feed(fragment))
+            self._rebuilder.feed([fragment])
+        if error is not None:
+            raise error
+
+    def _judge(self, violation: Violation | None) -> None:
+        if violation is not None:
+            raise Violated(violation)

@@ -1,0 +1,150 @@
+"""What a run was asked to do, written before it begins, and what is done of it.
+
+`manifest.json` has the job and the inputs as they were; each shard that is done leaves a record of
+its own in `done/`, so that nothing has to be appended and any process may die at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .errors import BatchError, InputError
+from .folder import DONE, MANIFEST, Folder
+from .job import Job
+from .plan import File, Shard, cut, find_files
+from .task import files_of
+
+VERSION: Final = 1
+QUARANTINED: Final = "quarantine.jsonl"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The whole of a run, from which its shards follow."""
+
+    job: Job
+    files: list[File]
+    shard_size: int
+    format: str = "jsonl"
+
+    def shards(self) -> list[Shard]:
+        """The same ones every time."""
+        return cut(self.files, self.shard_size)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "version": VERSION,
+            "job": self.job.to_json(),
+            "format": self.format,
+            "shard_size": self.shard_size,
+            "files": [file._asdict() for file in self.files],
+        }
+
+    def save(self, folder: Folder) -> None:
+        folder.write(MANIFEST, json.dumps(self.to_json(), indent=1).encode())
+
+    @classmethod
+    def load(cls, folder: Folder) -> Manifest:
+        """That of a run which has begun in this folder."""
+        found = folder.read(MANIFEST)
+        if found is None:
+            raise BatchError(f"{folder.path} has no {MANIFEST}: there is no run to go on with")
+        try:
+            given = json.loads(found)
+            if given["version"] != VERSION:
+                raise BatchError(f"{folder.path} is of another version of jsonrill")
+            files = [File(**file) for file in given["files"]]
+            return cls(Job.from_json(given["job"]), files, given["shard_size"], given["format"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise BatchError(f"{folder.path}/{MANIFEST} cannot be read: {error}") from error
+
+    def check_inputs(self) -> None:
+        """Are the inputs still what they were?"""
+        changed = []
+        for file in self.files:
+            try:
+                now = find_files([file.path], file.form)[0]
+            except InputError as error:
+                changed.append(str(error))
+                continue
+            if now.version != file.version:
+                changed.append(f"{file.name} has changed")
+        if changed:
+            more = f"; and {len(changed) - 5} more" if len(changed) > 5 else ""
+            raise InputError(
+                "the inputs are not those that the run began with: "
+                + "; ".join(changed[:5])
+                + f"{more}. Put them back, or begin a new run in another folder"
+            )
+
+
+def done_of(folder: Folder, manifest: Manifest, shards: list[Shard]) -> dict[int, dict[str, Any]]:
+    """The records of shards that are done and whose files are there."""
+    names = set(folder.names(DONE))
+    found = {}
+    for shard in shards:
+        record = _record(folder, shard) if f"{shard.name}.json" in names else None
+        if (
+            record is not None
+            and folder.size(files_of(shard.name, manifest.format)[0]) == (record["part"])
+        ):
+            found[shard.index] = record
+    if len(found) == len(shards) and folder.size(QUARANTINED) is not None:
+        return found
+    # Before they are put together, each has its own quarantine.
+    return {index: record for index, record in found.items() if _has_quarantine(folder, record)}
+
+
+def _record(folder: Folder, shard: Shard) -> dict[str, Any] | None:
+    found = folder.read(f"{DONE}/{shard.name}.json")
+    try:
+        record = json.loads(found or b"")
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and record.get("shard") == shard.name else None
+
+
+def _has_quarantine(folder: Folder, record: dict[str, Any]) -> bool:
+    name = files_of(record["shard"], "")[1]
+    return record["quarantine"] is None or folder.size(name) == record["quarantine"]
+
+
+def gather_quarantine(folder: Folder, shards: list[Shard], done: dict[int, dict[str, Any]]) -> None:
+    """All that is in quarantine in one file, with line numbers counted from the file's beginning.
+
+    A shard that begins within a file cannot know how many lines are before it; together they do.
+    """
+    if all(record["quarantine"] is None for record in done.values()):
+        folder.remove(QUARANTINED)
+        return
+    with folder.create(QUARANTINED) as file:
+        for row in _all_quarantined(folder, shards, done):
+            file.write(row)
+    for shard in shards:
+        folder.remove(files_of(shard.name, "")[1])
+
+
+def first_quarantined(folder: Folder, count: int = 10) -> list[dict[str, Any]]:
+    """Some of what is in quarantine, without the text: for the report."""
+    rows = [json.loads(line) for line in folder.first_lines(QUARANTINED, count)]
+    return [{name: value for name, value in row.items() if name != "text"} for row in rows]
+
+
+def _all_quarantined(
+    folder: Folder, shards: list[Shard], done: dict[int, dict[str, Any]]
+) -> Iterator[bytes]:
+    before, path = 0, ""
+    for shard in shards:
+        first = shard.segments[0]
+        before = before if first.path == path and first.start else 0
+        path = first.path
+        record = done[shard.index]
+        if record["quarantine"] is not None:
+            for line in (folder.read(files_of(shard.name, "")[1]) or b"").splitlines():
+                row = json.loads(line)
+                row["line"] += before
+                yield json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        before += record["summary"]["lines"]

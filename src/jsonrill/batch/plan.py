@@ -1,0 +1,177 @@
+"""Inputs → files → shards. The same inputs and size give the same shards with the same names.
+
+Nothing but sizes and the first bytes is read here. Large plain files are cut into ranges, small
+files are put together, compressed files and event streams stay whole.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from glob import has_magic, iglob
+from typing import Any, Final, NamedTuple
+
+from .errors import InputError
+from .reading import Segment, is_remote, looks_like_events, remote, remote_version, version_of
+
+FORMS: Final = ("auto", "jsonl", "sse")
+LEAST: Final = 4 * 2**20
+MOST: Final = 256 * 2**20
+_COMPRESSIONS: Final = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+_MAGIC: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+class File(NamedTuple):
+    """An input as it is now: where it lies, how it is called in what is written, its version."""
+
+    path: str
+    name: str
+    size: int
+    version: str
+    form: str
+    compression: str
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of the work, with one output: whole files, or one range of one file."""
+
+    index: int
+    segments: tuple[Segment, ...]
+
+    @property
+    def name(self) -> str:
+        return f"part-{self.index:05d}"
+
+    @property
+    def size(self) -> int:
+        return sum(segment.end - segment.start for segment in self.segments)
+
+
+def find_files(inputs: Iterable[str], form: str = "auto") -> list[File]:
+    """The files that paths, folders, patterns and addresses name, each once, in order.
+
+    One `InputError` names all that cannot be found.
+    """
+    if form not in FORMS:
+        raise ValueError(f"the form of inputs is one of {', '.join(FORMS)}; not {form!r}")
+    found: dict[str, File] = {}
+    wrong: list[str] = []
+    for given in inputs:
+        try:
+            for file in _remote_files(given, form) if is_remote(given) else _files(given, form):
+                found.setdefault(file.path, file)
+        except InputError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise InputError("; ".join(wrong))
+    if not found:
+        raise InputError("there is nothing to read")
+    return list(found.values())
+
+
+def shard_size(files: Sequence[File]) -> int:
+    """About 128 shards, but none too small to be worth its files or too large to do again."""
+    return min(MOST, max(LEAST, sum(file.size for file in files) // 128))
+
+
+def cut(files: Iterable[File], size: int) -> list[Shard]:
+    """The shards of about that many bytes."""
+    if size < 1:
+        raise ValueError("a shard has at least one byte")
+    return [Shard(index, tuple(group)) for index, group in enumerate(_groups(files, size))]
+
+
+def _groups(files: Iterable[File], size: int) -> Iterator[list[Segment]]:
+    together: list[Segment] = []
+    filled = 0
+    for file in files:
+        ranges = list(_ranges(file, size))
+        if together and (len(ranges) > 1 or filled + file.size > size):
+            yield together
+            together, filled = [], 0
+        if len(ranges) > 1:
+            yield from ([part] for part in ranges)
+            continue
+        together += ranges
+        filled += file.size
+    if together:
+        yield together
+
+
+def _ranges(file: File, size: int) -> Iterator[Segment]:
+    whole = bool(file.compression) or file.form != "jsonl"
+    count = 1 if whole else max(1, round(file.size / size))
+    edges = [file.size * number // count for number in range(count + 1)]
+    for start, end in zip(edges, edges[1:], strict=False):
+        yield Segment(*file[:4], start, end, file.form, file.compression)
+
+
+def _files(given: str, form: str) -> Iterator[File]:
+    if os.path.isdir(given):
+        yield from _folder(given, form)
+        return
+    if has_magic(given) and not os.path.exists(given):
+        paths = sorted(path for path in iglob(given, recursive=True) if os.path.isfile(path))
+        if not paths:
+            raise InputError(f"no file is called {given}")
+        for path in paths:
+            yield _file(path, form)
+        return
+    yield _file(given, form)
+
+
+def _folder(folder: str, form: str) -> Iterator[File]:
+    empty = True
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(name for name in names if not name.startswith(".")):
+            empty = False
+            yield _file(os.path.join(place, name), form)
+    if empty:
+        raise InputError(f"{folder} has no files in it")
+
+
+def _file(path: str, form: str) -> File:
+    try:
+        with open(path, "rb") as file:
+            stat = os.fstat(file.fileno())
+            beginning = file.read(256)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    where = os.path.abspath(path)
+    return File(where, path, stat.st_size, version_of(stat), *_kind(path, beginning, form))
+
+
+def _remote_files(given: str, form: str) -> Iterator[File]:
+    store = remote(given)
+    try:
+        paths = sorted(store.glob(given)) if has_magic(given) else [given]
+        if not paths:
+            raise InputError(f"no file is called {given}")
+        for path in paths:
+            yield _remote_file(store, str(store.unstrip_protocol(path)), form)
+    except InputError:
+        raise
+    except Exception as error:  # each driver has errors of its own
+        raise InputError(f"{given}: {type(error).__name__}: {error}") from error
+
+
+def _remote_file(store: Any, path: str, form: str) -> File:
+    size = int(store.size(path))
+    with store.open(path, "rb") as file:
+        beginning = bytes(file.read(256))
+    version = remote_version(store, path)
+    return File(path, path, size, version, *_kind(path, beginning, form))
+
+
+def _kind(path: str, beginning: bytes, form: str) -> tuple[str, str]:
+    """How a file is written, and how it is compressed: by its first bytes, else by its name."""
+    for magic, compression in _MAGIC.items():
+        if beginning.startswith(magic):
+            return form, compression
+    compression = _COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "")
+    if compression or form != "auto":
+        return form, compression
+    return "sse" if looks_like_events(beginning) else "jsonl", ""

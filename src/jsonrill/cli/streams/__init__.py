@@ -1,1 +1,0 @@
-"""Recorded streams for the demo, written for this project."""

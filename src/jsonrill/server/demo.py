@@ -1,0 +1,160 @@
+"""`serve --demo`: simulated models that publish as anybody does, and can be asked for by name.
+
+GET /demo/models lists them, POST /demo/streams starts one. Its stream is an ordinary stream. A
+generation goes on when its reader leaves. When the server is restarted and its store is not, the
+generation goes on from the last record as soon as somebody reads its stream again, because a model
+says the same each time; if nobody does so within the lease, its producer counts as lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ..store import StoreError, UnknownStream
+from . import subscribe
+from .access import require_subject
+from .hub import Hub
+from .models import PIECE, Model, models
+from .options import BadOption, StreamOptions
+from .publish import json_body, urls_of
+
+LEASE: Final = 60.0
+# Pieces that are due within one tick are appended together; each is still a record.
+TICK: Final = 0.01
+MOST_PIECES: Final = 10_000.0
+_PRODUCER: Final = "demo"
+
+
+class Order(NamedTuple):
+    """What a generation was asked for; written into its producer's name, which the store keeps."""
+
+    model: str
+    pace: float
+    piece: int
+
+    def __str__(self) -> str:
+        return f"{_PRODUCER}:{self.model}:{self.pace:g}:{self.piece}"
+
+
+def order_of(producer: str, known: dict[str, Model]) -> Order | None:
+    """The order in a producer's name; None if it is no model's."""
+    kind, *rest = producer.split(":")
+    try:
+        model, pace, piece = rest
+        order = Order(model, float(pace), int(piece))
+    except ValueError:
+        return None
+    return order if kind == _PRODUCER and model in known else None
+
+
+class Demo:
+    """The models of one process and the streams that they are writing to here."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.models = models()
+        self._hub = hub
+        self._running: set[str] = set()
+
+    async def start(self, owner: str, order: Order) -> str:
+        options = StreamOptions.from_json(self.models[order.model].stream_options())
+        stream = await self._hub.create(owner, options, str(order), LEASE)
+        self._spawn(stream, order)
+        return stream
+
+    async def revive(self, stream: str) -> None:
+        """Go on with a generation that nobody in this process is working at."""
+        if stream in self._running:
+            return
+        try:
+            status = await self._hub.store.status(stream)
+        except UnknownStream:
+            return
+        order = order_of(status.producer, self.models)
+        if order is not None and not status.closed and not status.lost:
+            self._spawn(stream, order)
+
+    def _spawn(self, stream: str, order: Order) -> None:
+        if stream not in self._running:
+            self._running.add(stream)
+            task = self._hub.spawn(self._generate(stream, order))
+            task.add_done_callback(lambda _: self._running.discard(stream))
+
+    async def _generate(self, stream: str, order: Order) -> None:
+        model = self.models[order.model]
+        try:
+            if await self._publish(stream, order, model):
+                await self._hub.end(stream)
+        except StoreError:
+            pass  # cancelled, deleted or full: its readers are told by whoever did that
+
+    async def _publish(self, stream: str, order: Order, model: Model) -> bool:
+        """Whether it said everything; not if the server is stopping."""
+        records = model.records(order.piece)
+        first = (await self._hub.store.status(stream)).last
+        rate = min(model.pace * order.pace, MOST_PIECES)
+        clock = asyncio.get_running_loop().time
+        begun, done = clock(), first
+        while done < len(records):
+            await asyncio.sleep(max(TICK, begun + (done + 1 - first) / rate - clock()))
+            if self._hub.stopping:
+                return False
+            due = min(len(records), first + int((clock() - begun) * rate))
+            if due > done:
+                # Numbered, so that a second process at the same work adds nothing.
+                batch = records[done:due]
+                await self._hub.append(stream, str(order), batch, done + 1, LEASE)
+                done = due
+        return True
+
+
+def demo_of(request: Request) -> Demo:
+    demo: Demo = request.app.state.demo
+    return demo
+
+
+async def list_models(request: Request) -> Response:
+    """GET /demo/models: what can be asked for."""
+    require_subject(request)
+    return JSONResponse({"models": [model.to_json() for model in demo_of(request).models.values()]})
+
+
+async def start(request: Request) -> Response:
+    """POST /demo/streams: a model begins to write; the answer is that of POST /v1/streams."""
+    owner, demo = require_subject(request), demo_of(request)
+    order = _order(await json_body(request, 64 * 1024), demo)
+    stream = await demo.start(owner, order)
+    urls = urls_of(request, stream)
+    body = {"id": stream, "urls": urls, "model": demo.models[order.model].to_json()}
+    return JSONResponse(body, 201, {"location": urls["stream"]})
+
+
+async def events(request: Request) -> Response:
+    """GET /v1/streams/{id}/events, where a generation may have to be taken up again."""
+    response = await subscribe.events(request)
+    if response.status_code == 200 and request.method == "GET":
+        await demo_of(request).revive(str(request.path_params["id"]))
+    return response
+
+
+def _order(given: Any, demo: Demo) -> Order:
+    if not isinstance(given, dict) or not {*given} <= {*Order._fields}:
+        raise BadOption("a generation has a model, and may have a pace and a piece")
+    model, pace, piece = given.get("model"), given.get("pace", 1), given.get("piece", PIECE)
+    if not isinstance(model, str) or model not in demo.models:
+        raise BadOption(f"model is one of {', '.join(demo.models)}")
+    if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0.01 <= pace <= 1000:
+        raise BadOption("pace is a number from 0.01 to 1000; 1 is the model's own")
+    if type(piece) is not int or not 1 <= piece <= 4096:
+        raise BadOption("piece is a whole number of characters from 1 to 4096")
+    return Order(model, float(pace), piece)
+
+
+ROUTES = (
+    ("GET", "/demo/models", list_models),
+    ("POST", "/demo/streams", start),
+    ("GET", "/v1/streams/{id}/events", events),
+)

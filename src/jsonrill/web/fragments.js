@@ -1,0 +1,455 @@
+/**
+ * Fragments from the wire: a document as a list of small addressed changes.
+ *
+ * `WireReader` takes the full form (objects), the compact form (arrays and bare strings) and what
+ * another reader has read, in any mixture, and the dialect `juf`; what comes out is checked and has
+ * its place. `Cursor` knows where the next fragment must be. No value is built here.
+ */
+
+import { PathError, Place, fromText } from "./paths.js";
+import { ExactNumber, isNumberText, isObject, own, toNumber } from "./values.js";
+
+/**
+ * @typedef {"StartObject" | "EndObject" | "StartArray" | "EndArray" | "Key" | "StartString"
+ *   | "PartialString" | "CompleteString" | "CompleteNumber" | "CompleteBoolean" | "CompleteNull"
+ *   | "JsonComplete"} Kind
+ */
+/** @typedef {"jsonrill" | "juf"} Dialect */
+
+/**
+ * Their order is their code in the compact form.
+ * @type {readonly Kind[]}
+ */
+export const KINDS = Object.freeze([
+  "StartObject",
+  "EndObject",
+  "StartArray",
+  "EndArray",
+  "Key",
+  "StartString",
+  "PartialString",
+  "CompleteString",
+  "CompleteNumber",
+  "CompleteBoolean",
+  "CompleteNull",
+  "JsonComplete",
+]);
+const NAMES = new Set(KINDS);
+const STARTS_VALUE = new Set([
+  "StartObject",
+  "StartArray",
+  "StartString",
+  "CompleteNumber",
+  "CompleteBoolean",
+  "CompleteNull",
+]);
+
+/** A fragment that does not fit. It is then as if it had never come. */
+export class FragmentError extends Error {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = "FragmentError";
+    /** What was refused. @type {unknown} */
+    this.item = undefined;
+  }
+}
+
+/**
+ * One change: its kind, where it happened, and what it carries. `text` is the new text of a
+ * PartialString or the source text of a number, `value` the key or the finished value.
+ */
+export class Fragment {
+  /**
+   * @param {Kind} kind
+   * @param {Place | null} place null: the root
+   * @param {string | undefined} text
+   * @param {any} value
+   */
+  constructor(kind, place, text, value) {
+    this.kind = kind;
+    this.place = place;
+    this.text = text;
+    this.value = value;
+  }
+
+  /** Keys and indices from the root; made when asked for. */
+  get path() {
+    return this.place === null ? [] : this.place.path;
+  }
+
+  /** The path as text: `root.users[0]`. */
+  get pathText() {
+    return textOf(this.place);
+  }
+}
+
+/** The place that the next fragment must have, from the fragments before it. */
+class Cursor {
+  constructor() {
+    /** @type {"value" | "key" | "element" | "string" | "end" | "nothing"} */
+    this.wants = "value";
+    /** @type {{container: Place | null, count: number, object: boolean}[]} */
+    this._frames = [];
+    /** @type {Place | null} */
+    this._container = null;
+    /** @type {Place | null} */
+    this._string = null;
+    this._object = false;
+    this._count = 0;
+    this._key = "";
+  }
+
+  /**
+   * Where a fragment of this kind must be now; FragmentError if none can come.
+   * @param {Kind} kind
+   * @returns {Place | null}
+   */
+  expect(kind) {
+    const wants = this.wants;
+    if (STARTS_VALUE.has(kind)) {
+      if (wants === "value" || wants === "element") {
+        if (this._frames.length === 0) return null;
+        return new Place(this._container, this._object ? this._key : this._count);
+      }
+    } else if (kind === "PartialString" || kind === "CompleteString") {
+      if (wants === "string") return this._string;
+    } else if (kind === "JsonComplete") {
+      if (wants === "end") return null;
+    } else if (wants === (kind === "EndArray" ? "element" : "key")) {
+      return this._container;
+    } else if (kind === "EndObject" && wants === "value" && this._object) {
+      // A key whose value never came: leniency closed a text that was cut off there.
+      return this._container;
+    }
+    throw new FragmentError(`${kind} cannot come here: ${this._wanted()}`);
+  }
+
+  /**
+   * Go past a fragment that `expect` allowed.
+   * @param {Kind} kind
+   * @param {Place | null} place
+   * @param {any} value
+   */
+  move(kind, place, value) {
+    if (kind === "PartialString") return;
+    if (kind === "Key") {
+      this._key = value;
+      this.wants = "value";
+    } else if (kind === "StartString") {
+      this._string = place;
+      this.wants = "string";
+    } else if (kind === "StartObject" || kind === "StartArray") {
+      this._frames.push({
+        container: this._container,
+        count: this._count,
+        object: this._object,
+      });
+      this._container = place;
+      this._count = 0;
+      this._object = kind === "StartObject";
+      this.wants = this._object ? "key" : "element";
+    } else if (kind === "JsonComplete") {
+      this.wants = "nothing";
+    } else {
+      if (kind === "EndObject" || kind === "EndArray") this._leave();
+      this._count += 1;
+      this.wants = this._frames.length === 0 ? "end" : this._object ? "key" : "element";
+    }
+  }
+
+  _leave() {
+    const outer = this._frames.pop();
+    if (outer === undefined) return;
+    this._container = outer.container;
+    this._count = outer.count;
+    this._object = outer.object;
+  }
+
+  _wanted() {
+    const here = textOf(this._container);
+    return {
+      value: "a value must begin",
+      key: `a Key or EndObject of ${here} must come`,
+      element: `an element or EndArray of ${here} must come`,
+      string: `the string ${textOf(this._string)} is open`,
+      end: "JsonComplete must come",
+      nothing: "the document is complete",
+    }[this.wants];
+  }
+}
+
+/**
+ * What an item says, before anybody asked whether it fits. `path` undefined: where it must be.
+ * @typedef {{kind: Kind, path?: string, text?: string, value?: any}} Fields
+ */
+
+/**
+ * Fragments of one document, in order, in any form → checked fragments with their places.
+ *
+ * One that does not fit raises a FragmentError and is as if it had never come.
+ */
+export class WireReader {
+  /** @param {Dialect} [dialect] */
+  constructor(dialect = "jsonrill") {
+    if (dialect !== "jsonrill" && dialect !== "juf") {
+      throw new TypeError(`dialect is "jsonrill" or "juf", not ${JSON.stringify(dialect)}`);
+    }
+    this._juf = dialect === "juf";
+    this._cursor = new Cursor();
+    // The text of the open string. Engines keep `a + b` as a rope: this stays linear.
+    this._text = "";
+  }
+
+  /** Has JsonComplete come? Everything after it is refused. */
+  get complete() {
+    return this._cursor.wants === "nothing";
+  }
+
+  /**
+   * The place of the value that is still growing: an open string or the innermost open container.
+   * Undefined: nothing is open; null: the root.
+   * @returns {Place | null | undefined}
+   */
+  get open() {
+    const cursor = this._cursor;
+    if (cursor.wants === "string") return cursor._string;
+    return cursor._frames.length === 0 ? undefined : cursor._container;
+  }
+
+  /**
+   * The fragment that `item` stands for; null for one that this dialect says to ignore.
+   * @param {unknown} item
+   * @returns {Fragment | null}
+   */
+  read(item) {
+    try {
+      return this._read(this._fields(item));
+    } catch (error) {
+      if (error instanceof FragmentError) error.item = item;
+      throw error;
+    }
+  }
+
+  /** @param {Fields} fields */
+  _read({ kind, path, text, value }) {
+    if (kind === "JsonComplete" && this._juf && this._cursor.wants !== "end") return null;
+    const place = this._cursor.expect(kind);
+    if (path !== undefined && !this._juf && !isAt(path, place)) {
+      throw new FragmentError(`${kind} of ${path} does not fit: ${textOf(place)} is next`);
+    }
+    if (kind === "CompleteString") {
+      if (value === undefined) value = this._text;
+      else if (value !== this._text && !this._juf) {
+        throw new FragmentError(`CompleteString differs from its parts at ${textOf(place)}`);
+      }
+      this._text = "";
+    } else if (kind === "PartialString") {
+      this._text += text;
+    }
+    this._cursor.move(kind, place, value);
+    return new Fragment(kind, place, text, value);
+  }
+
+  /**
+   * @param {unknown} item
+   * @returns {Fields}
+   */
+  _fields(item) {
+    if (typeof item === "string") return { kind: "PartialString", text: item };
+    if (Array.isArray(item)) return this._compact(item);
+    if (item instanceof Fragment) {
+      return { path: item.pathText, ...checked(item.kind, item.text, item.value ?? undefined) };
+    }
+    if (!isObject(item)) throw new FragmentError(`not a fragment: ${shown(item)}`);
+    const kind = kindOf(own(item, "kind"));
+    const text = own(item, "textValue") ?? undefined;
+    const value = own(item, "value") ?? undefined;
+    // Its paths are wrong below nested containers; the order of the fragments is right.
+    if (this._juf) return fromJuf(kind, text ?? value);
+    const path = own(item, "path");
+    if (typeof path !== "string") {
+      throw new FragmentError(`the path of a fragment is a text like 'root.a[0]': ${shown(path)}`);
+    }
+    return { path, ...checked(kind, text, value) };
+  }
+
+  /**
+   * @param {any[]} item
+   * @returns {Fields}
+   */
+  _compact(item) {
+    if (item.length < 1 || item.length > 3) {
+      throw new FragmentError(`not a fragment: ${shown(item)}`);
+    }
+    const [code, at, payload] = item;
+    const kind = typeof code === "number" ? KINDS[code] : undefined;
+    if (kind === undefined) throw new FragmentError(`not the code of a kind: ${shown(code)}`);
+    const path = at ?? undefined;
+    if (path !== undefined && typeof path !== "string") {
+      throw new FragmentError(`not a path: ${shown(path)}`);
+    }
+    if (kind === "CompleteString") {
+      if (payload !== this._text.length) {
+        throw new FragmentError(
+          `a string of ${shown(payload)} UTF-16 units was announced, not sent`,
+        );
+      }
+      return { kind, path };
+    }
+    const text = typeof payload === "string" ? payload : undefined;
+    if (kind === "CompleteNumber") {
+      return { path, ...checked(kind, text, text === undefined ? payload : undefined) };
+    }
+    return { path, ...checked(kind, text, payload ?? undefined) };
+  }
+}
+
+/** @param {Place | null} place */
+function textOf(place) {
+  return place === null ? "root" : place.text;
+}
+
+/**
+ * Does this text lead to this place? It need not be spelled in the shortest way.
+ * @param {string} path
+ * @param {Place | null} place
+ */
+function isAt(path, place) {
+  if (path === textOf(place)) return true;
+  let steps;
+  try {
+    steps = fromText(path);
+  } catch (error) {
+    throw error instanceof PathError ? new FragmentError(error.message) : error;
+  }
+  const wanted = place === null ? [] : place.path;
+  return steps.length === wanted.length && steps.every((step, at) => step === wanted[at]);
+}
+
+/**
+ * @param {unknown} name
+ * @returns {Kind}
+ */
+function kindOf(name) {
+  if (typeof name === "string") {
+    const kind = /** @type {Kind} */ (name.slice(0, 1).toUpperCase() + name.slice(1));
+    if (NAMES.has(kind)) return kind;
+  }
+  throw new FragmentError(`not a kind of fragment: ${shown(name)}`);
+}
+
+/**
+ * A fragment whose payload has the type that its kind asks for.
+ * @param {Kind} kind
+ * @param {any} text
+ * @param {any} value
+ * @returns {Fields}
+ */
+function checked(kind, text, value) {
+  switch (kind) {
+    case "PartialString":
+      if (typeof text === "string") return { kind, text };
+      break;
+    case "Key":
+      if (typeof value === "string") return { kind, value };
+      break;
+    case "CompleteString":
+      if (value === undefined || typeof value === "string") return { kind, value };
+      break;
+    case "CompleteBoolean":
+      if (typeof value === "boolean") return { kind, value };
+      break;
+    case "CompleteNumber":
+      return { kind, text, value: numberOf(text, value) };
+    case "CompleteNull":
+      return { kind, value: null };
+    default:
+      return { kind };
+  }
+  throw new FragmentError(`a ${kind} does not carry text ${shown(text)} and value ${shown(value)}`);
+}
+
+/**
+ * The number a fragment carries; its text, where there is one, says it best.
+ * @param {any} text
+ * @param {any} value
+ * @returns {number | ExactNumber}
+ */
+function numberOf(text, value) {
+  if (text === undefined) {
+    if (isNumber(value)) return value;
+    throw new FragmentError(`a CompleteNumber does not carry ${shown(value)}`);
+  }
+  if (!isNumberText(text)) throw new FragmentError(`not the text of a number: ${shown(text)}`);
+  const number = toNumber(text);
+  if (value !== undefined && !(isNumber(value) && Number(value) === Number(number))) {
+    throw new FragmentError(`the number ${text} is not ${shown(value)}`);
+  }
+  return number;
+}
+
+/** @param {unknown} value */
+function isNumber(value) {
+  return value instanceof ExactNumber || (typeof value === "number" && Number.isFinite(value));
+}
+
+/**
+ * The public generator's dialect: payloads are source text, quoted and escaped.
+ * @param {Kind} kind
+ * @param {unknown} text
+ * @returns {Fields}
+ */
+function fromJuf(kind, text) {
+  switch (kind) {
+    case "Key":
+    case "CompleteString":
+      return checked(kind, undefined, quoted(kind, text));
+    case "CompleteNumber":
+      if (isNumberText(text)) return checked(kind, text, undefined);
+      break;
+    case "CompleteBoolean": {
+      const word = typeof text === "string" ? text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, "") : "";
+      if (word === "true" || word === "false") return { kind, value: word === "true" };
+      break;
+    }
+    default:
+      return checked(kind, kind === "PartialString" ? text : undefined, undefined);
+  }
+  throw new FragmentError(`the source text of a ${kind} is not ${shown(text)}`);
+}
+
+/**
+ * A string from its source text, in which raw control characters pass.
+ * @param {Kind} kind
+ * @param {unknown} text
+ * @returns {string}
+ */
+function quoted(kind, text) {
+  if (typeof text === "string" && /^[ \t\n\r]*"/.test(text)) {
+    const inner = text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, "");
+    try {
+      return JSON.parse(inner.replace(/\\[^]|[\u0000-\u001f]/g, escaped));
+    } catch {
+      // It is refused below, like all else.
+    }
+  }
+  throw new FragmentError(`the source text of a ${kind} is not ${shown(text)}`);
+}
+
+/** @param {string} found an escape, which stays, or a control character */
+function escaped(found) {
+  if (found[0] === "\\") return found;
+  return "\\u" + found.charCodeAt(0).toString(16).padStart(4, "0");
+}
+
+/** A value for a message, whatever it is. @param {unknown} value */
+function shown(value) {
+  let text;
+  try {
+    text = JSON.stringify(value) ?? typeof value;
+  } catch {
+    text = typeof value;
+  }
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

@@ -1,0 +1,202 @@
+/**
+ * Where a value sits in a document: an array of keys (strings) and indices (numbers); the root
+ * is `[]`. Two spellings: text (`root.users[1]["a.b"]`, one-to-one with the array) and JSON Pointer
+ * (RFC 6901, read against a value).
+ */
+
+import { endOfString, isObject, own } from "./values.js";
+
+/** @typedef {(string | number)[]} Path */
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]*)\]|\[(")/y;
+const INDEX = /^(?:0|[1-9][0-9]*)$/;
+
+/** A text that is no path, or a pointer that leads nowhere. */
+export class PathError extends Error {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = "PathError";
+  }
+}
+
+/** A path as one step below its parent: making one costs the same at any depth. */
+export class Place {
+  /**
+   * @param {Place | null} parent null: the root's
+   * @param {string | number} key
+   */
+  constructor(parent, key) {
+    this.parent = parent;
+    this.key = key;
+    /** @type {string | null} */
+    this._text = null;
+  }
+
+  /** @returns {Path} */
+  get path() {
+    /** @type {Path} */
+    const path = [];
+    for (let place = /** @type {Place | null} */ (this); place !== null; place = place.parent) {
+      path.push(place.key);
+    }
+    return path.reverse();
+  }
+
+  /** The path as text; kept, because those below begin with it. */
+  get text() {
+    /** @type {Place[]} */
+    const unknown = [];
+    let place = /** @type {Place | null} */ (this);
+    for (; place !== null && place._text === null; place = place.parent) unknown.push(place);
+    let text = place === null ? "root" : /** @type {string} */ (place._text);
+    for (const below of unknown.reverse()) below._text = text += stepText(below.key);
+    return text;
+  }
+}
+
+/**
+ * `["users", 1, "a.b"]` as `root.users[1]["a.b"]`.
+ * @param {Path} path
+ * @returns {string}
+ */
+export function toText(path) {
+  return "root" + path.map(stepText).join("");
+}
+
+/** @param {string | number} step */
+function stepText(step) {
+  if (typeof step === "number") return `[${step}]`;
+  return NAME.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+}
+
+/**
+ * The inverse of `toText`; PathError when `text` is no path. `root.` may be left out.
+ * @param {string} text
+ * @returns {Path}
+ */
+export function fromText(text) {
+  if (text === "root") return [];
+  let rest = text;
+  if (/^root[.[]/.test(text)) rest = text.slice(4);
+  else if (!text.startsWith("[")) rest = "." + text;
+  /** @type {Path} */
+  const path = [];
+  for (let at = 0; at < rest.length; ) {
+    STEP.lastIndex = at;
+    const found = STEP.exec(rest);
+    if (found === null) throw new PathError(`not a path: ${JSON.stringify(text)}`);
+    at = STEP.lastIndex;
+    if (found[1] !== undefined) {
+      path.push(found[1]);
+    } else if (found[2] !== undefined) {
+      path.push(index(found[2], text));
+    } else {
+      const [key, end] = unquoted(rest, at - 1);
+      path.push(key);
+      at = end;
+    }
+  }
+  return path;
+}
+
+/**
+ * @param {string} digits
+ * @param {string} where
+ */
+function index(digits, where) {
+  const number = Number(digits);
+  if (!Number.isSafeInteger(number)) {
+    throw new PathError(`too large an index: ${JSON.stringify(where)}`);
+  }
+  return number;
+}
+
+/**
+ * @param {string} text
+ * @param {number} start where its quote is
+ * @returns {[string, number]} the key, and where the path goes on
+ */
+function unquoted(text, start) {
+  const end = endOfString(text, start);
+  if (end === -1 || text[end] !== "]") {
+    throw new PathError(`not a path: a quoted key in ${JSON.stringify(text)} does not end`);
+  }
+  try {
+    return [JSON.parse(text.slice(start, end)), end + 1];
+  } catch {
+    throw new PathError(`not a path: a key in ${JSON.stringify(text)} is not a JSON string`);
+  }
+}
+
+/**
+ * `["a/b", 0]` as the JSON Pointer `/a~1b/0`.
+ * @param {Path} path
+ * @returns {string}
+ */
+export function toPointer(path) {
+  return path
+    .map((step) => "/" + String(step).replaceAll("~", "~0").replaceAll("/", "~1"))
+    .join("");
+}
+
+/**
+ * The path a JSON Pointer means in `value`: a digit token is an index only in an array.
+ *
+ * The last token may name a member or element that is not there yet; `-` is the element after
+ * the last one. Anything else that leads nowhere is a PathError.
+ * @param {string} pointer
+ * @param {any} value
+ * @returns {Path}
+ */
+export function fromPointer(pointer, value) {
+  if (pointer && !pointer.startsWith("/")) {
+    throw new PathError(`a JSON Pointer is empty or starts with '/': ${JSON.stringify(pointer)}`);
+  }
+  /** @type {Path} */
+  const path = [];
+  const tokens = pointer.split("/").slice(1);
+  tokens.forEach((token, number) => {
+    const step = stepOf(token, value, path);
+    path.push(step);
+    if (Object.hasOwn(value, step)) value = value[step];
+    else if (number + 1 < tokens.length) throw new PathError(`there is no ${toText(path)}`);
+  });
+  return path;
+}
+
+/**
+ * @param {string} token
+ * @param {any} value
+ * @param {Path} path
+ */
+function stepOf(token, value, path) {
+  if (/~(?![01])/.test(token)) {
+    throw new PathError(`'~' must be followed by 0 or 1 in a JSON Pointer: ${token}`);
+  }
+  if (Array.isArray(value)) {
+    if (token === "-") return value.length;
+    if (!INDEX.test(token)) {
+      throw new PathError(`${JSON.stringify(token)} is no index of the array at ${toText(path)}`);
+    }
+    return index(token, token);
+  }
+  if (!isObject(value)) throw new PathError(`${toText(path)} is neither an object nor an array`);
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/**
+ * What is at `path` in `value`; undefined if there is nothing.
+ * @param {any} value
+ * @param {Path} path
+ */
+export function lookup(value, path) {
+  for (const step of path) {
+    const fits = Array.isArray(value) ? typeof step === "number" : typeof step === "string";
+    if (!fits || !(Array.isArray(value) || isObject(value))) return undefined;
+    value = own(value, step);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}

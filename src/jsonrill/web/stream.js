@@ -1,0 +1,271 @@
+/**
+ * One stream of events, however many connections it takes: its state, its counts, what was
+ * delivered already, when to try again, and those who read it. What a connection is, is not known
+ * here.
+ */
+
+/** @typedef {import("./sse.js").SSEEvent} SSEEvent */
+/** @typedef {"connecting" | "open" | "waiting" | "closed" | "failed"} State */
+/**
+ * `reason`: why it is in this state; `delay`: milliseconds until the next try.
+ * @typedef {{reason?: string, delay?: number, error?: Error}} Detail
+ */
+/**
+ * `after`: the last id that is known already. `retry`, `maxDelay`: milliseconds before the first
+ * try after a loss, if the server does not say, and at most. `timeout`: so many milliseconds
+ * without a byte are a lost connection (0: never). `types`: what else an EventSource listens to.
+ * @typedef {object} Options
+ * @property {HeadersInit} [headers]
+ * @property {RequestInit} [init]
+ * @property {string} [after]
+ * @property {AbortSignal} [signal]
+ * @property {(event: SSEEvent) => void} [onEvent]
+ * @property {(state: State, detail: Detail) => void} [onState]
+ * @property {number} [retry]
+ * @property {number} [maxDelay]
+ * @property {number} [timeout]
+ * @property {number} [limit]
+ * @property {string[]} [types]
+ * @property {boolean} [withCredentials]
+ * @property {typeof globalThis.fetch} [fetch]
+ * @property {any} [EventSource]
+ * @property {() => number} [random]
+ */
+
+const CLOSE = "CLOSE";
+// So many ids are remembered to know an event that comes again.
+const MOST_IDS = 10_000;
+// Timers cannot wait longer.
+const LONGEST = 2 ** 31 - 1;
+// A server may say `retry: 0`; one that answers nothing is not asked more often than this.
+const LEAST_DELAY = 100;
+
+/** A connection was lost, or not made: `delay` is what the server asked to wait. */
+export class Lost extends Error {
+  /**
+   * @param {string} reason
+   * @param {number} [delay]
+   */
+  constructor(reason, delay = 0) {
+    super(reason);
+    this.delay = delay;
+  }
+}
+
+/**
+ * The events of one stream: `for await (const event of stream)`, or callbacks.
+ *
+ * Events of the type CLOSE end it and are not delivered. An event whose id was delivered before is
+ * not delivered again.
+ */
+export class EventStream {
+  /** @param {Options} options */
+  constructor(options) {
+    this._options = options;
+    /** @type {State} */
+    this.state = "connecting";
+    /** Where to go on from, here or with `after` in another stream. */
+    this.lastEventId = options.after ?? "";
+    /** What came over the wire; with an EventSource: the characters of data. */
+    this.bytes = 0;
+    /** Events delivered; those that came again are in `duplicates`. */
+    this.events = 0;
+    this.duplicates = 0;
+    this.reconnects = 0;
+    /** @type {Set<string>} */
+    this._seen = new Set();
+    /** @type {SSEEvent[]} */
+    this._queue = [];
+    this._wake = () => {};
+    this._drained = () => {};
+    this._stop = new AbortController();
+    this._failures = 0;
+    /** @type {number | null} */
+    this._retry = null;
+    /** @type {(reason: string) => void} */
+    this._resolve = () => {};
+    /** @type {(error: Error) => void} */
+    this._reject = () => {};
+    /**
+     * How it ended: "CLOSE", "204" or "closed" (here); rejected if it failed.
+     * @type {Promise<string>}
+     */
+    this.done = new Promise((resolve, reject) => {
+      this._resolve = resolve;
+      this._reject = reject;
+    });
+    this.done.catch(() => {}); // who does not look is told by onState or the loop
+    this._remember(this.lastEventId);
+    const { signal } = options;
+    if (signal?.aborted) queueMicrotask(() => this.close());
+    else signal?.addEventListener("abort", () => this.close(), { signal: this._stop.signal });
+  }
+
+  /** Is it over? */
+  get ended() {
+    return this.state === "closed" || this.state === "failed";
+  }
+
+  /** Stop. `lastEventId` tells where another one can go on. */
+  close() {
+    this._finish("closed");
+  }
+
+  /** @returns {AsyncGenerator<SSEEvent, void, undefined>} */
+  async *[Symbol.asyncIterator]() {
+    try {
+      for (;;) {
+        const event = this._queue.shift();
+        if (event !== undefined) {
+          yield event;
+        } else if (this.ended) {
+          await this.done;
+          return;
+        } else {
+          this._drained();
+          await new Promise((resolve) => (this._wake = () => resolve(undefined)));
+        }
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  // ---- for those who read ----
+
+  /**
+   * @param {State} state
+   * @param {Detail} [detail]
+   */
+  _enter(state, detail = {}) {
+    if (this.ended) return;
+    this.state = state;
+    try {
+      this._options.onState?.(state, detail);
+    } catch (error) {
+      // Whoever only watches must not break what is watched: it is reported as uncaught.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+
+  /**
+   * Hand an event on, unless it came before.
+   * @param {SSEEvent} event
+   */
+  _deliver(event) {
+    if (this.ended) return;
+    if (event.ownId && this._seen.has(event.id) && event.type !== CLOSE) {
+      this.duplicates += 1;
+      return;
+    }
+    this.lastEventId = event.id;
+    if (event.ownId) this._remember(event.id);
+    if (event.type === CLOSE) {
+      this._finish(CLOSE);
+      return;
+    }
+    this._failures = 0;
+    this.events += 1;
+    if (this._options.onEvent) {
+      this._options.onEvent(event);
+    } else {
+      this._queue.push(event);
+      this._wake();
+    }
+  }
+
+  /**
+   * Go on from this id, even if no event came with it; but not from one that came again.
+   * @param {string} id
+   */
+  _reached(id) {
+    if (!this.ended && !this._seen.has(id)) this.lastEventId = id;
+  }
+
+  /** @param {string} id */
+  _remember(id) {
+    if (id === "") return;
+    this._seen.add(id);
+    if (this._seen.size > MOST_IDS) {
+      const [oldest] = this._seen;
+      this._seen.delete(oldest);
+    }
+  }
+
+  /** Wait until whoever iterates has taken what there is. */
+  async _taken() {
+    while (this._queue.length !== 0 && !this.ended) {
+      await new Promise((resolve) => (this._drained = () => resolve(undefined)));
+    }
+  }
+
+  /**
+   * How long to wait before the next try: longer after each that brought nothing, and not the
+   * same for all that lost their connection at once.
+   * @param {number} asked
+   */
+  _delay(asked) {
+    const { retry = 1000, maxDelay = 30_000, random = Math.random } = this._options;
+    const least = this._failures > 0 ? Math.min(LEAST_DELAY, maxDelay) : 0;
+    const base = Math.max(this._retry ?? retry, asked, least);
+    const longest = Math.max(base, maxDelay);
+    const delay = Math.min(longest, base * 2 ** Math.min(this._failures, 20));
+    this._failures += 1;
+    return Math.min(LONGEST, Math.round(delay * (1 + random() / 2)));
+  }
+
+  /**
+   * Wait for the next try; less if it is closed.
+   * @param {Lost} lost
+   */
+  async _wait(lost) {
+    const delay = this._delay(lost.delay);
+    this._enter("waiting", { reason: lost.message, delay });
+    await pause(delay, this._stop.signal);
+    if (this.ended) return;
+    this.reconnects += 1;
+    this._enter("connecting");
+  }
+
+  /** @param {string} reason */
+  _finish(reason) {
+    if (this.ended) return;
+    this._enter("closed", { reason });
+    this._over();
+    this._resolve(reason);
+  }
+
+  /** @param {Error} error */
+  _fail(error) {
+    if (this.ended) return;
+    this._enter("failed", { reason: error.message, error });
+    this._over();
+    this._reject(error);
+  }
+
+  _over() {
+    this._stop.abort();
+    this._wake();
+    this._drained();
+  }
+}
+
+/**
+ * @param {number} delay
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+function pause(delay, signal) {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, delay);
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+  });
+}

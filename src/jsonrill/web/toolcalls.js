@@ -1,0 +1,475 @@
+/**
+ * jsonrill's wire events of tool calls → the calls, with arguments that grow.
+ *
+ * `tools_call_update` brings deltas with their fragments, `tool_result` what a tool answered,
+ * `tools_aggregate` the final state of a message. The sender judges; here it is only followed, and
+ * nothing is ever thrown on data. Which call an event means is `identity.js`'s to know.
+ */
+
+import { FragmentError, Rebuilder } from "./rebuilder.js";
+import { Identity } from "./identity.js";
+import { isObject, own, parse } from "./values.js";
+import { WholeText } from "./wholetext.js";
+
+/** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
+/** @typedef {{code: string, message: string, offset?: number, [field: string]: any}} Problem */
+/**
+ * What one event says about one call; null: nothing. `args` is there only in an aggregate.
+ * @typedef {{id: string | null, index: number | null, name: string | null, text: string | null,
+ *   free: boolean, fragments: unknown[] | null, status: Status | null, error: Problem | null,
+ *   args?: any}} Delta
+ */
+
+// The most argument text that is kept, and the most calls that may be open at once.
+const MOST_TEXT = 64 * 2 ** 20;
+const MOST_CALLS = 10_000;
+const ENDED = ["complete", "error", "truncated"];
+
+/**
+ * How the arguments of a call grow: fragments are applied, the text is kept.
+ *
+ * Text that came without fragments, or with fragments that do not fit, takes their place: from
+ * then on the value is what the whole text says, once it is whole.
+ */
+class Arguments {
+  /** @param {boolean} free the text is no JSON but the value itself */
+  constructor(free) {
+    this.free = free;
+    this.raw = "";
+    this._rebuilder = new Rebuilder();
+    /** @type {WholeText | null} */
+    this._fallback = null;
+  }
+
+  get value() {
+    if (this.free) return this.raw;
+    return this._fallback?.complete ? this._fallback.value : this._rebuilder.value;
+  }
+
+  get whole() {
+    return !this.free && (this._fallback?.complete || this._rebuilder.complete);
+  }
+
+  /**
+   * @param {string | null} text
+   * @param {unknown[] | null} fragments null: none were sent
+   */
+  receive(text, fragments) {
+    if (this.raw.length > MOST_TEXT) return;
+    if (text) this.raw += text;
+    if (fragments !== null && this._fallback === null) {
+      if (this._applied(fragments) || this.free) return;
+    } else if (!text || this.free) {
+      return;
+    }
+    this._fallBack(text ?? "");
+  }
+
+  /**
+   * The text has ended: what was it?
+   * @returns {"complete" | "empty" | "truncated"}
+   */
+  end() {
+    if (this.free || this.whole) return "complete";
+    if (isBlank(this.raw)) return "empty";
+    this._fallBack("").flush();
+    return this.whole ? "complete" : "truncated";
+  }
+
+  /** @param {unknown[]} fragments */
+  _applied(fragments) {
+    try {
+      this._rebuilder.feed(fragments);
+      return true;
+    } catch (error) {
+      if (error instanceof FragmentError) return false;
+      throw error;
+    }
+  }
+
+  /** @param {string} text */
+  _fallBack(text) {
+    if (this._fallback === null) {
+      this._fallback = new WholeText();
+      text = this.raw;
+    }
+    this._fallback.feed(text);
+    return this._fallback;
+  }
+}
+
+/**
+ * One call. It grows with the stream; the `args` it hands out are safe to keep.
+ *
+ * `raw` is the argument text as received; `args` its value as far as known, undefined before
+ * anything is.
+ */
+export class ToolCall {
+  /**
+   * @param {string} id
+   * @param {number | null} index
+   * @param {string} messageId
+   */
+  constructor(id, index, messageId) {
+    this.id = id;
+    this.index = index;
+    this.messageId = messageId;
+    /** @type {string | null} */
+    this.name = null;
+    /** @type {Status} */
+    this.status = "streaming";
+    /** @type {Problem | null} */
+    this.error = null;
+    /** "text": the arguments are free text, not JSON. @type {"json" | "text"} */
+    this.encoding = "json";
+    /** Has a result come? It may be null. */
+    this.answered = false;
+    /** @type {any} */
+    this.result = undefined;
+    this.resultIsError = false;
+    /** For identity: is the id the sender's own? */
+    this.given = true;
+    /** May more of it come? */
+    this.open = true;
+    /** @type {Arguments | null} */
+    this._arguments = null;
+    // What is left of them when all is over.
+    this._raw = "";
+    /** @type {any} */
+    this._args = undefined;
+  }
+
+  /** The argument text as received. */
+  get raw() {
+    return this._arguments?.raw ?? this._raw;
+  }
+
+  /** The arguments as far as they are known, safe to keep. */
+  get args() {
+    return this._arguments === null ? this._args : this._arguments.value;
+  }
+
+  /** Are the arguments whole JSON? (Only `status` says that the sender meant it.) */
+  get whole() {
+    return this.status === "complete" || (this._arguments?.whole ?? false);
+  }
+
+  /** Is it complete or truncated? (One in error may still gain text, or its id.) */
+  get settled() {
+    return this.status === "complete" || this.status === "truncated";
+  }
+
+  /** More of the arguments, or how they ended. @param {Delta} delta */
+  _take(delta) {
+    if (!this.open) return;
+    if (this._arguments === null) {
+      this._arguments = new Arguments(delta.free);
+      if (delta.free) this.encoding = "text";
+    }
+    this._arguments.receive(delta.text, delta.fragments);
+    if (this.status !== "streaming") return;
+    if (delta.status === "error") {
+      this.status = "error";
+      this.error = delta.error ?? {
+        code: "PROVIDER_ERROR",
+        message: "the sender gave no reason",
+      };
+    } else if (delta.status === "complete") {
+      this._close();
+    } else if (delta.status === "truncated") {
+      this.status = "truncated";
+      this._freeze(this.args);
+    }
+  }
+
+  /** Nothing more will come: what has become of it? */
+  _close() {
+    const known = this.args;
+    if (this.status !== "streaming") return this._freeze(known);
+    const outcome = this._arguments?.end() ?? "empty";
+    this.status = outcome === "truncated" ? "truncated" : "complete";
+    this._freeze(outcome === "empty" ? {} : outcome === "complete" ? this.args : known);
+  }
+
+  /** The stream is over and nobody said that the call has ended. */
+  _abandon() {
+    if (this.status === "streaming" && !this._arguments?.whole) {
+      this.status = "truncated";
+      this._freeze(this.args);
+    } else {
+      this._close();
+    }
+  }
+
+  /** The final state, whatever was streamed. @param {Delta} delta */
+  _replace(delta) {
+    const raw = delta.text ?? "";
+    let value;
+    if (Object.hasOwn(delta, "args")) value = delta.args;
+    else if (delta.free) value = raw;
+    else if (raw === this.raw && this.status !== "streaming") value = this.args;
+    else value = isBlank(raw) ? {} : loaded(raw);
+    this.encoding = delta.free ? "text" : "json";
+    this.status = delta.status ?? "complete";
+    this.error = delta.error;
+    this._freeze(value, raw);
+  }
+
+  /**
+   * @param {any} value
+   * @param {string} [raw]
+   */
+  _freeze(value, raw = this.raw) {
+    this._raw = raw;
+    this._args = value;
+    this._arguments = null;
+    this.open = false;
+  }
+}
+
+/** Wire events → tool calls whose arguments grow, however the calls are interleaved. */
+export class ToolCalls {
+  /** @param {{keep?: number}} [options] `keep`: so many calls of ended messages are kept */
+  constructor({ keep = 256 } = {}) {
+    this._keep = keep;
+    /** @type {Identity<ToolCall>} */
+    this._identity = new Identity((id, index, message) => new ToolCall(id, index, message));
+    /** @type {Set<ToolCall>} */
+    this._calls = new Set();
+    // Of these the messages have ended.
+    /** @type {Set<ToolCall>} */
+    this._done = new Set();
+    /** @type {Set<ToolCall>} */
+    this._changed = new Set();
+  }
+
+  /** The calls that are kept, in order of appearance. */
+  get calls() {
+    return [...this._calls];
+  }
+
+  /**
+   * The latest call of this id.
+   * @param {string} id
+   */
+  get(id) {
+    return this._identity.known(id);
+  }
+
+  /**
+   * Read one event, decoded or as JSON text. What is not understood is ignored.
+   * @param {unknown} event
+   * @returns {ToolCall[]} the calls that it changed
+   */
+  add(event) {
+    this._evict();
+    this._changed = new Set();
+    const plain = typeof event === "string" ? loaded(event) : event;
+    if (isObject(plain)) this._read(plain);
+    return [...this._changed];
+  }
+
+  /**
+   * The stream is over: what has not ended is truncated. Another stream may follow.
+   * @returns {ToolCall[]} the calls that it changed
+   */
+  flush() {
+    this._evict();
+    this._changed = new Set();
+    for (const scope of this._identity.ended({ all: true })) this._end(scope);
+    return [...this._changed];
+  }
+
+  /**
+   * Drop the calls of this message, as if it had never come.
+   * @param {string} messageId
+   */
+  forget(messageId) {
+    for (const call of this._identity.forget(messageId)) {
+      this._calls.delete(call);
+      this._done.delete(call);
+    }
+  }
+
+  /** @param {{[key: string]: any}} event */
+  _read(event) {
+    const message = anId(own(event, "messageId"));
+    switch (own(event, "kind")) {
+      case "tools_call_update":
+        for (const call of items(own(event, "tool_call_updates"))) this._call(delta(call), message);
+        break;
+      case "tool_result":
+        this._result(event);
+        break;
+      case "tools_aggregate":
+        this._aggregate(items(either(event, "tool_calls", "toolCalls")), message);
+        for (const result of items(either(event, "tool_results", "toolResults"))) {
+          this._result(result);
+        }
+        break;
+      default:
+    }
+  }
+
+  /**
+   * @param {Delta} delta
+   * @param {string | null} message
+   */
+  _call(delta, message) {
+    const { id, index, name, text, fragments } = delta;
+    const named = id !== null || index !== null || name !== null;
+    if (!named && !text && !fragments?.length) return;
+    const call = this._identity.find(id, index, name, message);
+    if (call === null || !(call.open || this._identity.linked)) return;
+    this._add(call);
+    call.name ??= name;
+    call._take(delta);
+    this._changed.add(call);
+  }
+
+  /** @param {{[key: string]: any}} result */
+  _result(result) {
+    const call = this._identity.known(anId(either(result, "tool_call_id", "toolCallId")));
+    if (call === null) return;
+    // A tool that has answered was called: nothing more of its arguments will come.
+    if (call.open && call.status === "streaming") call._close();
+    call.answered = true;
+    call.result = own(result, "result") ?? null;
+    call.resultIsError = either(result, "is_error", "isError") === true;
+    this._changed.add(call);
+  }
+
+  /**
+   * The final state of a message takes the place of what was streamed.
+   * @param {{[key: string]: any}[]} calls
+   * @param {string | null} message
+   */
+  _aggregate(calls, message) {
+    const told = new Set();
+    for (const said of calls) {
+      const whole = delta(said);
+      if (Object.hasOwn(said, "args")) whole.args = said.args;
+      const call = this._identity.find(whole.id, whole.index, whole.name, message);
+      if (call === null) continue;
+      this._add(call);
+      told.add(call);
+      call.name ??= whole.name;
+      call._replace(whole);
+      this._changed.add(call);
+    }
+    for (const scope of this._identity.ended({ message })) {
+      for (const call of [...scope.calls]) if (!told.has(call)) this._drop(call);
+      this._end(scope);
+    }
+  }
+
+  /** @param {ToolCall} call */
+  _add(call) {
+    if (this._calls.has(call)) return;
+    this._calls.add(call);
+    if (this._calls.size > this._keep + MOST_CALLS) {
+      const [oldest] = this._calls;
+      if (oldest.open) oldest._abandon();
+      this._drop(oldest);
+    }
+  }
+
+  /** @param {import("./identity.js").Scope<ToolCall>} scope */
+  _end(scope) {
+    for (const call of scope.calls) {
+      if (call.open) {
+        call._abandon();
+        this._changed.add(call);
+      }
+      this._done.add(call);
+    }
+  }
+
+  _evict() {
+    for (const call of this._done) {
+      if (this._done.size <= this._keep) break;
+      this._drop(call);
+    }
+  }
+
+  /** @param {ToolCall} call */
+  _drop(call) {
+    this._identity.drop(call);
+    this._calls.delete(call);
+    this._done.delete(call);
+    this._changed.delete(call);
+  }
+}
+
+// ---- what an event says ----
+
+/**
+ * @param {{[key: string]: any}} call
+ * @returns {Delta}
+ */
+function delta(call) {
+  const fragments = own(call, "json_update_fragments");
+  const error = own(call, "error");
+  const status = own(call, "status");
+  return {
+    id: anId(either(call, "tool_call_id", "toolCallId")),
+    index: anIndex(own(call, "index")),
+    name: aText(own(call, "function_name")),
+    text: aText(own(call, "function_args")),
+    free: own(call, "encoding") === "text",
+    fragments: Array.isArray(fragments) ? fragments : null,
+    status: ENDED.includes(status) ? status : null,
+    error: isObject(error) ? /** @type {Problem} */ (error) : null,
+  };
+}
+
+/**
+ * A field by its name here, else by its name elsewhere.
+ * @param {{[key: string]: any}} holder
+ * @param {string} snake
+ * @param {string} camel
+ */
+function either(holder, snake, camel) {
+  return own(holder, snake) ?? own(holder, camel);
+}
+
+/**
+ * An id, if this is one: not empty, and not the "null" that some clients fill in.
+ * @param {unknown} value
+ */
+function anId(value) {
+  return typeof value === "string" && value !== "" && value !== "null" ? value : null;
+}
+
+/** @param {unknown} value */
+function anIndex(value) {
+  return typeof value === "number" && Number.isInteger(value) ? value : null;
+}
+
+/** @param {unknown} value */
+function aText(value) {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/**
+ * The objects in what should be a list of objects.
+ * @param {unknown} value
+ * @returns {{[key: string]: any}[]}
+ */
+function items(value) {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Nothing but white space, as JSON has it. @param {string} text */
+function isBlank(text) {
+  return /^[ \t\n\r]*$/.test(text);
+}
+
+/** What the text says, undefined if it is not JSON. @param {string} text */
+function loaded(text) {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}

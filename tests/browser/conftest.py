@@ -1,0 +1,60 @@
+"""A real Chromium, one for each module of tests, and the page of a server with simulated models.
+
+The page's policy forbids evaluating strings, so that nothing here waits for a function in the page:
+locators and `until` look again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from server.processes import Server
+from support import need_command
+
+from .look import Shown
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    executable = need_command("chromium")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all pages of a module: what the browser has fetched need not be sent again."""
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    made.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    made = context.new_page()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("demo"), demo=True, retry=100) as server:
+        yield server
+
+
+@pytest.fixture
+def shown(page: Page, demo: Server) -> Iterator[Shown]:
+    """The page, open; whatever it logs, refuses or throws is a failure."""
+    seen = Shown(page, demo.url)
+    seen.open()
+    yield seen
+    seen.check()
+    page.evaluate("localStorage.clear()")

@@ -1,0 +1,280 @@
+"""The page with simulated models: what is chosen streams, in every format, and survives."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from jsonrill.server.models import models
+from server.processes import Server
+
+from .look import Shown
+
+MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE", "ALL-TOGETHER", "BATCH")
+
+
+def said(name: str) -> str:
+    return models()[name].says()
+
+
+def test_a_model_is_chosen_and_streams(shown: Shown) -> None:
+    expect(shown.page.locator(".blank .main")).to_be_visible()
+    shown.speed(1)
+    shown.model("recipe")
+    expect(shown.page.locator("#pane-1 .growing, #pane-1 .caret-line").first).to_be_visible()
+    expect(shown.page.locator("#raw .cursor")).to_be_visible()
+    expect(shown.page.locator("#dot")).to_have_attribute("data-state", "live")
+    shown.done()
+    assert shown.raw() == said("recipe")
+    assert shown.value("title") == "Lentil soup with roasted carrots"
+    assert shown.value("kcal") == "412" and shown.value("vegetarian") == "true"
+    assert shown.line("2").last.inner_text().endswith("Serve with the carrots on top.")
+    expect(shown.page.locator(".growing, .caret-line")).to_have_count(0)
+    expect(shown.page.locator("#raw .cursor")).to_be_hidden()
+    assert shown.figure("gaps", "#raw-figures") == "0"
+
+
+def test_what_is_new_flashes_unless_motion_is_unwanted(shown: Shown) -> None:
+    flashes = "document.getAnimations().filter((it) => !(it instanceof CSSAnimation)).length"
+    shown.model("recipe")
+    shown.until(lambda: shown.page.evaluate(flashes) > 0)
+    shown.page.emulate_media(reduced_motion="reduce")
+    shown.until(lambda: shown.page.evaluate("document.getAnimations().length") == 0)
+    shown.line("serves").wait_for()
+    assert shown.page.evaluate("document.getAnimations().length") == 0
+
+
+def test_every_format_of_values_ends_in_the_same_document(shown: Shown) -> None:
+    shown.speed(5)
+    for format in ("fragments", "compact", "data", "delta"):
+        shown.choose("format", format)
+        shown.model("recipe")
+        shown.choose("format", format)
+        shown.done()
+        for key, path in (("notes", "root.notes"), ("2", "root.steps[2]"), ("unit", "")):
+            shown.line(key).last.click()
+            shown.pane().locator(".copy-value").click()
+            expect(shown.pane().locator(".path")).to_have_text(re.compile(f"^{re.escape(path)}"))
+        document = json.loads(said("recipe"))
+        shown.line("notes").click()
+        shown.pane().locator(".copy-value").click()
+        assert json.loads(shown.copied()) == document["notes"]
+        shown.line("ingredients").click()
+        shown.pane().locator(".copy-value").click()
+        assert json.loads(shown.copied()) == document["ingredients"]
+
+
+def test_five_modes_of_the_same_stream(shown: Shown) -> None:
+    shown.speed(5)
+    shown.model("voyage")
+    shown.done()
+    counts = {}
+    for mode in MODES:
+        shown.choose("mode", mode)
+        shown.until(lambda: shown.pane().locator(".badge.completed").count())
+        shown.until(lambda: shown.figure("last id") not in ("–", ""))
+        # All has been published: what this mode says is there at once.
+        shown.until(lambda: shown.state().startswith("Complete"))
+        time.sleep(0.2)
+        counts[mode] = int(shown.figure("events"))
+    assert counts["REALTIME"] > counts["PROGRESSIVE"] > counts["ONE-BY-ONE"] == 5
+    assert counts["ALL-TOGETHER"] == 5 and counts["BATCH"] == 1
+
+
+def test_two_formats_side_by_side(shown: Shown) -> None:
+    shown.speed(3)
+    shown.page.locator("#compare").check()
+    shown.model("voyage")
+    shown.choose("format", "compact", pane=2)
+    shown.done()
+    assert shown.value("voyage", pane=2) == "Along the quiet coast"
+    assert shown.pane(1).locator(".badge.completed").count() == 5
+    assert int(shown.figure("events")) > 5
+    shown.page.locator("#compare").uncheck()
+    expect(shown.pane(2)).to_be_hidden()
+
+
+def test_chunks_are_told_apart(shown: Shown) -> None:
+    shown.speed(5)
+    shown.model("ferry")
+    shown.choose("format", "chunks")
+    shown.done()
+    pieces = shown.pane().locator(".piece")
+    assert pieces.count() > 10
+    assert json.loads("".join(pieces.all_text_contents())) == json.loads(
+        said("ferry").splitlines()[-1]
+    )
+
+
+def test_tool_calls_grow_in_cards(shown: Shown) -> None:
+    shown.model("harbour")
+    shown.speed(5)
+    cards = shown.page.locator(".card")
+    expect(cards).to_have_count(2)
+    expect(cards.first).to_have_attribute("data-status", "streaming")
+    shown.page.locator("#again").click()
+    shown.done()
+    assert cards.locator("h4").all_inner_texts() == ["get_tides", "book_berth"]
+    assert cards.locator(".badge").all_inner_texts() == ["complete", "complete"]
+    assert shown.value("harbour") == "Old mole" and shown.value("name") == "Kittiwake"
+    assert "04:12" in cards.first.locator(".result").inner_text()
+    assert "Berth C14 is yours" in cards.last.locator(".result").inner_text()
+    cards.last.locator("summary").click()
+    assert json.loads(cards.last.locator(".text").inner_text())["boat"]["draught"] == 1.6
+
+
+def test_a_broken_call_shows_its_text_and_leaves_the_other_alone(shown: Shown) -> None:
+    shown.speed(5)
+    shown.model("stumble")
+    shown.done()
+    cards = shown.page.locator(".card")
+    assert cards.locator(".badge").all_inner_texts() == ["complete", "error"]
+    broken = cards.last
+    assert "INVALID_JSON" in broken.locator(".problem").inner_text()
+    assert broken.locator("mark").inner_text() == "y"
+    assert '"urgent": y' in broken.locator(".text").inner_text()
+    assert "Double the lines tonight" in broken.locator(".text").inner_text()
+    assert shown.state() == "Ended, with an error"
+
+
+@pytest.mark.parametrize(
+    "name, mark, before, code",
+    [
+        ("invalid", "p", '"state": ', "INVALID_JSON"),
+        ("booking", '"', '"transfer": ', "INVALID_SCHEMA"),
+    ],
+)
+def test_an_error_is_marked_at_its_character(
+    shown: Shown, name: str, mark: str, before: str, code: str
+) -> None:
+    shown.speed(4)
+    shown.model(name)
+    shown.done()
+    fault = shown.page.locator("#raw mark.fault")
+    assert fault.inner_text() == mark
+    text_before = fault.evaluate(
+        """(mark) => {
+            const range = new Range();
+            range.setStart(document.querySelector("#raw"), 0);
+            range.setEndBefore(mark);
+            return range.toString();
+        }"""
+    )
+    assert text_before.endswith(before) and said(name).startswith(text_before + mark)
+    assert code in shown.page.locator("#raw .fault-note").inner_text()
+    assert shown.pane().locator(".badge.error").count() == 1
+    assert shown.raw() == said(name)
+    for other in ("fragments", "chunks"):
+        shown.choose("format", other)
+        assert shown.page.locator("#raw mark.fault").count() == 1
+
+
+def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
+    shown.speed(1)
+    shown.model("recipe")
+    shown.line("serves").wait_for()
+    shown.page.locator("#disconnect").click()
+    expect(shown.page.locator("#resume")).to_be_enabled()
+    expect(shown.page.locator("#state")).to_have_text(re.compile(r"Disconnected after event \d+"))
+    last = shown.figure("last id")
+    time.sleep(0.6)
+    # The stream goes on without the page.
+    assert shown.figure("last id") == last
+    shown.page.locator("#resume").click()
+    shown.done()
+    assert shown.raw() == said("recipe")
+    assert shown.figure("reconnects") == "1" and shown.figure("duplicates") == "0"
+    assert shown.figure("gaps", "#raw-figures") == shown.figure("duplicates", "#raw-figures") == "0"
+
+
+def test_a_model_is_stopped(shown: Shown) -> None:
+    shown.model("recipe")
+    shown.line("serves").wait_for()
+    shown.page.locator("#stop").click()
+    shown.done()
+    assert "CANCELLED" in shown.pane().locator(".problem").inner_text()
+    assert said("recipe").startswith(shown.raw()) and shown.raw() != said("recipe")
+
+
+def test_the_events_are_listed(shown: Shown) -> None:
+    shown.speed(5)
+    shown.page.locator("#log summary").click()
+    shown.model("recipe")
+    shown.done()
+    lines = shown.page.locator(".log-line")
+    shown.until(lambda: lines.count() > 10)
+    assert lines.first.locator(".data").inner_text().startswith('[{"path":"root"')
+    assert lines.last.locator(".id").inner_text().isdigit()
+
+
+class Producer(threading.Thread):
+    """Posts pieces, numbered, again and again until each was taken: as one that will not lose."""
+
+    def __init__(self, server: Server, stream: str, pieces: list[str]) -> None:
+        super().__init__()
+        self.server = server
+        self.stream = stream
+        self.pieces = pieces
+
+    def run(self) -> None:
+        with httpx2.Client(base_url=self.server.url, trust_env=False, timeout=5) as self.http:
+            for number, piece in enumerate(self.pieces, start=1):
+                headers = {"content-type": "text/plain", "producer-seq": str(number)}
+                self.insist("chunks", content=piece, headers=headers)
+                time.sleep(0.02)
+            self.insist("close")
+
+    def insist(self, what: str, **more: Any) -> None:
+        while True:
+            try:
+                url = f"/v1/streams/{self.stream}/{what}"
+                if self.http.post(url, **more).status_code == 200:
+                    return
+            except httpx2.HTTPError:
+                pass
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("producer, how", [("a publisher", "kill"), ("a model", "end")])
+def test_a_stream_survives_a_restart_of_the_server(
+    tmp_path: Path, page: Page, producer: str, how: str
+) -> None:
+    store = f"sqlite:///{tmp_path}/log.db"
+    with Server(tmp_path, demo=True, store=store, retry=100) as server:
+        shown = Shown(page, server.url)
+        shown.open()
+        text = said("voyage")
+        if producer == "a model":
+            shown.slide("#piece", 3)
+            shown.model("voyage")
+            posting = None
+        else:
+            made = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()["id"]
+            pieces = [text[at : at + 8] for at in range(0, len(text), 8)]
+            posting = Producer(server, made, pieces)
+            posting.start()
+            page.locator("#open-box summary").click()
+            page.locator("#open-id").fill(made)
+            page.locator("#open-form .main").click()
+        shown.until(lambda: len(shown.raw()) > 80)
+        getattr(server, how)()
+        server.start()
+        shown.done(60)
+        if posting is not None:
+            posting.join()
+        assert shown.raw() == text
+        assert int(shown.figure("reconnects")) >= 1
+        for place in ("#pane-1 .pane-foot", "#raw-figures"):
+            assert shown.figure("duplicates", place) == "0"
+        assert shown.figure("gaps", "#raw-figures") == "0"
+        shown.choose("format", "fragments")
+        shown.until(lambda: shown.line("4").count())
+        assert shown.value("voyage") == "Along the quiet coast"

@@ -1,0 +1,104 @@
+/** Parts of the page that need no page: what is shown of a text, what a pasted one is, frames. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { detect, pieces, plan } from "../../src/jsonrill/web/replay.js";
+import { counted, grouped, size, unitsOf, visible } from "../../src/jsonrill/web/visible.js";
+
+test("what cannot be seen, or reorders, becomes a sign", () => {
+  assert.equal(visible("plain tèxt 😀 \t\n"), "plain tèxt 😀 \t\n");
+  assert.equal(visible("\u001b[31m\u0000\u007f\u0085"), "‹U+001B›[31m‹U+0000›‹U+007F›‹U+0085›");
+  assert.equal(visible("a\u202eb\u2066c\u2069\u200f\u061c"), "a‹U+202E›b‹U+2066›c‹U+2069›‹U+200F›‹U+061C›");
+  assert.equal(visible("\u200b\ufeff\u2028\u2029\u00ad"), "‹U+200B›‹U+FEFF›‹U+2028›‹U+2029›‹U+00AD›");
+  assert.equal(visible("\ud83d \ude00 😀"), "‹U+D83D› ‹U+DE00› 😀");
+  assert.equal(visible("a\u{e0041}b"), "a‹U+E0041›b");
+  // Joined emoji and letters that are written from right to left are what they are.
+  assert.equal(visible("👩‍🚀 שלום مرحبا"), "👩‍🚀 שלום مرحبا");
+});
+
+test("no character that reorders text is left", () => {
+  for (let code = 0; code < 0x3000; code += 1) {
+    const shown = visible(String.fromCodePoint(code));
+    assert.ok(!/[\p{Bidi_Control}]/u.test(shown) || code === 0x200c || code === 0x200d, code.toString(16));
+    if (/\p{Cc}/u.test(shown)) assert.ok("\t\n".includes(shown), code.toString(16));
+  }
+});
+
+test("characters are counted as Python counts them", () => {
+  assert.equal(unitsOf("a😀b", 0), 0);
+  assert.equal(unitsOf("a😀b", 2), 3);
+  assert.equal(unitsOf("a😀b", 3), 4);
+  assert.equal(unitsOf("a😀b", 99), 4);
+});
+
+test("figures for people", () => {
+  assert.deepEqual([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1\u202f000", "1\u202f234\u202f567"]);
+  assert.deepEqual([12, 1200, 2_500_000].map(size), ["12 B", "1.2 kB", "2.5 MB"]);
+  assert.equal(counted(1, "match", "matches"), "1 match");
+  assert.equal(counted(2, "match", "matches"), "2 matches");
+});
+
+const KINDS = [
+  ['{"a": [1, 2]}', "text"],
+  ['{\n "a": 1\n}', "text"],
+  ['{"a": oops', "text"],
+  ["", "text"],
+  ["plain words\nand more", "text"],
+  ["12", "text"],
+  ['{"a":1}\n{"b":2}', "many"],
+  ["1\n2\n3", "many"],
+  ['{"a":"x"}\n\n{"a":"xy"}\n{"a":"xyz","b":1}', "snapshots"],
+  ['[1]\n[1,2]', "snapshots"],
+  ['{"choices":[]}\n{"choices":[{}]}', "events"],
+  ['{"type":"message_start"}\r\n{"type":"message_stop"}', "events"],
+  ['data: {"choices":[]}\n\ndata: [DONE]\n', "sse"],
+  ['event: x\ndata: {"type":"y"}\nid: 1\n\n: comment\n', "sse"],
+];
+for (const [text, kind] of KINDS) {
+  test(`${JSON.stringify(text).slice(0, 40)} is ${kind}`, () => assert.equal(detect(text), kind));
+}
+
+test("pieces, joined, are the text, and no character is cut", () => {
+  const text = "ab😀cd🌊🌊ef";
+  for (const size of [1, 2, 3, 7, 100]) {
+    const cut = pieces(text, size);
+    assert.equal(cut.join(""), text);
+    for (const piece of cut) assert.ok([...piece].length <= size && piece.isWellFormed());
+  }
+  assert.deepEqual(pieces("", 4), []);
+  assert.ok(pieces("x".repeat(1_000_000), 1).length <= 50_000);
+});
+
+test("a plan says how to publish", () => {
+  assert.deepEqual(plan("[1, 2]", "text", 4).lines, ['"[1, "', '"2]"']);
+  assert.deepEqual(plan("1\n2", "many", 9).options, { many: true });
+  const snapshots = plan('{"a":1}\n\n{"a":1,"b":2}\n', "snapshots", 4);
+  assert.deepEqual(snapshots.lines, ['{"a":1}', '{"a":1,"b":2}']);
+  assert.deepEqual(snapshots.options, { input: "snapshots" });
+  const events = plan('data: {"x":\ndata: 1}\n\ndata: [DONE]\n\ndata: {"tool_calls":1}', "sse", 4);
+  assert.deepEqual(events.lines.map((line) => JSON.parse(line)), [{ x: 1 }, { tool_calls: 1 }]);
+  assert.equal(events.suits, "calls");
+  assert.equal(plan('{"choices":[]}', "events", 4).suits, "fragments");
+});
+
+test("drawing is asked for once a frame, and goes on where it was not done", async () => {
+  /** @type {(() => void)[]} */
+  const asked = [];
+  globalThis.requestAnimationFrame = (work) => asked.push(work);
+  const { Frames } = await import("../../src/jsonrill/web/frames.js");
+  const frames = new Frames();
+  const drawn = [];
+  const slow = () => drawn.push("slow") < 3;
+  const quick = () => {
+    drawn.push("quick");
+    return false;
+  };
+  for (let at = 0; at < 5; at += 1) frames.ask(slow);
+  frames.ask(quick);
+  assert.equal(asked.length, 1);
+  // A hidden tab has no frames: nothing is drawn, nothing is lost.
+  assert.deepEqual(drawn, []);
+  while (asked.length) asked.shift()();
+  assert.deepEqual(drawn, ["slow", "quick", "slow"]);
+});

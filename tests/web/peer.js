@@ -1,0 +1,105 @@
+/**
+ * The modules as a program: one job a line on stdin, one answer a line on stdout, both JSON.
+ *
+ * Values are answered as JSON texts, so that their numbers and the order of their keys are seen.
+ */
+
+import { createInterface } from "node:readline";
+
+import { applyDelta } from "../../src/jsonrill/web/delta.js";
+import { SSEDecoder } from "../../src/jsonrill/web/events.js";
+import { fromPointer, fromText, toPointer, toText } from "../../src/jsonrill/web/paths.js";
+import { Rebuilder } from "../../src/jsonrill/web/rebuilder.js";
+import { ToolCalls } from "../../src/jsonrill/web/toolcalls.js";
+import { parse, stringify } from "../../src/jsonrill/web/values.js";
+import { frozen } from "./support.js";
+
+const text = (value) => (value === undefined ? null : stringify(value));
+
+/** What `work` gives, or the name of its error. */
+function tried(work) {
+  try {
+    return { value: work() };
+  } catch (error) {
+    return { error: error.name };
+  }
+}
+
+const jobs = {
+  /** What shows after each item, looked at each time and only at the end. */
+  rebuild({ items, dialect }) {
+    const looked = new Rebuilder({ dialect, onMisfit: "collect" });
+    const unseen = new Rebuilder({ dialect, onMisfit: "collect" });
+    const kept = [];
+    const steps = items.map((item) => {
+      const before = looked.misfitCount;
+      const fragment = looked.add(item);
+      unseen.add(item);
+      const value = frozen(looked.value);
+      const shown = text(value);
+      kept.push([value, shown]);
+      const open = looked.openPath;
+      return [
+        shown,
+        open && toText(open),
+        looked.complete,
+        looked.misfitCount > before,
+        fragment && [fragment.kind, fragment.pathText],
+      ];
+    });
+    if (kept.some(([value, shown]) => text(value) !== shown)) throw new Error("a value changed");
+    if (text(unseen.value) !== text(looked.value)) throw new Error("looking makes a difference");
+    if (unseen.misfitCount !== looked.misfitCount) throw new Error("looking changes what fits");
+    return steps;
+  },
+
+  /** The calls after each event, and after the end. */
+  calls({ events, keep }) {
+    const calls = new ToolCalls({ keep });
+    const shown = () =>
+      calls.calls.map((call) => ({
+        ...call,
+        _arguments: null,
+        _args: null,
+        args: text(frozen(call.args)),
+        raw: call.raw,
+        result: text(call.result),
+        whole: call.whole,
+      }));
+    const steps = events.map((event) => (calls.add(frozen(event)), shown()));
+    calls.flush();
+    return [...steps, shown()];
+  },
+
+  /** The value after each delta. */
+  deltas({ previous, deltas }) {
+    let value = previous;
+    return deltas.map((delta) =>
+      tried(() => text((value = frozen(applyDelta(value, frozen(delta)))))),
+    );
+  },
+
+  events({ pieces }) {
+    const decoder = new SSEDecoder();
+    const found = pieces.map((piece) =>
+      decoder.feed(Buffer.from(piece, "base64")).map(({ type, data, id }) => [type, data, id]),
+    );
+    return [found, decoder.lastEventId, decoder.retry];
+  },
+
+  path: ({ path }) => [toText(path), toPointer(path)],
+  fromText: ({ path }) => tried(() => fromText(path)),
+  fromPointer: ({ pointer, value }) => tried(() => fromPointer(pointer, value)),
+  parse: ({ json }) => tried(() => text(parse(json))),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { job, ...rest } = parse(line);
+  let answer;
+  try {
+    answer = { answer: jobs[job](rest) };
+  } catch (error) {
+    answer = { failure: String(error.stack) };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

@@ -1,0 +1,73 @@
+"""events.js in a real browser: fetch and EventSource against a server that is not kind."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from support import ROOT, need_command
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+READ = """async ([open, url]) => {
+    const module = await import("/web/events.js");
+    const ids = [];
+    const stream = module[open](url, { retry: 5, maxDelay: 20, onEvent: ({ id }) => ids.push(id) });
+    const reason = await stream.done.catch((error) => `${error.name} ${error.status}`);
+    const { duplicates, reconnects, bytes } = stream;
+    return { ids, reason, duplicates, reconnects, bytes };
+}"""
+ALL = [str(id) for id in range(1, 11)]
+ENDS = {
+    "close": "CLOSE",
+    "nothing": "204",
+    "again": "CLOSE",
+    "errors": "CLOSE",
+    "inside": "CLOSE",
+}
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    command = [need_command("node"), str(ROOT / "tests" / "web" / "site.js")]
+    chromium = need_command("chromium")
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as site:
+        assert site.stdin is not None and site.stdout is not None
+        url = site.stdout.readline().strip()
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            page = browser.new_page()
+            page.goto(url)
+            yield page
+            browser.close()
+        site.stdin.close()
+
+
+@pytest.mark.parametrize("case", ENDS)
+@pytest.mark.parametrize("opening", ["openEvents", "openEventSource"])
+def test_every_event_once_and_in_order(page: Page, opening: str, case: str) -> None:
+    found: dict[str, Any] = page.evaluate(READ, [opening, f"/events?case={case}&{opening}"])
+    assert found["ids"] == ALL
+    assert found["reason"] == ENDS[case]
+    assert found["reconnects"] >= 2
+    assert found["bytes"] > 0
+    assert (found["duplicates"] > 0) == (case == "again")
+
+
+@pytest.mark.parametrize("opening", ["openEvents", "openEventSource"])
+def test_a_refusal_is_told(page: Page, opening: str) -> None:
+    found = page.evaluate(READ, [opening, "/events?case=missing"])
+    assert (found["ids"], found["reason"]) == ([], "EventsError 404")
+
+
+def test_what_is_missing_in_the_middle_was_asked_for(page: Page) -> None:
+    """Started after an id, nothing before it comes."""
+    read = READ.replace("retry: 5,", 'retry: 5, after: "7",')
+    for opening in ("openEvents", "openEventSource"):
+        found = page.evaluate(read, [opening, "/events?case=close"])
+        assert (found["ids"], found["reason"]) == (["8", "9", "10"], "CLOSE")

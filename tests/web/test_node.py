@@ -1,0 +1,67 @@
+"""The modules for the browser: their tests run in node, their types are checked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from npm import installed
+from support import ROOT, need_command
+
+HERE = Path(__file__).parent
+WEB = ROOT / "src" / "jsonrill" / "web"
+TESTS = sorted(HERE.glob("*.test.js"))
+CHECKS = (
+    *("--allowJs", "--checkJs", "--strict", "--noEmit", "--noUnusedLocals", "--noImplicitReturns"),
+    *("--noFallthroughCasesInSwitch", "--target", "es2022", "--module", "nodenext"),
+    *("--lib", "es2022,dom,dom.iterable,dom.asynciterable"),
+)
+
+
+def run(*command: str | Path, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=seconds, encoding="utf8"
+    )
+
+
+@pytest.mark.parametrize("file", TESTS, ids=lambda file: file.name)
+def test_in_node(file: Path) -> None:
+    done = run(need_command("node"), "--test", "--test-reporter=spec", file)
+    assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
+    # A file whose tests are not found passes as one empty test.
+    assert "tests 0" not in done.stdout
+
+
+def test_a_test_that_fails_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.test.mjs"
+    file.write_text('import { test } from "node:test"; test("x", () => { throw Error("found"); });')
+    done = run(need_command("node"), "--test", "--test-reporter=spec", file)
+    assert done.returncode != 0 and "found" in done.stdout
+
+
+@pytest.fixture(scope="session")
+def tsc() -> list[str]:
+    folder = installed(HERE, "web")
+    compiler = folder / "node_modules" / "typescript" / "bin" / "tsc"
+    return [need_command("node"), os.fspath(compiler), *CHECKS]
+
+
+def test_types(tsc: list[str]) -> None:
+    files = sorted(WEB.glob("*.js"))
+    assert files
+    done = run(*tsc, *files)
+    assert done.returncode == 0, f"\n{done.stdout}"
+
+
+def test_a_wrong_type_is_noticed(tsc: list[str], tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.js"
+    use = "new Rebuilder({dialect: 'xml'}).add(); /** @type {number} */ const n = 'x'; n;"
+    module = os.path.relpath(WEB / "rebuilder.js", tmp_path)
+    wrong.write_text(f"import {{ Rebuilder }} from {module!r}; {use}")
+    done = run(*tsc, wrong)
+    assert done.returncode != 0
+    for code in ("TS2322", "TS2554"):
+        assert code in done.stdout, done.stdout
