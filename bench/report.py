@@ -200,9 +200,9 @@ WHY: Final = {
         "compiled modules are for."
     ),
     "cost of a piece": (
-        "The first thousand characters of the text are nearly all prose, the cheapest there is, and "
-        "a value of 10 MB has so many objects that Python's collector is felt as it walks through "
-        "them. With the collector switched off it was 1.2×; the rivals grow in the same way."
+        "The first thousand characters of the text are nearly all prose, the cheapest there is; "
+        "and a value of 10 MB has so many objects that Python's collector is felt as it walks "
+        "through them. With the collector off it was 1.2×; the rivals grow in the same way."
     ),
     "58 B, live value, compiled": (
         "Making three objects and the two calls a piece are nearly all there is; tried: lists and "
@@ -226,7 +226,9 @@ def missed(found: Results) -> str:
         return ""
     points = "\n".join(f"- *{row}*: {reason}" for reason, row in said.items())
     return f"""
-### Where it was not reached, and why
+### Where it was not reached
+
+Why, and what was tried:
 
 {points}
 """
