@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, Final, Literal, get_args
 
-from ..machine import Limits
+from ..limits import Limits
 from ..rules import rule_names
 
 Kind = Literal["calls", "check", "chunks", "fragments", "updates", "values"]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded
-from ..machine import Repair
 from ..parser import Parser
 from ..rebuilder import Rebuilder
+from ..sink import Repair
 
 if TYPE_CHECKING:
     from ..schema import Schema, Violation

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..machine import Repair
+from ..sink import Repair
 from .record import Stream
 from .summary import Spread, Summary
 
@@ -32,6 +32,18 @@ class Tally:
         self.characters += len(text)
         if self.errors:
             self.after_error += len(text)
+
+    def read(self, texts: list[str], first: int, last: int, until: int) -> None:
+        """All at once: what came, the pieces of the first value and the last change, and the one
+        at which reading stopped."""
+        most = len(self.stream.pieces)
+        for name, count in (("first", first), ("last", last)):
+            if count:
+                setattr(self, name, (min(count, most), sum(map(len, texts[:count]))))
+        self.pieces = min(len(texts), most)
+        self.characters = sum(map(len, texts))
+        if self.errors:
+            self.after_error = sum(map(len, texts[until:]))
 
     def rest(self, texts: Iterator[str]) -> None:
         """What came after an error; that of snapshots ends with the first."""

@@ -93,34 +93,49 @@ ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, Violated)
 def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
     """Read the text of a stream to its end or to its error, measuring.
 
-    This is where the time goes, once for each piece: hence no calls that could be spared.
+    This is where the time goes, once for each piece: hence two loops, and lengths only at the end.
     """
     document = work.document()
     feed = document.feed
-    pieces = characters = changed = changed_at = 0
-    source = texts(stream, work.job)
+    seen, source = _kept(stream, work.job)
+    numbered = enumerate(source, start=1)
+    pieces = first = last = 0
     try:
-        for text in source:
-            pieces += 1
-            characters += len(text)
+        for pieces, text in numbered:
             if feed(text):
-                changed, changed_at = pieces, characters
-                if tally.first is None and _shows(document):
-                    tally.first = (pieces, characters)
+                last = pieces
+                if _shows(document):
+                    first = pieces
+                    break
+        for pieces, text in numbered:
+            if feed(text):
+                last = pieces
         if document.flush():
-            changed, changed_at = pieces, characters
+            last = pieces
     except ERRORS as error:
         tally.errors.append(error_row(error))
         if document.changed:
-            changed, changed_at = pieces, characters
-    if changed:
-        tally.last = (min(changed, len(stream.pieces)), changed_at)
-        if tally.first is None and _shows(document):
-            tally.first = tally.last
-    tally.pieces, tally.characters = min(pieces, len(stream.pieces)), characters
+            last = pieces
+    first = first or (last if _shows(document) else 0)
+    for _ in source if tally.errors else ():
+        pass
+    tally.read(seen, first, last, pieces)
     tally.repairs = document.repairs
-    tally.rest(source)
     return document
+
+
+def _kept(stream: Stream, job: Job) -> tuple[list[str], Iterator[str]]:
+    """The texts of a stream as they come, and a list that has those which have come."""
+    if stream.form in ("chunks", "text"):
+        return stream.pieces, iter(stream.pieces)
+    seen: list[str] = []
+
+    def keep() -> Iterator[str]:
+        for text in texts(stream, job):
+            seen.append(text)
+            yield text
+
+    return seen, keep()
 
 
 def _shows(document: Document | Judged) -> bool:
