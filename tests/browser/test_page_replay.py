@@ -22,7 +22,6 @@ def at(shown: Shown) -> tuple[int, int]:
 
 
 def test_a_text_is_replayed_in_pieces(shown: Shown) -> None:
-    shown.speed(3)
     shown.paste(TEXT)
     expect(shown.page.locator("#paste-found")).to_have_text("This is JSON text.")
     expect(shown.page.locator("#player")).to_be_visible()
