@@ -12,7 +12,14 @@ import { isObject } from "./values.js";
 // A stream of the server has at most 100 000 records.
 const MOST_RECORDS = 50_000;
 const SSE_LINE = /^(?:data|event|id|retry)?:/;
-const EVENT_KEYS = ["choices", "candidates", "type", "kind", "contentBlockDelta", "contentBlockStart"];
+// What only providers' events have; and what anybody's records may have, where its value tells.
+const EVENT_KEYS = [
+  ...["choices", "candidates", "event_type", "messageStart", "messageStop"],
+  ...["contentBlockStart", "contentBlockDelta", "contentBlockStop"],
+];
+const VAGUE_KEYS = ["type", "kind", "metadata"];
+const EVENT_TYPES =
+  /^(?:(?:message|content|response|conversation|function|tools?|agent)[._]|text-|tool-|start-step|RUN_|TEXT_|TOOL_)/;
 const TOOLS = /tool|function_?call/i;
 
 export const KIND_NAMES = {
@@ -33,9 +40,20 @@ export function detect(text) {
   if (lines.length > 1 && lines.every((line) => SSE_LINE.test(line))) return "sse";
   if (parsed(text) !== undefined || lines.length < 2) return "text";
   const values = lines.map(parsed);
-  if (values.some((value) => value === undefined)) return "text";
-  if (values.every(isEvent)) return "events";
+  const whole = values.filter((value) => value !== undefined);
+  // A log may have a broken line, and is often cut off in its last one.
+  if (whole.length < values.length) return isLog(values[0], whole.length, lines.length) ? "many" : "text";
+  if (values.every(isEvent) && values.some(isProviders)) return "events";
   return growing(values) ? "snapshots" : "many";
+}
+
+/**
+ * @param {any} first
+ * @param {number} whole so many lines are JSON
+ * @param {number} all
+ */
+function isLog(first, whole, all) {
+  return typeof first === "object" && first !== null && 2 * whole >= all;
 }
 
 /**
@@ -52,7 +70,13 @@ function parsed(text) {
 
 /** @param {any} value */
 function isEvent(value) {
-  return isObject(value) && EVENT_KEYS.some((key) => Object.hasOwn(value, key));
+  return isObject(value) && [...EVENT_KEYS, ...VAGUE_KEYS].some((key) => Object.hasOwn(value, key));
+}
+
+/** @param {any} event */
+function isProviders(event) {
+  if (EVENT_KEYS.some((key) => Object.hasOwn(event, key))) return true;
+  return EVENT_TYPES.test(String(event.type ?? event.kind));
 }
 
 /**
