@@ -107,6 +107,31 @@ def test_two_faults_in_one_line(shown: Shown, http: httpx2.Client) -> None:
         assert shown.raw() == text
 
 
+def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Client) -> None:
+    schema = {"type": "object", "required": ["k at character 2, in root"]}
+    shown.choose("format", "data")
+    read(shown, published(http, '{"z": 1}', schema=schema))
+    shown.done()
+    expect(shown.page.locator("#raw .fault-note")).to_contain_text("at character 0, in root")
+    assert shown.page.locator("#raw mark").inner_text() == "{"
+    shown.paste('{"x at character 1, in root": oops}', "text")
+    expect(shown.page.locator("#raw mark")).to_have_text("o")
+
+
+def test_of_arguments_and_result_one_value_is_selected(shown: Shown) -> None:
+    shown.speed(5)
+    shown.model("harbour")
+    shown.done()
+    card = shown.page.locator(".card").first
+    card.locator(".arguments [role=treeitem]").nth(1).click()
+    assert shown.pane().locator(".path").inner_text() == "root.harbour"
+    card.locator(".result .row").first.click()
+    assert shown.page.locator("[aria-selected=true]").count() == 1
+    assert shown.pane().locator(".path").inner_text() == "root"
+    shown.page.keyboard.press("c")
+    shown.until(lambda: "tide" in shown.copied() or "{" in shown.copied())
+
+
 def test_what_failed_leaves_nothing_of_what_was_before(shown: Shown) -> None:
     shown.speed(5)
     shown.paste('{"before": 1}')

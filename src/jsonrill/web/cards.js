@@ -17,6 +17,7 @@ class Card {
    */
   constructor(call, onSelect) {
     this.call = call;
+    this._onSelect = onSelect;
     this.element = make("article", "card");
     this.name = make("h4");
     this.badge = make("span", "badge");
@@ -107,7 +108,13 @@ class Card {
     this.result.classList.toggle("bad", call.resultIsError);
     this.result.hidden = false;
     tree.set(read(call.result));
-    new TreeView(place, tree, { label: "Result", follows: false, flashes: false }).paint(Infinity);
+    const view = new TreeView(place, tree, {
+      label: "Result",
+      follows: false,
+      flashes: false,
+      onSelect: (node) => this._onSelect(view, node),
+    });
+    view.paint(Infinity);
   }
 }
 

@@ -25,16 +25,23 @@ import { TreeView } from "./view.js";
  * @returns {Fault}
  */
 export function faultOf(problem) {
-  const found = / at character (\d+), in (root[^]*)$/.exec(problem.message);
-  if (found === null) return { problem, offset: null, path: [] };
-  let path;
-  try {
-    path = fromText(found[2]);
-  } catch (error) {
-    if (!(error instanceof PathError)) throw error;
-    path = /** @type {import("./paths.js").Path} */ ([]);
+  const { message } = problem;
+  for (const found of message.matchAll(/ at character (\d+), in (?=root)/g)) {
+    // Keys in the message may say the same: the place is what all the rest is a path of.
+    const path = pathOf(message.slice(found.index + found[0].length));
+    if (path !== null) return { problem, offset: Number(found[1]), path };
   }
-  return { problem, offset: Number(found[1]), path };
+  return { problem, offset: null, path: [] };
+}
+
+/** @param {string} text */
+function pathOf(text) {
+  try {
+    return fromText(text);
+  } catch (error) {
+    if (error instanceof PathError) return null;
+    throw error;
+  }
 }
 
 /** @param {any} data */
