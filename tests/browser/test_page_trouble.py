@@ -223,3 +223,41 @@ def test_a_token_that_no_header_can_hold_is_asked_for_again(page: Page, tmp_path
             page.locator("#token-text").fill(token)
             page.locator("#token .main").click()
         expect(page.locator("#model-list button").first).to_be_visible()
+
+
+def test_copying_is_seen_and_needs_no_modern_clipboard(shown: Shown) -> None:
+    shown.speed(5)
+    shown.paste('{"a": "x\\r🌊", "b": 1}', "text")
+    shown.done()
+    shown.line("a").click()
+    said = shown.pane().locator(".copied")
+    shown.page.keyboard.press("c")
+    expect(said).to_have_text("Copied the value")
+    expect(said).to_have_text("Copy")
+    # Over http from another machine there is none.
+    shown.page.evaluate(
+        """() => {
+            window.kept = navigator.clipboard;
+            Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+        }"""
+    )
+    shown.page.keyboard.press("p")
+    expect(said).to_have_text("Copied the path")
+    assert shown.page.evaluate("kept.readText()") == "root.a"
+    shown.line("a").click()
+    shown.page.keyboard.press("c")
+    expect(said).to_have_text("Copied the value")
+    assert json.loads(shown.page.evaluate("kept.readText()")) == "x\r🌊"
+    # The line still has the focus; and a refusal is told.
+    assert shown.page.evaluate("document.activeElement.getAttribute('role')") == "treeitem"
+    shown.page.evaluate("() => { document.execCommand = () => false; }")
+    shown.page.keyboard.press("p")
+    expect(said).to_have_text("This browser did not allow copying")
+
+
+def test_files_with_returns_stay_readable(shown: Shown) -> None:
+    shown.speed(5)
+    shown.page.evaluate(DROP, ['{\r\n  "a": 1,\r\n  "b": oops\r\n}', "windows.json"])
+    expect(shown.page.locator("#raw mark")).to_have_text("o")
+    shown.done()
+    assert shown.raw() == '{␍\n  "a": 1,␍\n  "b": oops␍\n}'

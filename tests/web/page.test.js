@@ -14,6 +14,7 @@ test("what cannot be seen, or reorders, becomes a sign", () => {
   assert.equal(visible("\u200b\ufeff\u2028\u2029\u00ad"), "‹U+200B›‹U+FEFF›‹U+2028›‹U+2029›‹U+00AD›");
   assert.equal(visible("\ud83d \ude00 😀"), "‹U+D83D› ‹U+DE00› 😀");
   assert.equal(visible("a\u{e0041}b"), "a‹U+E0041›b");
+  assert.equal(visible("a\r\nb\r"), "a␍\nb␍");
   // Joined emoji and letters that are written from right to left are what they are.
   assert.equal(visible("👩‍🚀 שלום مرحبا"), "👩‍🚀 שלום مرحبا");
 });

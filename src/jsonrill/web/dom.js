@@ -54,6 +54,24 @@ export function within(inside, selector, type = /** @type {any} */ (HTMLElement)
 }
 
 /**
+ * Put a text into the clipboard; rejected if the browser does not allow it.
+ * @param {string} text
+ */
+export async function copyText(text) {
+  // Only pages of https or of this machine have one to write to: elsewhere, as it was done before.
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  const area = make("textarea", "unseen");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  before?.focus({ preventScroll: true });
+  if (!done) throw new Error("not allowed");
+}
+
+/**
  * Figures as `<span>label <b>value</b></span>`, written only where they changed.
  * @param {HTMLElement} place
  * @param {[string, string, boolean?][]} figures label, value, whether it is alarming

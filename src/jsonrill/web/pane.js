@@ -5,7 +5,7 @@
  * from, live or from a replay, is the session's to know.
  */
 
-import { make, showFigures, within } from "./dom.js";
+import { copyText, make, showFigures, within } from "./dom.js";
 import { frames } from "./frames.js";
 import { Counters } from "./link.js";
 import { Search } from "./search.js";
@@ -37,6 +37,8 @@ export const FORMATS = {
   calls: { format: "calls" },
 };
 const SEARCH_AGAIN = 500;
+// What was copied is said for so many milliseconds.
+const TOLD = 1500;
 
 export class Pane {
   /**
@@ -65,6 +67,8 @@ export class Pane {
     /** @type {Search | null} */
     this.search = null;
     this._searched = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
     this._told = false;
     /** @type {{view: TreeView, node: Node} | null} */
     this.chosen = null;
@@ -330,10 +334,22 @@ export class Pane {
       pointer: () => node.pointer,
     };
     try {
-      await navigator.clipboard.writeText(texts[what]());
-      this.listener.announce(`Copied the ${what}`);
+      await copyText(texts[what]());
+      this._say(`Copied the ${what}`);
     } catch {
-      this.listener.announce("This browser did not allow copying");
+      this._say("This browser did not allow copying");
     }
+  }
+
+  /**
+   * Say what became of copying, beside the buttons too, for a moment.
+   * @param {string} text
+   */
+  _say(text) {
+    this.listener.announce(text);
+    const place = within(this.element, ".copied");
+    place.textContent = text;
+    clearTimeout(this._timer);
+    this._timer = setTimeout(() => (place.textContent = "Copy"), TOLD);
   }
 }

@@ -10,7 +10,7 @@ const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
 
 /**
- * The text with a sign, `‹U+202E›`, for each character that cannot be seen.
+ * The text with a sign, `‹U+202E›`, for each character that cannot be seen; `␍` for a return.
  * @param {string} text
  * @returns {string}
  */
@@ -20,6 +20,7 @@ export function visible(text) {
 
 /** @param {string} found */
 function sign(found) {
+  if (found === "\r") return "␍"; // at the end of each line of many a file
   const code = /** @type {number} */ (found.codePointAt(0));
   return `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›`;
 }
