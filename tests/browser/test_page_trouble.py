@@ -261,3 +261,19 @@ def test_files_with_returns_stay_readable(shown: Shown) -> None:
     expect(shown.page.locator("#raw mark")).to_have_text("o")
     shown.done()
     assert shown.raw() == '{␍\n  "a": 1,␍\n  "b": oops␍\n}'
+
+
+def test_a_long_title_stays_in_its_place(shown: Shown) -> None:
+    shown.speed(5)
+    shown.page.evaluate(DROP, ['{"a": 1}', "n" * 200 + ".json"])
+    shown.done()
+    # The text's own box: an element may be narrower than what is written in it.
+    right = shown.page.evaluate(
+        """() => {
+            const range = new Range();
+            range.selectNodeContents(document.querySelector("#title"));
+            return range.getBoundingClientRect().right;
+        }"""
+    )
+    actions = shown.page.locator(".actions").bounding_box()
+    assert actions is not None and right <= actions["x"]
