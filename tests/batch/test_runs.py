@@ -328,6 +328,7 @@ def test_what_a_run_left_that_never_began_is_in_nobodys_way(tmp_path: Path) -> N
     path = log(tmp_path / "a.jsonl", GOOD)
     (tmp_path / "out" / "tmp").mkdir(parents=True)
     (tmp_path / "out" / "tmp" / "manifest.json.host-1").write_text("half")
+    (tmp_path / "out" / "lock").touch()  # which is made before anything else
     assert run(VALUES, [str(path)], str(tmp_path / "out"), workers=0).ok
 
 
@@ -445,3 +446,43 @@ def test_deaths_are_counted_to_an_end(tmp_path: Path) -> None:
     assert lives([7] * 100) == 2 + 5  # at one that is left out already
     assert lives([-1] * 100) == 5  # at none
     assert lives([line for line in range(100) for _ in range(2)]) == 2 * 51  # at all of them
+
+
+def test_what_somebody_keeps_in_a_folder_stays(tmp_path: Path) -> None:
+    path, kept = log(tmp_path / "a.jsonl", GOOD), tmp_path / "out" / "tmp" / "precious"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("of somebody")
+    with pytest.raises(BatchError, match="is not empty"):
+        run(CHECK, [str(path)], str(tmp_path / "out"), workers=0)
+    assert kept.read_text() == "of somebody"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe is no file"):
+        run(CHECK, [str(tmp_path / "pipe")], str(tmp_path / "out"), workers=0)
+
+
+def test_a_file_where_somebody_stands_is_no_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = log(tmp_path / "a.jsonl", GOOD)
+    log(tmp_path / "queue.py", "raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    assert run(CHECK, [str(path)], "out", workers=1).ok
+
+
+def test_a_long_quarantine_is_put_together_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = log(tmp_path / "a.jsonl", *["x" * 100] * 500)
+    read = Folder.read
+
+    def small(self: Folder, name: str) -> bytes | None:
+        found = read(self, name)
+        assert found is None or len(found) < 10_000, f"{name} was read at once"
+        return found
+
+    monkeypatch.setattr(Folder, "read", small)
+    run(CHECK, [str(path)], str(tmp_path / "out"), workers=0)
+    assert [row["line"] for row in quarantine(tmp_path / "out")] == list(range(1, 501))

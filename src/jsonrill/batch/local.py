@@ -102,7 +102,8 @@ class _Worker:
         self.mark: str | None = None
         path = os.pathsep.join(place or os.getcwd() for place in sys.path)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "jsonrill.batch.worker"],
+            # -P: a file in the folder where somebody stands must not be taken for a module.
+            [sys.executable, "-P", "-m", "jsonrill.batch.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import has_magic, iglob
+from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
 from .errors import InputError
@@ -135,8 +136,10 @@ def _folder(folder: str, form: str) -> Iterator[File]:
 
 def _file(path: str, form: str) -> File:
     try:
+        stat = os.stat(path)
+        if not S_ISREG(stat.st_mode):
+            raise InputError(f"{path} is no file; what comes through a pipe has to be saved first")
         with open(path, "rb") as file:
-            stat = os.fstat(file.fileno())
             beginning = file.read(256)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error

@@ -89,11 +89,11 @@ def run(
     size = shard_size(files) if shard_bytes is None else shard_bytes
     doing = _engine(engine, workers, scheduler)
     folder = folder_at(out)
-    if not folder.is_free():
-        raise BatchError(f"{folder.path} is not empty: name a new folder, or resume the run in it")
+    _need_free(folder)
     manifest = Manifest(job, files, size, format)
     shards = manifest.shards()
     with folder.locked():
+        _need_free(folder)  # another run may have begun and ended meanwhile
         folder.clean()
         folder.prepare()
         manifest.save(folder)
@@ -118,6 +118,11 @@ def resume(
         folder.clean()
         folder.prepare()
         return _Run(folder, manifest, manifest.shards(), doing, tell).go()
+
+
+def _need_free(folder: Folder) -> None:
+    if not folder.is_free():
+        raise BatchError(f"{folder.path} is not empty: name a new folder, or resume the run in it")
 
 
 class _Run:
