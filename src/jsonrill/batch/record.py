@@ -21,6 +21,8 @@ from .job import Job
 Form = Literal["chunks", "snapshots", "events", "text"]
 # In the order in which they are looked for.
 FORMS: Final[tuple[Form, ...]] = ("chunks", "snapshots", "events", "text")
+# Seconds beyond this, nanoseconds too, are no times.
+_FAR: Final = 1e20
 _EXPECTED: Final = "expected an object with one of " + ", ".join(f'"{form}"' for form in FORMS)
 
 
@@ -50,7 +52,7 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
     form, pieces = _found(record, job)
     known, given = lookup(record, _path(job.id_field))
     stream = Stream(given if known and given is not None else name, form, pieces)
-    if not isinstance(stream.id, (str, int)):
+    if type(stream.id) not in (str, int):
         raise BadRecord("NOT_A_STREAM", f"an id is a text or a whole number, not {_called(given)}")
     _add_times(stream, record)
     return stream
@@ -150,7 +152,11 @@ def _add_times(stream: Stream, record: dict[str, Any]) -> None:
 
 def _are_times(times: list[Any]) -> bool:
     try:
-        return {*map(type, times)} <= {int, float} and isfinite(sum(map(float, times)))
+        return (
+            {*map(type, times)} <= {int, float}
+            and isfinite(sum(map(float, times)))
+            and max(map(abs, times), default=0) < _FAR
+        )
     except OverflowError:
         return False
 
