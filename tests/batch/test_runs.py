@@ -486,3 +486,29 @@ def test_a_long_quarantine_is_put_together_line_by_line(
     monkeypatch.setattr(Folder, "read", small)
     run(CHECK, [str(path)], str(tmp_path / "out"), workers=0)
     assert [row["line"] for row in quarantine(tmp_path / "out")] == list(range(1, 501))
+
+
+def test_who_looks_on_is_told_at_once(tmp_path: Path) -> None:
+    path, seen = log(tmp_path / "a.jsonl", GOOD), list[int]()
+    out = str(tmp_path / "out")
+    run(CHECK, [str(path)], out, workers=0, tell=lambda now: seen.append(now.shards_done))
+    assert seen == [0, 1]
+
+
+def test_ctrl_c_does_not_reach_workers(streams: Path, tmp_path: Path) -> None:
+    groups: set[int] = set()
+
+    def tell(progress: Progress) -> None:
+        for child in logs.children(os.getpid()):
+            if "jsonrill.batch.worker" in logs.name_of(child):
+                groups.add(os.getpgid(child))
+
+    run(CHECK, [str(streams)], str(tmp_path / "out"), workers=1, tell=tell)
+    assert groups and os.getpgid(0) not in groups
+
+
+def test_what_a_run_made_is_not_read_by_the_next(tmp_path: Path) -> None:
+    log(tmp_path / "a.jsonl", {"snapshots": [[1], [1, 2]]})
+    for out in ("first", "second"):
+        report = run(Job(kind="chunks"), [str(tmp_path)], str(tmp_path / out), workers=0)
+        assert report.files == 1 and report.ok

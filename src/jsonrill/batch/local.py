@@ -108,6 +108,8 @@ class _Worker:
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
             encoding="utf8",
+            # A terminal's Ctrl-C is for us, and may come before a worker knows that.
+            process_group=0,
         )
         self._thread = Thread(target=self._listen, args=(said,), daemon=True)
         self._thread.start()

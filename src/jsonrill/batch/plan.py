@@ -14,6 +14,7 @@ from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
 from .errors import InputError
+from .folder import DONE, MANIFEST
 from .reading import Segment, is_remote, looks_like_events, remote, remote_version, version_of
 
 FORMS: Final = ("auto", "jsonl", "sse")
@@ -126,6 +127,9 @@ def _files(given: str, form: str) -> Iterator[File]:
 def _folder(folder: str, form: str) -> Iterator[File]:
     empty = True
     for place, folders, names in os.walk(folder):
+        if place != folder and MANIFEST in names and DONE in folders:
+            folders.clear()  # what an earlier run made is no log
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(name for name in names if not name.startswith(".")):
             empty = False

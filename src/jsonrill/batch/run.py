@@ -170,6 +170,7 @@ class _Run:
             outcomes = self._engine.engine.run(missing, make)
             opened.callback(outcomes.close)  # type: ignore[attr-defined]
             try:
+                self._show(began)  # there is something to resume, before anything is done
                 for outcome in outcomes:
                     if outcome is not None:
                         self._take(outcome)
