@@ -257,6 +257,10 @@ def test_options_without_effect_are_refused(options: dict[str, Any], said: str) 
     [
         ({"kind": "updates", "mode": "SOMETIMES"}, "mode"),
         ({"kind": "calls", "provider": "nobody"}, "provider"),
+        ({"kind": "check", "duplicates": "never"}, "duplicates"),
+        ({"kind": "check", "null": "nothing"}, "null"),
+        ({"kind": "chunks", "on_revision": "weep"}, "on_revision"),
+        ({"kind": "chunks", "patience": 0}, "patience"),
         ({"kind": "check", "schema": "nowhere:Thing"}, "nowhere"),
         ({"kind": "check", "schema": "json:nothing"}, "nothing"),
         ({"kind": "check", "schema": "plain text"}, "module:Name"),
@@ -312,3 +316,15 @@ def test_an_error_is_no_value() -> None:
 def test_a_place_that_is_none_is_refused_before_any_line(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="not a path"):
         Job(kind="values", **options)
+
+
+@pytest.mark.parametrize("kind", ["values", "check", "updates", "fragments"])
+def test_repairs_after_the_last_row_are_counted(kind: str) -> None:
+    _, _, summary = do(Job(kind=kind, repair=True), stream("[1, 2,]"))
+    assert summary.repairs == {"trailing-commas": 1}
+
+
+@pytest.mark.parametrize("kind", ["calls", "values"])
+def test_what_are_no_events_is_put_aside_by_each_job(kind: str) -> None:
+    rows, bad, _ = do(Job(kind=kind), {"events": ["not an event", 5, {"a": 1}]})
+    assert not rows and bad[0]["code"] == "NOT_A_STREAM"

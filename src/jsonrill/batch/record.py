@@ -61,7 +61,7 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
 def texts(stream: Stream, job: Job) -> Iterator[str]:
     """The text that each piece brings, "" if none; one more at the end may come of snapshots."""
     if stream.form == "events":
-        return _texts_of_events(stream.pieces)
+        return _texts_of_events(stream)
     if stream.form == "snapshots":
         return _texts_of_snapshots(stream.pieces, chunker(job))
     return iter(stream.pieces)
@@ -166,14 +166,20 @@ def _path(text: str) -> Path:
     return from_text(text)
 
 
-def _texts_of_events(events: list[Any]) -> Iterator[str]:
-    known = False
-    for event in events:
-        text = text_of(event)
-        known = known or text is not None
-        yield text or ""
-    if events and not known:
+def need_events(stream: Stream) -> None:
+    """Nothing came of these events: they had better be some."""
+    if stream.pieces and all(text_of(event) is None for event in stream.pieces):
         raise BadRecord("NOT_A_STREAM", "none of the events is one of a known provider")
+
+
+def _texts_of_events(stream: Stream) -> Iterator[str]:
+    came = False
+    for event in stream.pieces:
+        text = text_of(event) or ""
+        came = came or bool(text)
+        yield text
+    if not came:
+        need_events(stream)
 
 
 def _texts_of_snapshots(snapshots: list[Any], chunker: Chunker) -> Iterator[str]:

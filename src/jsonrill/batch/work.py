@@ -22,7 +22,7 @@ from ..toolcalls import ToolCall, ToolCalls
 from .errors import BadRecord
 from .job import Job, resolved
 from .judged import Judged, Violated
-from .record import Stream, texts
+from .record import Stream, chunker, need_events, texts
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Work:
         self.entity_options = self._entity_options() if job.kind == "updates" else {}
         self.tools = {name: resolved(one) for name, one in (job.tool_schemas or {}).items()} or None
         self._rows = ROWS[job.kind]
+        chunker(job)
+        self.document()
         if job.kind == "updates":
             PartialStream(job.mode, **self.entity_options)
         elif job.kind == "calls":
@@ -186,9 +188,9 @@ def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
                 tally.change()
             else:
                 tally.errors.append(update.error)
-            tally.repairs = update.repairs or tally.repairs
             yield f'{head},"seq":{sequence},{update.to_json()[1:]}'
             sequence += 1
+    tally.repairs = partial.repairs
     tally.rest(_rest(pieces))
 
 
@@ -244,6 +246,8 @@ def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
             tally.change()
     calls.flush()
     rows = [_call(call) for call in calls.calls]
+    if not rows:
+        need_events(stream)
     tally.errors = [row["error"] for row in rows if "error" in row]
     tally.repairs = [repair for call in calls.calls for repair in call.repairs]
     yield dumps({"id": stream.id, "calls": rows})
