@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -512,3 +513,14 @@ def test_what_a_run_made_is_not_read_by_the_next(tmp_path: Path) -> None:
     for out in ("first", "second"):
         report = run(Job(kind="chunks"), [str(tmp_path)], str(tmp_path / out), workers=0)
         assert report.files == 1 and report.ok
+
+
+def test_an_archive_that_cannot_be_read_here_is_told_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(log(tmp_path / "a.jsonl", GOOD)), str(tmp_path / "b.zst")]
+    Path(paths[1]).write_bytes(b"\x28\xb5\x2f\xfd")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(InputError, match="needs an extra"):
+        run(CHECK, paths, str(tmp_path / "out"), workers=0)
+    assert not (tmp_path / "out").exists()

@@ -21,6 +21,12 @@ def expanded(raw: Any, compression: str) -> Any:
     return io.BufferedReader(_Expanded(raw, _FRAMES[compression]()), PIECE)
 
 
+def need(compression: str) -> None:
+    """That it can be read here, or an `InputError` that says what is missing."""
+    if compression:
+        _FRAMES[compression]()
+
+
 class _Frames(NamedTuple):
     """How a compressed file is read: a fresh reader for each of its parts, and what that raises."""
 

@@ -13,6 +13,7 @@ from glob import has_magic, iglob
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
+from .archives import need
 from .errors import InputError
 from .folder import DONE, MANIFEST
 from .reading import Segment, is_remote, looks_like_events, remote, remote_version, version_of
@@ -70,6 +71,8 @@ def find_files(inputs: Iterable[str], form: str = "auto") -> list[File]:
         raise InputError("; ".join(wrong))
     if not found:
         raise InputError("there is nothing to read")
+    for compression in sorted({file.compression for file in found.values()}):
+        need(compression)
     return list(found.values())
 
 
