@@ -524,3 +524,11 @@ def test_an_archive_that_cannot_be_read_here_is_told_before_anything_is_done(
     with pytest.raises(InputError, match="needs an extra"):
         run(CHECK, paths, str(tmp_path / "out"), workers=0)
     assert not (tmp_path / "out").exists()
+
+
+def test_paths_may_be_paths_and_one_is_enough(tmp_path: Path) -> None:
+    path = log(tmp_path / "a.jsonl", GOOD)
+    for number, inputs in enumerate([path, str(path), [path, str(path)]]):
+        out = tmp_path / f"out{number}"
+        assert run(CHECK, inputs, out, workers=0).summary.streams == 1
+        assert resume(out, workers=0).resumed == 1

@@ -57,12 +57,13 @@ class Progress:
 
 
 Tell = Callable[[Progress], object]
+Place = str | os.PathLike[str]
 
 
 def run(
     job: Job,
-    inputs: Iterable[str],
-    out: str,
+    inputs: Place | Iterable[Place],
+    out: Place,
     *,
     engine: EngineName = "local",
     workers: int | None = None,
@@ -85,10 +86,11 @@ def run(
     _as_json(job)
     if format == "parquet":
         need_pyarrow()
-    files = find_files(inputs, form)
+    given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    files = find_files([os.fspath(place) for place in given], form)
     size = shard_size(files) if shard_bytes is None else shard_bytes
     doing = _engine(engine, workers, scheduler)
-    folder = folder_at(out)
+    folder = folder_at(os.fspath(out))
     _need_free(folder)
     manifest = Manifest(job, files, size, format)
     shards = manifest.shards()
@@ -101,7 +103,7 @@ def run(
 
 
 def resume(
-    out: str,
+    out: Place,
     *,
     engine: EngineName = "local",
     workers: int | None = None,
@@ -109,7 +111,7 @@ def resume(
     tell: Tell = lambda progress: None,
 ) -> Report:
     """Do what is missing of the run in this folder; its job and inputs are in its manifest."""
-    folder = folder_at(out)
+    folder = folder_at(os.fspath(out))
     manifest = Manifest.load(folder)
     manifest.check_inputs()
     Work(manifest.job)
