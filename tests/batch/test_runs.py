@@ -532,3 +532,24 @@ def test_paths_may_be_paths_and_one_is_enough(tmp_path: Path) -> None:
         out = tmp_path / f"out{number}"
         assert run(CHECK, inputs, out, workers=0).summary.streams == 1
         assert resume(out, workers=0).resumed == 1
+
+
+def test_that_no_worker_can_be_started_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
+    with pytest.raises(BatchError, match="no worker can be started.*No such file"):
+        run(CHECK, log(tmp_path / "a.jsonl", GOOD), tmp_path / "out", workers=1)
+
+
+def test_what_a_driver_says_of_a_folder_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+
+    def refuse(self: Any, path: str, **more: Any) -> bool:
+        raise RuntimeError("no credentials")
+
+    monkeypatch.setattr(memory, "exists", refuse)
+    with pytest.raises(OutputError, match="memory://out: RuntimeError: no credentials"):
+        run(CHECK, log(tmp_path / "a.jsonl", GOOD), "memory://out", workers=0)

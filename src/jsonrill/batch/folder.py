@@ -159,7 +159,10 @@ class Remote(Folder):
         """That it can be written to is seen when the manifest is."""
 
     def is_free(self) -> bool:
-        return not self._store.exists(self.path) or not self._store.ls(self.path)
+        try:
+            return not self._store.exists(self.path) or not self._store.ls(self.path)
+        except Exception as error:  # each driver has errors of its own
+            raise OutputError(f"{self.path}: {type(error).__name__}: {error}") from error
 
     def clean(self) -> None:
         """What is not finished is with those who make it."""

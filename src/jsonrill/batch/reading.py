@@ -18,7 +18,7 @@ from ..errors import LimitExceeded
 from ..grammar import dumps
 from ..sse import SSEDecoder, SSEEvent
 from .archives import PIECE, expanded
-from .errors import BadRecord, Damaged, InputError
+from .errors import BadRecord, InputError
 from .shard import Line, too_long
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -43,10 +43,6 @@ class Segment(NamedTuple):
     end: int
     form: str = "auto"
     compression: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        return self.start == 0 and self.end == self.size
 
 
 def read_segment(
@@ -86,8 +82,6 @@ def _opened(segment: Segment) -> Iterator[Any]:
         with open(segment.path, "rb", buffering=PIECE) as file:
             _same(segment, version_of(os.fstat(file.fileno())))
             yield file
-    except Damaged:
-        raise
     except OSError as error:
         raise InputError(f"{segment.path}: {error.strerror or error}") from error
 
@@ -137,7 +131,8 @@ def _safe(lines: Iterator[Line], segment: Segment) -> Iterator[Line]:
             yield line
     except EOFError as error:
         message = f"{segment.name} is damaged after {after} bytes of its content: {error}"
-        yield Line(b"", number + 1, after, 0, segment.name, None, Damaged(message))
+        fault = BadRecord("DAMAGED_FILE", message)
+        yield Line(b"", number + 1, after, 0, segment.name, None, fault)
 
 
 def _lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Line]:

@@ -184,13 +184,11 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
     try:
         with _stoppable(), _showing() as show:
             report = work(tell)
-    except (Interrupted, KeyboardInterrupt) as stopped:
+    except (BatchError, ValueError, ImportError, KeyboardInterrupt) as error:
         again = f". Go on with: jsonrill batch --resume {shlex.quote(out)}" if begun else ""
-        _complain(f"{str(stopped) or 'stopped'}{again}")
-        raise typer.Exit(130) from None
-    except (BatchError, ValueError, ImportError) as error:
-        again = f". Go on with: jsonrill batch --resume {shlex.quote(out)}" if begun else ""
-        _complain(f"{error}{again}")
+        _complain(f"{str(error) or 'stopped'}{again}")
+        if isinstance(error, Interrupted | KeyboardInterrupt):
+            raise typer.Exit(130) from None
         raise typer.Exit(1 if begun or isinstance(error, OutputError) else 2) from None
     if as_json:
         from ..grammar import dumps
