@@ -528,7 +528,8 @@ def test_an_archive_that_cannot_be_read_here_is_told_before_anything_is_done(
 
 def test_paths_may_be_paths_and_one_is_enough(tmp_path: Path) -> None:
     path = log(tmp_path / "a.jsonl", GOOD)
-    for number, inputs in enumerate([path, str(path), [path, str(path)]]):
+    given: list[Any] = [path, str(path), [path, str(path)]]
+    for number, inputs in enumerate(given):
         out = tmp_path / f"out{number}"
         assert run(CHECK, inputs, out, workers=0).summary.streams == 1
         assert resume(out, workers=0).resumed == 1
