@@ -8,7 +8,7 @@ import os
 from setuptools import Extension, setup
 
 HOT = (
-    *("paths", "fragments", "sink", "standing", "machine", "prose", "repair", "machines"),
+    *("paths", "fragments", "sink", "standing", "whole", "machine", "prose", "repair", "machines"),
     *("parser", "rebuilder", "document"),
 )
 

@@ -13,7 +13,7 @@ from .sections import SECTIONS, Effort, say
 
 RESULTS: Final = ROOT / "docs" / "benchmarks" / "results.json"
 FULL: Final = Effort(budget=3.0, cap=20.0)
-QUICK: Final = Effort(budget=0.3, cap=3.0)
+QUICK: Final = Effort(budget=0.3, cap=6.0)
 NODE: Final = "node"
 
 

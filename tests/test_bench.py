@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from bench import chart, prefixes, report, shapes, targets
+from bench import chart, chunking, prefixes, report, shapes, targets
 from bench.contestants import NOTHING, Contestant, PureLive, Reparser
 from bench.measure import SAMPLE, Timing, interleaved, race, trial
 
@@ -152,3 +152,52 @@ def test_the_page_is_what_the_results_say() -> None:
     results = json.loads((ROOT / "docs" / "benchmarks" / "results.json").read_text("utf8"))
     page = (ROOT / "docs" / "benchmarks.md").read_text("utf8")
     assert report.page(results) == page, "run `make bench ARGS=--render`"
+
+
+def test_the_readme_says_what_the_results_say() -> None:
+    results = json.loads((ROOT / "docs" / "benchmarks" / "results.json").read_text("utf8"))
+    said = " ".join((ROOT / "README.md").read_text("utf8").split())
+    assert " ".join(report.headline(results["results"]).split()) in said
+
+
+SERVER = {"readers": 300, "versions": {"uvicorn": "1"}}
+
+
+@pytest.mark.parametrize("ours, met", [(90.0, True), (89.0, False)])
+def test_a_target_is_met_or_missed(ours: float, met: bool) -> None:
+    found = {"server": {**SERVER, "rates": {"100": {"jsonrill": ours, "bare": 100.0}}}}
+    assert [row.met for row in targets.targets(found)] == [met]
+    assert ("| **no** |" in report.goals(found)) is not met
+    assert f"{ours:.1f} | 100 |" in report.server(found)
+
+
+def test_a_missed_target_says_why() -> None:
+    costs = {"4 KB": {"json.loads": 10.0, "chunker": 16.0}}
+    assert "level by level" in report.missed({"chunker": costs})
+    costs["4 KB"]["chunker"] = 14.0
+    assert report.missed({"chunker": costs}) == ""
+
+
+def test_the_chunkers_streams_come_out_whole() -> None:
+    import jsonrill
+
+    assert chunking.comes_out_whole(jsonrill, shapes.TOOL, 3, eager=False)
+    lines = [
+        '{"a": "x"}',
+        '{"a": "x", "b": "", "c": "y", "d": "z"}',
+        '{"a": "x", "c": "y", "d": "zz"}',
+    ]
+    assert chunking.withheld(jsonrill, lines, eager=False) == 1
+
+
+@pytest.mark.parametrize(
+    "shown, value, all_seen",
+    [
+        ({"a": "x"}, {"a": "x", "b": ""}, True),
+        ({"a": "x"}, {"a": "xy"}, False),
+        ([1], [1, 2], False),
+        (None, {"a": []}, True),
+    ],
+)
+def test_what_is_withheld_is_seen(shown: Any, value: Any, all_seen: bool) -> None:
+    assert chunking.sees(shown, value) is all_seen

@@ -10,7 +10,7 @@ import pytest
 import jsonrill
 
 HOT = (
-    *("paths", "fragments", "sink", "standing", "machine", "prose", "repair", "machines"),
+    *("paths", "fragments", "sink", "standing", "whole", "machine", "prose", "repair", "machines"),
     *("parser", "rebuilder", "document"),
 )
 

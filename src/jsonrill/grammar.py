@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
-from math import isfinite, isnan
+from math import isinf
 from typing import Any, Final
 
 # Section 2: exactly these four. str.isspace() would also accept U+00A0.
@@ -128,6 +128,6 @@ def _scalar(value: Any) -> str:
 
     if isinstance(value, Decimal) and value.is_finite():
         return str(value)
-    if isinstance(value, float) and not isfinite(value):
-        return "null" if isnan(value) else "1e999" if value > 0 else "-1e999"
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

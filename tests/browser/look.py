@@ -10,6 +10,9 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 DONE = re.compile("Complete|Ended")
+TWO_FRAMES = """() => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => done()));
+})"""
 
 
 class Shown:
@@ -103,8 +106,12 @@ class Shown:
         }
         return found[label]
 
-    def done(self, seconds: float = 20) -> None:
+    def done(self, seconds: float = 20, drawn: bool = True) -> None:
+        """Wait until all has come: for the panes and the raw text, and until it is drawn."""
         expect(self.page.locator("#state")).to_have_text(DONE, timeout=seconds * 1000)
+        if drawn:
+            expect(self.page.locator("#raw .cursor")).to_be_hidden(timeout=seconds * 1000)
+            self.page.evaluate(TWO_FRAMES)
 
     def state(self) -> str:
         return self.page.locator("#state").inner_text()

@@ -178,7 +178,6 @@ def test_an_error_is_marked_at_its_character(
 
 
 def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
-    shown.speed(1)
     shown.model("recipe")
     shown.line("serves").wait_for()
     shown.page.locator("#disconnect").click()
@@ -192,7 +191,22 @@ def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
     shown.done()
     assert shown.raw() == said("recipe")
     assert shown.figure("reconnects") == "1" and shown.figure("duplicates") == "0"
+    assert shown.value("rating") == "4.5"
     assert shown.figure("gaps", "#raw-figures") == shown.figure("duplicates", "#raw-figures") == "0"
+
+
+def test_another_format_is_chosen_while_it_is_cut(shown: Shown) -> None:
+    shown.model("recipe")
+    shown.line("serves").wait_for()
+    shown.page.locator("#disconnect").click()
+    shown.choose("format", "delta")
+    expect(shown.pane().locator(".problem")).to_contain_text("resume to see the stream like this")
+    shown.speed(5)
+    shown.page.locator("#resume").click()
+    shown.line("minutes").wait_for()
+    expect(shown.pane().locator(".problem")).to_be_hidden()
+    shown.page.locator("#stop").click()
+    shown.done()
 
 
 def test_a_model_is_stopped(shown: Shown) -> None:
@@ -206,11 +220,13 @@ def test_a_model_is_stopped(shown: Shown) -> None:
 
 def test_the_events_are_listed(shown: Shown) -> None:
     shown.speed(5)
+    shown.slide("#piece", 4)
     shown.page.locator("#log summary").click()
     shown.model("recipe")
     shown.done()
     lines = shown.page.locator(".log-line")
-    shown.until(lambda: lines.count() > 10)
+    shown.until(lambda: lines.count() > 30)
+    assert str(lines.count()) == shown.figure("events")
     assert lines.first.locator(".data").inner_text().startswith('[{"path":"root"')
     assert lines.last.locator(".id").inner_text().isdigit()
 

@@ -162,7 +162,7 @@ def test_a_hidden_tab_draws_nothing_and_catches_up(page: Page, demo: Server) -> 
     page.evaluate("() => { asleep = true; }")
     shown.speed(4)
     shown.model("voyage")
-    shown.done()
+    shown.done(drawn=False)
     assert page.locator(".item").count() == 0 and shown.raw() == ""
     page.evaluate("wake()")
     shown.until_raw(recorded("voyage.txt"))

@@ -178,7 +178,7 @@ def test_ids_that_are_none(client: httpx2.Client, id: str) -> None:
         ("POST", "/v1/streams/x/events", 405),
         ("TRACE", "/healthz", 405),
         ("GET", "/v1", 404),
-        ("GET", "//", 404),
+        ("GET", "/nothing/", 404),
         ("GET", "/../etc/passwd", 404),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def test_the_page_is_there_with_a_policy_and_a_tag() -> None:
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.headers["cache-control"] == "no-cache"
-    assert "require-trusted-types-for 'script'" in answer.headers["content-security-policy"]
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self';")
+    assert policy.endswith("require-trusted-types-for 'script'; trusted-types 'none'")
     again = asked("GET", "/", headers={"if-none-match": answer.headers["etag"]})
     assert again.status_code == 304 and not again.content
 
@@ -94,6 +97,15 @@ def test_models_are_there_only_in_a_demo() -> None:
     assert asked("POST", "/demo/streams", json={"model": "recipe"}).status_code == 404
     listed = asked("GET", "/demo/models", quiet(demo=True)).json()["models"]
     assert [model["name"] for model in listed] == NAMES
+
+
+def test_a_model_that_needs_an_extra_is_left_out_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for extra in ("pydantic", "jsonschema_rs"):
+        monkeypatch.setitem(sys.modules, extra, None)
+    listed = asked("GET", "/demo/models", quiet(demo=True)).json()["models"]
+    assert {*NAMES} - {model["name"] for model in listed} == {"booking"}
 
 
 def test_models_are_for_those_with_a_token() -> None:

@@ -237,6 +237,7 @@ def test_limits(http: httpx2.Client, guarded: Server) -> None:
         "last": 1,
         "closed": True,
         "bytes": http.get(f"/v1/streams/{many}", headers=ANNE).json()["bytes"],
+        "many": False,
     }
 
 

@@ -20,7 +20,7 @@ ABSENT: Final = Mark()  # the snapshot does not have this
 NOTHING: Final = Mark()  # nothing is open here
 ATOMS: Final = (bool, type(None))  # the types of values that come whole
 
-_ZEROS: Final = (("0",), ("0", ".", "0"))
+_ZEROS: Final = (b"0", b"0.0")
 
 
 class Difference(NamedTuple):
@@ -35,12 +35,8 @@ class Difference(NamedTuple):
 def waits(tree: Tree) -> bool:
     """Is it a number that may be rewritten rather than extended? Sources show 3.0 before 30.34,
     0 before -0.5, and change the exponent as digits come."""
-    return type(tree) is tuple and (
-        tree[-2:] == (".", "0")
-        or tree == ("0",)
-        or tree == ("-", "0")
-        or "e" in tree
-        or "E" in tree
+    return type(tree) is bytes and (
+        tree[-2:] == b".0" or tree == b"0" or tree == b"-0" or b"e" in tree or b"E" in tree
     )
 
 
@@ -54,7 +50,7 @@ def is_empty(tree: Tree) -> bool:
             todo += value.values()
         elif kind is list:
             todo += value
-        elif kind is tuple:
+        elif kind is bytes:
             if value not in _ZEROS:
                 return False
         elif value is not None and value != "":

@@ -53,12 +53,12 @@ class Number:
     __slots__ = ("frozen", "seen", "written")
 
     def __init__(self) -> None:
-        self.seen: Tree = ()
-        self.written: Tree = ()
+        self.seen: Tree = b""
+        self.written: Tree = b""
         self.frozen = False
 
     def fits(self, value: Tree) -> bool:
-        return type(value) is tuple and value[: len(self.written)] == self.written
+        return type(value) is bytes and value[: len(self.written)] == self.written
 
     def freeze(self) -> None:
         self.frozen = True
@@ -74,7 +74,7 @@ class Number:
             return ""
         new = value[len(self.written) :]
         self.seen = self.written = value
-        return "".join(new)
+        return str(new, "ascii")
 
 
 Leaf = String | Number

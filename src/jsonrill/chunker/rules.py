@@ -31,9 +31,9 @@ class Rules:
         if len(fresh) == 1:
             only = value[fresh[0]]
             return None if waits(only) or (blanks and is_empty(only)) else fresh[0]
-        numbers = [key for key in fresh if type(value[key]) is tuple]
+        numbers = [key for key in fresh if type(value[key]) is bytes]
         if not self.eager:
             return numbers[0] if len(numbers) == 1 and not waits(value[numbers[0]]) else None
-        others = (key for key in fresh if type(value[key]) is not tuple)
+        others = (key for key in fresh if type(value[key]) is not bytes)
         full = [key for key in others if not is_empty(value[key])]
         return next((key for key in full + numbers if not waits(value[key])), None)

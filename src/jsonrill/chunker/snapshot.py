@@ -1,8 +1,8 @@
 """A snapshot in, a tree out: dicts, lists, strings, `True`, `False`, `None`, and numbers.
 
-A number is the tuple of its characters: `1.0` is `("1", ".", "0")`. So the source text survives,
-`==` tells `1`, `1.0` and `true` apart at any depth (as Python numbers they are equal), no number
-equals a string or an array, and the C decoder makes them at the price of an int.
+A number is its source text, as bytes: `1.0` is `b"1.0"`. So that text survives, `==` tells `1`,
+`1.0` and `true` apart at any depth (as Python numbers they are equal), no number equals a string
+or an array, and the C decoder makes them at the price of an int.
 
 The tree is never part of what the caller handed over: a source may change its objects later.
 This file alone knows what a snapshot may be.
@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn, Protocol
 
 from ..errors import InvalidJSON, LimitExceeded
 
-Tree = Any  # None | bool | str | tuple[str, ...] | list[Tree] | dict[str, Tree]
+Tree = Any  # None | bool | str | bytes | list[Tree] | dict[str, Tree]
 Loads = Callable[[Any], Any]
 
 
@@ -66,8 +66,8 @@ def decode(text: str | bytes | bytearray) -> Tree:
 
 def plain(tree: Tree) -> Any:
     """The tree as everybody knows it, with Python's own numbers."""
-    if type(tree) is tuple:
-        return _number("".join(tree))
+    if type(tree) is bytes:
+        return _number(str(tree, "ascii"))
     if type(tree) is dict:
         return {key: plain(value) for key, value in tree.items()}
     if type(tree) is list:
@@ -83,7 +83,7 @@ def _refuse(constant: str) -> NoReturn:
     raise InvalidJSON(f"the snapshot is not JSON: {constant} is no JSON number")
 
 
-_DECODER: Final = JSONDecoder(parse_float=tuple, parse_int=tuple, parse_constant=_refuse)
+_DECODER: Final = JSONDecoder(parse_float=str.encode, parse_int=str.encode, parse_constant=_refuse)
 _SCAN: Final[Any] = _DECODER.scan_once  # type: ignore[attr-defined]  # what decode() calls
 
 
@@ -182,10 +182,10 @@ def _paired(text: str) -> str:
 
 def _digits(value: int) -> Tree:
     try:
-        return tuple(int.__repr__(value))
+        return int.__repr__(value).encode()
     except ValueError:  # more digits than the interpreter converts
         raise LimitExceeded("an integer has too many digits", limit="number") from None
 
 
 def _decimal(value: float) -> Tree:
-    return tuple(float.__repr__(value)) if isfinite(value) else _refuse(repr(value))
+    return float.__repr__(value).encode() if isfinite(value) else _refuse(repr(value))

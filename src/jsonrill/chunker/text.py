@@ -31,8 +31,8 @@ def whole(tree: Tree) -> str:
     """A finished value. Without recursion: what could be decoded can be written."""
     if type(tree) is str:
         return quoted(tree)
-    if type(tree) is tuple:
-        return "".join(tree)
+    if type(tree) is bytes:
+        return str(tree, "ascii")
     out: list[str] = []
     todo: list[tuple[str, Tree, str]] = [("", tree, "")]  # what stands before and after each value
     while todo:
@@ -40,8 +40,8 @@ def whole(tree: Tree) -> str:
         kind = type(value)
         if kind is str:
             out.append(f"{before}{quoted(value)}{after}")
-        elif kind is tuple:
-            out.append(f"{before}{''.join(value)}{after}")
+        elif kind is bytes:
+            out.append(f"{before}{str(value, 'ascii')}{after}")
         elif kind is dict:
             out.append(before + "{" if value else f"{before}{{}}{after}")
             inside = [(quoted(key) + ":", item, ",") for key, item in value.items()]

@@ -19,8 +19,9 @@ from . import subscribe
 from .access import require_subject
 from .hub import Hub
 from .models import PIECE, Model, models
-from .options import BadOption, StreamOptions
+from .options import BadOption, StreamOptions, ViewOptions
 from .publish import json_body, urls_of
+from .render import rendering
 
 LEASE: Final = 60.0
 # Pieces that are due within one tick are appended together; each is still a record.
@@ -55,7 +56,7 @@ class Demo:
     """The models of one process and the streams that they are writing to here."""
 
     def __init__(self, hub: Hub) -> None:
-        self.models = models()
+        self.models = {name: model for name, model in models().items() if _works(model)}
         self._hub = hub
         self._running: set[str] = set()
 
@@ -109,6 +110,15 @@ class Demo:
                 await self._hub.append(stream, str(order), batch, done + 1, LEASE)
                 done = due
         return True
+
+
+def _works(model: Model) -> bool:
+    """Whether what its stream needs is installed: schemas are an extra."""
+    try:
+        rendering(StreamOptions.from_json(model.stream_options()), ViewOptions())
+    except ImportError:
+        return False
+    return True
 
 
 def demo_of(request: Request) -> Demo:

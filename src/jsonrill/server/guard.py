@@ -23,7 +23,7 @@ from .problems import Problem
 CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'"
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 HEADERS: Final = {
     "content-security-policy": CSP,

@@ -99,13 +99,14 @@ _ERROR: Final[Json] = {
 }
 _STATE: Final[Json] = {
     "type": "object",
-    "required": ["id", "input", "last", "closed", "bytes"],
+    "required": ["id", "input", "last", "closed", "bytes", "many"],
     "properties": {
         "id": _STRING,
         "input": {"type": "string", "enum": [*INPUTS]},
         "last": {"type": "integer", "minimum": 0},
         "closed": _BOOLEAN,
         "bytes": {"type": "integer", "minimum": 0},
+        "many": _BOOLEAN,
     },
 }
 _STATUSES: Final = {

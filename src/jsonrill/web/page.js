@@ -60,7 +60,7 @@ class Page {
     element.id = `pane-${number}`;
     byId("panes").append(element);
     const pane = new Pane(element, number, {
-      onChoice: (changed) => this.session?.add(changed),
+      onChoice: (changed) => this._chosen(changed),
       onEvent: (event) => {
         if (number === 1) this.log.take(event);
       },
@@ -68,6 +68,15 @@ class Page {
       announce: (text) => this._announce(text),
     });
     return pane;
+  }
+
+  /** @param {Pane} pane */
+  _chosen(pane) {
+    this.session?.add(pane);
+    if (this.session instanceof LiveSession && this.session.cut) {
+      this._announce("Resume to see the stream in this format");
+      pane.tell("Disconnected: resume to see the stream like this.");
+    }
   }
 
   _blank() {
@@ -126,7 +135,7 @@ class Page {
       const status = await this.source.status(id);
       const base = `v1/streams/${encodeURIComponent(id)}`;
       const urls = { stream: base, events: `${base}/events`, cancel: `${base}/cancel` };
-      const stream = { input: status.input, many: false };
+      const stream = { input: status.input, many: status.many };
       return new LiveSession(this.source, { id, urls }, stream, (state, detail) => this._state(state, detail));
     }, "");
   }
@@ -255,7 +264,7 @@ class Page {
   _state(state, detail) {
     const replay = this.session instanceof ReplaySession;
     const texts = {
-      connecting: "Connecting …",
+      connecting: replay ? "Reading the events …" : "Connecting …",
       live: replay ? "Playing" : "Streaming",
       waiting: `Connection lost, trying again: ${detail}`,
       off: replay ? `Paused at piece ${detail}` : `Disconnected after event ${detail || "0"}. The stream goes on without us.`,
@@ -359,6 +368,8 @@ class Page {
   _sliders() {
     byId("speed-shown").textContent = `${this.pace}×`;
     byId("piece-shown").textContent = counted(this.pieceSize, "char");
+    byId("speed").setAttribute("aria-valuetext", `${this.pace} times`);
+    byId("piece").setAttribute("aria-valuetext", counted(this.pieceSize, "character"));
     const { session } = this;
     if (session instanceof ReplaySession) {
       session.rate = this.pace * PACES[/** @type {keyof typeof PACES} */ (session.stream.input)];

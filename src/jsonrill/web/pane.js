@@ -65,6 +65,7 @@ export class Pane {
     /** @type {Search | null} */
     this.search = null;
     this._searched = 0;
+    this._told = false;
     /** @type {{view: TreeView, node: Node} | null} */
     this.chosen = null;
     this._paint = (/** @type {number} */ until) => this._draw(until);
@@ -105,6 +106,8 @@ export class Pane {
   /** @param {{id: string, type: string, data: string}} event */
   take(event) {
     this.listener.onEvent(event);
+    if (this._told) this._shownProblem(null);
+    this._told = false;
     this.show?.take(event.data);
     this.redraw();
   }
@@ -121,6 +124,15 @@ export class Pane {
     this.show?.end();
     if (this.show?.size === 0) this._blank("This format had nothing to say about this stream.");
     this.redraw();
+  }
+
+  /**
+   * A word above the pane, until it begins again or something comes.
+   * @param {string} text
+   */
+  tell(text) {
+    this._shownProblem(text);
+    this._told = true;
   }
 
   redraw() {

@@ -188,6 +188,7 @@ export class ReplaySession {
     /** Records a second. */
     this.rate = 40;
     this._time = 0;
+    this._done = false;
     this._closed = false;
     this._paint = () => this._tick();
     frames.ask(this._paint);
@@ -232,6 +233,7 @@ export class ReplaySession {
   play() {
     if (this.atEnd) this.position = 0;
     this.playing = true;
+    this._done = false;
     this._time = 0;
     this._onState("live", "");
     this.wake();
@@ -247,7 +249,8 @@ export class ReplaySession {
   seek(record) {
     this.position = Math.max(0, Math.min(this.records, record));
     this.playing = false;
-    this._onState(this.atEnd ? "done" : "off", String(this.position));
+    this._done = false;
+    this._onState("off", String(this.position));
     this.wake();
   }
 
@@ -267,9 +270,12 @@ export class ReplaySession {
     }
     const there = this._advance(now + 12);
     this._onMove();
-    if (this.playing && this.atEnd && there) {
+    if (this.atEnd && there && !this._done) {
+      this._done = true;
       this.playing = false;
       this._onState("done", "");
+    } else if (this.atEnd && !there) {
+      this._onState("connecting", "");
     }
     return this.playing || !there;
   }
