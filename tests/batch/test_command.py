@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -102,27 +103,33 @@ def test_the_report_may_be_json(tmp_path: Path) -> None:
         (["check", "HERE", "--out", "OUT", "--shard-size", "0"], "at least one byte"),
         (["check", "HERE", "--out", "OUT", "--scheduler", "tcp://x"], "dask"),
         (["check", "HERE", "--resume", "OUT"], "from the folder"),
+        (["--resume", "OUT", "--mode", "BATCH"], "from the folder"),
+        (["--resume", "OUT", "--format", "jsonl"], "from the folder"),
+        (["updates", "HERE", "--out", "OUT", "--document-schema", "gone.json"], "gone.json"),
+        (["check", "HERE", "--out", "OUT", "--schema", "FIVE"], "a schema is"),
+        (["check", "HERE", "--out", "OUT", "--field", "a..b"], "not a path"),
     ],
 )
 def test_bad_usage_is_exit_2_and_makes_no_folder(
     tmp_path: Path, args: list[str], said: str
 ) -> None:
     names = {"HERE": str(log(tmp_path / "a.jsonl", GOOD)), "OUT": str(tmp_path / "out")}
+    names["FIVE"] = str(log(tmp_path / "five.json", "5"))
     ran = batch(*[names.get(arg, arg) for arg in args])
     assert ran.returncode == 2, ran.stderr
     assert said in " ".join(re.sub("[│╭╮╰╯─]", "", ran.stderr).split())
     assert not (tmp_path / "out").exists()
 
 
-def test_what_cannot_be_written_is_exit_1_and_one_line(tmp_path: Path) -> None:
+def test_what_cannot_begin_or_be_written_is_one_line(tmp_path: Path) -> None:
     path = log(tmp_path / "a.jsonl", GOOD)
-    for args, said in (
-        (("check", path, "--out", path / "out"), "Not a directory"),
-        (("check", path, "--out", tmp_path), "is not empty"),
-        (("--resume", tmp_path), "has no manifest.json"),
+    for args, code, said in (
+        (("check", path, "--out", path / "out"), 1, "Not a directory"),
+        (("check", path, "--out", tmp_path), 2, "is not empty"),
+        (("--resume", tmp_path), 2, "has no manifest.json"),
     ):
         ran = batch(*args)
-        assert ran.returncode == 1 and said in ran.stderr
+        assert ran.returncode == code and said in ran.stderr
         assert ran.stderr.startswith("jsonrill: ") and ran.stderr.count("\n") == 1
 
 
@@ -196,3 +203,21 @@ def test_help_has_an_example_and_the_exit_codes() -> None:
     ran = batch("--help")
     assert ran.returncode == 0 and "Example: jsonrill batch" in " ".join(ran.stdout.split())
     assert "Exit code 0" in ran.stdout
+
+
+def test_a_type_may_be_in_the_folder_where_one_stands(tmp_path: Path) -> None:
+    pytest.importorskip("pydantic")
+    log(tmp_path / "kinds.py", "Numbers = list[int]")
+    log(tmp_path / "a.jsonl", GOOD)
+    args = ["check", "a.jsonl", "--out", "out", "--schema", "kinds:Numbers", "--workers", "1"]
+    # As the command that is installed: the folder is not among the places of modules.
+    command = [sys.executable, "-P", *logs.COMMAND[1:], *args]
+    ran = subprocess.run(command, capture_output=True, text=True, env=logs.ENV, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_folder_with_an_odd_name_is_told(tmp_path: Path) -> None:
+    path = log(tmp_path / "a.jsonl", GOOD)
+    out = os.fsdecode(os.fsencode(tmp_path) + b"/o\xff\x1b[31m")
+    ran = batch("check", path, "--out", out, *FAST)
+    assert ran.returncode == 0 and "o\\udcff\\u001b[31m/" in ran.stdout, ran.stderr

@@ -257,6 +257,10 @@ def test_options_without_effect_are_refused(options: dict[str, Any], said: str) 
     [
         ({"kind": "updates", "mode": "SOMETIMES"}, "mode"),
         ({"kind": "calls", "provider": "nobody"}, "provider"),
+        ({"kind": "check", "duplicates": "never"}, "duplicates"),
+        ({"kind": "check", "null": "nothing"}, "null"),
+        ({"kind": "chunks", "on_revision": "weep"}, "on_revision"),
+        ({"kind": "chunks", "patience": 0}, "patience"),
         ({"kind": "check", "schema": "nowhere:Thing"}, "nowhere"),
         ({"kind": "check", "schema": "json:nothing"}, "nothing"),
         ({"kind": "check", "schema": "plain text"}, "module:Name"),
@@ -286,3 +290,41 @@ def test_a_job_survives_as_json() -> None:
     )
     assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
     assert Job(kind="values").to_json() == {"kind": "values"}
+
+
+@pytest.mark.parametrize("kind", ["check", "values", "updates", "fragments"])
+def test_snapshots_may_contradict_after_another_error(kind: str) -> None:
+    job = Job(kind=kind, limits=jsonrill.Limits(string=3))
+    record = {"snapshots": [{"a": "long"}, {"a": "longer"}, {"a": "no"}]}
+    rows, bad, summary = do(job, record)
+    assert not bad and rows[-1]["error"]["code"] == "LIMIT_EXCEEDED"
+    assert summary.errors == {"LIMIT_EXCEEDED": 1} and summary.after_error == len("er")
+
+
+def test_a_stream_counts_once_for_each_code() -> None:
+    pytest.importorskip("jsonschema_rs")
+    rows, _, summary = do(Job(kind="updates", schema={"type": "string"}), stream("[1, 2, 3]"))
+    assert len(rows) == 3 and summary.errors == {"INVALID_SCHEMA": 1}
+
+
+def test_an_error_is_no_value() -> None:
+    _, _, summary = do(Job(kind="updates"), stream(""), stream("x"), stream("[1]"))
+    assert summary.first["characters"].count == summary.last["characters"].count == 1
+
+
+@pytest.mark.parametrize("options", [{"field": "a..b"}, {"id_field": "["}, {"id_field": ""}])
+def test_a_place_that_is_none_is_refused_before_any_line(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="not a path"):
+        Job(kind="values", **options)
+
+
+@pytest.mark.parametrize("kind", ["values", "check", "updates", "fragments"])
+def test_repairs_after_the_last_row_are_counted(kind: str) -> None:
+    _, _, summary = do(Job(kind=kind, repair=True), stream("[1, 2,]"))
+    assert summary.repairs == {"trailing-commas": 1}
+
+
+@pytest.mark.parametrize("kind", ["calls", "values"])
+def test_what_are_no_events_is_put_aside_by_each_job(kind: str) -> None:
+    rows, bad, _ = do(Job(kind=kind), {"events": ["not an event", 5, {"a": 1}]})
+    assert not rows and bad[0]["code"] == "NOT_A_STREAM"

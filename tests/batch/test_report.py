@@ -108,11 +108,21 @@ def test_nothing_of_a_log_reaches_the_terminal_or_breaks_the_files() -> None:
     made = report(Summary(streams=1, quarantined={"NOT_JSON": 1}), samples=[bad])
     assert r"\u001b[2J\udcff.jsonl line 1: \u009b1m\u000a" in made.to_text()
     assert made.to_text().encode() and page(made).encode()
+    bad["message"] = "\u202egpj.exe"  # which would be read from right to left
+    assert r"\u001b[2J\udcff.jsonl" in page(made) and r"\u202egpj" in page(made)
 
 
 def test_a_report_of_nothing_has_a_page_too() -> None:
     empty = report(Summary())
     assert not Reader(page(empty)).open and "0 streams" in empty.to_text()
+
+
+@pytest.mark.parametrize("most, said", [(12345, "12 345"), (20000.4, "20 000"), (1.23456, "1.235")])
+def test_large_figures_are_written_out(most: float, said: str) -> None:
+    spread = Spread()
+    spread.add(most)
+    made = report(Summary(streams=1, first={"pieces": spread}))
+    assert f"most {said}\n" in made.to_text() and f"most {said} " in page(made)
 
 
 @pytest.mark.parametrize("measures", [[0], [0, 0, 5], [1, 2, 3, 10**9], [0.001, 1e-9]])

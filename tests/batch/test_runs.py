@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -328,6 +329,7 @@ def test_what_a_run_left_that_never_began_is_in_nobodys_way(tmp_path: Path) -> N
     path = log(tmp_path / "a.jsonl", GOOD)
     (tmp_path / "out" / "tmp").mkdir(parents=True)
     (tmp_path / "out" / "tmp" / "manifest.json.host-1").write_text("half")
+    (tmp_path / "out" / "lock").touch()  # which is made before anything else
     assert run(VALUES, [str(path)], str(tmp_path / "out"), workers=0).ok
 
 
@@ -445,3 +447,110 @@ def test_deaths_are_counted_to_an_end(tmp_path: Path) -> None:
     assert lives([7] * 100) == 2 + 5  # at one that is left out already
     assert lives([-1] * 100) == 5  # at none
     assert lives([line for line in range(100) for _ in range(2)]) == 2 * 51  # at all of them
+
+
+def test_what_somebody_keeps_in_a_folder_stays(tmp_path: Path) -> None:
+    path, kept = log(tmp_path / "a.jsonl", GOOD), tmp_path / "out" / "tmp" / "precious"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("of somebody")
+    with pytest.raises(BatchError, match="is not empty"):
+        run(CHECK, [str(path)], str(tmp_path / "out"), workers=0)
+    assert kept.read_text() == "of somebody"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe is no file"):
+        run(CHECK, [str(tmp_path / "pipe")], str(tmp_path / "out"), workers=0)
+
+
+def test_a_file_where_somebody_stands_is_no_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = log(tmp_path / "a.jsonl", GOOD)
+    log(tmp_path / "queue.py", "raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    assert run(CHECK, [str(path)], "out", workers=1).ok
+
+
+def test_a_long_quarantine_is_put_together_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = log(tmp_path / "a.jsonl", *["x" * 100] * 500)
+    read = Folder.read
+
+    def small(self: Folder, name: str) -> bytes | None:
+        found = read(self, name)
+        assert found is None or len(found) < 10_000, f"{name} was read at once"
+        return found
+
+    monkeypatch.setattr(Folder, "read", small)
+    run(CHECK, [str(path)], str(tmp_path / "out"), workers=0)
+    assert [row["line"] for row in quarantine(tmp_path / "out")] == list(range(1, 501))
+
+
+def test_who_looks_on_is_told_at_once(tmp_path: Path) -> None:
+    path, seen = log(tmp_path / "a.jsonl", GOOD), list[int]()
+    out = str(tmp_path / "out")
+    run(CHECK, [str(path)], out, workers=0, tell=lambda now: seen.append(now.shards_done))
+    assert seen == [0, 1]
+
+
+def test_ctrl_c_does_not_reach_workers(streams: Path, tmp_path: Path) -> None:
+    groups: set[int] = set()
+
+    def tell(progress: Progress) -> None:
+        for child in logs.children(os.getpid()):
+            if "jsonrill.batch.worker" in logs.name_of(child):
+                groups.add(os.getpgid(child))
+
+    run(CHECK, [str(streams)], str(tmp_path / "out"), workers=1, tell=tell)
+    assert groups and os.getpgid(0) not in groups
+
+
+def test_what_a_run_made_is_not_read_by_the_next(tmp_path: Path) -> None:
+    log(tmp_path / "a.jsonl", {"snapshots": [[1], [1, 2]]})
+    for out in ("first", "second"):
+        report = run(Job(kind="chunks"), [str(tmp_path)], str(tmp_path / out), workers=0)
+        assert report.files == 1 and report.ok
+
+
+def test_an_archive_that_cannot_be_read_here_is_told_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(log(tmp_path / "a.jsonl", GOOD)), str(tmp_path / "b.zst")]
+    Path(paths[1]).write_bytes(b"\x28\xb5\x2f\xfd")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(InputError, match="needs an extra"):
+        run(CHECK, paths, str(tmp_path / "out"), workers=0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_paths_may_be_paths_and_one_is_enough(tmp_path: Path) -> None:
+    path = log(tmp_path / "a.jsonl", GOOD)
+    given: list[Any] = [path, str(path), [path, str(path)]]
+    for number, inputs in enumerate(given):
+        out = tmp_path / f"out{number}"
+        assert run(CHECK, inputs, out, workers=0).summary.streams == 1
+        assert resume(out, workers=0).resumed == 1
+
+
+def test_that_no_worker_can_be_started_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
+    with pytest.raises(BatchError, match="no worker can be started.*No such file"):
+        run(CHECK, log(tmp_path / "a.jsonl", GOOD), tmp_path / "out", workers=1)
+
+
+def test_what_a_driver_says_of_a_folder_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+
+    def refuse(self: Any, path: str, **more: Any) -> bool:
+        raise RuntimeError("no credentials")
+
+    monkeypatch.setattr(memory, "exists", refuse)
+    with pytest.raises(OutputError, match="memory://out: RuntimeError: no credentials"):
+        run(CHECK, log(tmp_path / "a.jsonl", GOOD), "memory://out", workers=0)

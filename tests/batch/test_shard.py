@@ -45,6 +45,23 @@ def test_a_long_bad_line_is_kept_in_part() -> None:
     assert bad[0]["text"] == "x" * 10 and bad[0]["cut"] is True
 
 
+def test_the_first_line_has_its_place_too() -> None:
+    _, bad, _ = do([b"nonsense\n"])
+    assert bad[0]["offset"] == 0 and "cut" not in bad[0] and "rows" not in bad[0]
+
+
+@pytest.mark.parametrize("line", [GOOD, GOOD.encode() + b"\n"])
+def test_a_line_that_is_too_long_is_put_aside_whoever_reads_it(line: Any) -> None:
+    rows, bad, _ = do([line, '{"text":"1"}'], Job(kind="values", max_line=12, keep=5))
+    assert len(rows) == 1 and rows[0]["value"] == 1
+    assert (bad[0]["code"], bad[0]["text"], bad[0]["cut"]) == ("TOO_LONG", GOOD[:5], True)
+
+
+def test_what_was_made_of_a_line_is_not_called_cut() -> None:
+    _, bad, _ = do([Line('{"events":["{}"]}', 1, 0, 500, "a.sse")])
+    assert bad[0]["code"] == "NOT_A_STREAM" and "cut" not in bad[0]
+
+
 def test_a_stage_that_breaks_loses_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     feed = PartialStream.feed
 

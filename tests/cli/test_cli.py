@@ -163,6 +163,21 @@ def test_a_missing_file_is_bad_input(command: str) -> None:
     assert done.stderr.decode() == "jsonrill: no-such-file.json: No such file or directory\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_is_full_is_told_in_one_line() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*BASE, "values"],
+            input=b'{"a": 1}',
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENV,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"jsonrill: standard output: No space left on device\n"
+
+
 @pytest.mark.parametrize("args", [["values", "--nope"], ["updates", "--mode", "X"], ["nope"]])
 def test_bad_usage_is_exit_2(args: list[str]) -> None:
     done = run(*args)

@@ -21,6 +21,12 @@ def expanded(raw: Any, compression: str) -> Any:
     return io.BufferedReader(_Expanded(raw, _FRAMES[compression]()), PIECE)
 
 
+def need(compression: str) -> None:
+    """That it can be read here, or an `InputError` that says what is missing."""
+    if compression:
+        _FRAMES[compression]()
+
+
 class _Frames(NamedTuple):
     """How a compressed file is read: a fresh reader for each of its parts, and what that raises."""
 
@@ -91,7 +97,17 @@ class _Expanded(io.RawIOBase):
                 if not piece:
                     return
                 self._frame = self._frames.make()
-            made.append(self._frame.decompress(piece))
+            self._decompress(piece, made)
             piece = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
                 self._frame = None
+
+    def _decompress(self, piece: bytes, made: list[bytes]) -> None:
+        spare: Any = self._frame.copy() if hasattr(self._frame, "copy") else None
+        try:
+            made.append(self._frame.decompress(piece))
+        except self._frames.error:
+            # zlib does not hand out what was good in a piece that is not; byte by byte it does.
+            for at in range(len(piece)) if spare is not None else ():
+                made.append(spare.decompress(piece[at : at + 1]))
+            raise

@@ -59,8 +59,6 @@ class Trials:
         # The line at which the worker of a shard died last, and those that are left out.
         self._line: dict[int, int] = {}
         self._skip: dict[int, dict[int, str]] = {}
-        # How many workers died in all.
-        self.died = 0
 
     def task(self, shard: Shard) -> dict[str, Any]:
         """What to do next with this shard."""
@@ -75,7 +73,6 @@ class Trials:
 
     def death(self, shard: Shard, how: str, mark: str | None) -> Outcome | None:
         """Its worker died. What is there to tell, or None to try once more?"""
-        self.died += 1
         index = shard.index
         place = read_mark(mark) if mark is not None else None
         line = -1 if place is None else place[0]

@@ -5,7 +5,6 @@ BatchError                the run cannot begin or go on; the message says why an
 ├── OutputError           what was made cannot be written: the run stops, what is done stays
 └── Interrupted           somebody wanted it to stop
 BadRecord                 a line that is no stream; it goes to the quarantine
-Damaged                   from here on a file is not what its name says; what came before counts
 """
 
 from __future__ import annotations
@@ -35,10 +34,3 @@ class BadRecord(JsonrillError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-class Damaged(BadRecord):
-    """The rest of a file cannot be read, ever: a corrupt or cut-off archive."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("DAMAGED_FILE", message)

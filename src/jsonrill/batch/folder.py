@@ -14,7 +14,6 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 from typing import IO, Final
 
 from .errors import BatchError, InputError, OutputError
@@ -47,11 +46,13 @@ class Folder:
     def is_free(self) -> bool:
         """Is it new, or empty but for what a killed run left?"""
         try:
-            return set(os.listdir(self.path)) <= _LEFT
+            found = set(os.listdir(self.path))
         except FileNotFoundError:
             return True
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror or error}") from error
+        # The lock comes first: a tmp without one is somebody's own.
+        return not found or (LOCK in found and found <= _LEFT)
 
     def clean(self) -> None:
         """Remove what was not finished."""
@@ -87,12 +88,11 @@ class Folder:
         except OSError as error:
             raise InputError(f"{self.path}/{name}: {error.strerror or error}") from error
 
-    def first_lines(self, name: str, count: int) -> list[bytes]:
-        """The first lines of a file, none if there is no such file."""
-        if self.size(name) is None:
-            return []
-        with self._opened(name) as file:
-            return list(islice(file, count))
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a file, none if there is no such file."""
+        if self.size(name) is not None:
+            with self._opened(name) as file:
+                yield from file
 
     def _opened(self, name: str) -> IO[bytes]:
         return open(os.path.join(self.path, name), "rb")
@@ -159,7 +159,10 @@ class Remote(Folder):
         """That it can be written to is seen when the manifest is."""
 
     def is_free(self) -> bool:
-        return not self._store.exists(self.path) or not self._store.ls(self.path)
+        try:
+            return not self._store.exists(self.path) or not self._store.ls(self.path)
+        except Exception as error:  # each driver has errors of its own
+            raise OutputError(f"{self.path}: {type(error).__name__}: {error}") from error
 
     def clean(self) -> None:
         """What is not finished is with those who make it."""

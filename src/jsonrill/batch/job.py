@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Final, Literal, get_args
 
 from ..limits import Limits
+from ..paths import from_text
 from ..rules import rule_names
 
 Kind = Literal["calls", "check", "chunks", "fragments", "updates", "values"]
@@ -73,6 +74,9 @@ class Job:
         for name in sorted(self._given() & _ONLY_FOR.keys()):
             if self.kind not in _ONLY_FOR[name]:
                 raise ValueError(f"{name} is for {', '.join(_ONLY_FOR[name])}; not {self.kind}")
+        for path in (self.field, self.id_field):
+            if path is not None:
+                from_text(path)
         if not isinstance(self.repair, bool):
             object.__setattr__(self, "repair", tuple(sorted(rule_names(self.repair))))
 

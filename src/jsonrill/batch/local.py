@@ -18,6 +18,7 @@ from threading import Thread
 from typing import Any, Final
 
 from .engine import MakeTask, Outcome, Trials, how_it_ended
+from .errors import BatchError
 from .plan import Shard
 from .task import read_mark
 
@@ -63,10 +64,6 @@ class Local:
             done += place[1] if place is not None else 0
         return done
 
-    def processes(self) -> list[int]:
-        """The process numbers of the workers."""
-        return [worker.process.pid for worker in self._all]
-
     def _give(self, waiting: deque[Shard], trials: Trials) -> None:
         """Work for those who have none."""
         while waiting:
@@ -74,7 +71,10 @@ class Local:
             if idle is None:
                 if len(self._all) >= self._count:
                     return
-                idle = _Worker(self._said)
+                try:
+                    idle = _Worker(self._said)
+                except OSError as error:
+                    raise BatchError(f"no worker can be started: {error}") from error
                 self._all.append(idle)
             idle.give(waiting[0], trials.task(waiting[0]))
             waiting.popleft()
@@ -102,11 +102,14 @@ class _Worker:
         self.mark: str | None = None
         path = os.pathsep.join(place or os.getcwd() for place in sys.path)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "jsonrill.batch.worker"],
+            # -P: a file in the folder where somebody stands must not be taken for a module.
+            [sys.executable, "-P", "-m", "jsonrill.batch.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
             encoding="utf8",
+            # A terminal's Ctrl-C is for us, and may come before a worker knows that.
+            process_group=0,
         )
         self._thread = Thread(target=self._listen, args=(said,), daemon=True)
         self._thread.start()

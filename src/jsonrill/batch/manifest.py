@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from .errors import BatchError, InputError
@@ -89,7 +90,7 @@ def done_of(folder: Folder, manifest: Manifest, shards: list[Shard]) -> dict[int
         record = _record(folder, shard) if f"{shard.name}.json" in names else None
         if (
             record is not None
-            and folder.size(files_of(shard.name, manifest.format)[0]) == (record["part"])
+            and folder.size(files_of(shard.name, manifest.format)[0]) == record["part"]
         ):
             found[shard.index] = record
     if len(found) == len(shards) and folder.size(QUARANTINED) is not None:
@@ -129,7 +130,7 @@ def gather_quarantine(folder: Folder, shards: list[Shard], done: dict[int, dict[
 
 def first_quarantined(folder: Folder, count: int = 10) -> list[dict[str, Any]]:
     """Some of what is in quarantine, without the text: for the report."""
-    rows = [json.loads(line) for line in folder.first_lines(QUARANTINED, count)]
+    rows = [json.loads(line) for line in islice(folder.lines(QUARANTINED), count)]
     return [{name: value for name, value in row.items() if name != "text"} for row in rows]
 
 
@@ -143,7 +144,7 @@ def _all_quarantined(
         path = first.path
         record = done[shard.index]
         if record["quarantine"] is not None:
-            for line in (folder.read(files_of(shard.name, "")[1]) or b"").splitlines():
+            for line in folder.lines(files_of(shard.name, "")[1]):
                 row = json.loads(line)
                 row["line"] += before
                 yield json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"

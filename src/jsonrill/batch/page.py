@@ -9,7 +9,19 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from .report import UNITS, Report, by_count, counted, duration, number, share, shown, size, where
+from .report import (
+    UNITS,
+    Report,
+    by_count,
+    counted,
+    duration,
+    number,
+    printable,
+    share,
+    shown,
+    size,
+    where,
+)
 from .summary import Spread
 
 _STYLE: Final = """
@@ -35,7 +47,7 @@ svg text{font:12px system-ui,sans-serif;fill:var(--dim)}
 .axis{stroke:var(--line);stroke-width:1}
 table{border-collapse:collapse;width:100%;font-size:.95rem}
 th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);
-vertical-align:top;overflow-wrap:break-word}
+vertical-align:top;min-width:7.5rem;overflow-wrap:anywhere}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 """
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -45,9 +57,7 @@ _HEIGHT: Final = 180
 
 def page(report: Report) -> str:
     """The whole page."""
-    whole = "\n".join(_parts(report)) + "\n"
-    # A file's name may have bytes that are no text.
-    return whole.encode("utf-8", "replace").decode()
+    return "\n".join(_parts(report)) + "\n"
 
 
 def _parts(report: Report) -> Iterator[str]:
@@ -166,6 +176,7 @@ def _table(title: str, names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) 
         return ""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{escape(printable(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
     )
     return f"<h2>{escape(title)}</h2>\n<table><tr>{head}</tr>{body}</table>"

@@ -10,9 +10,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import has_magic, iglob
+from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
+from .archives import need
 from .errors import InputError
+from .folder import DONE, MANIFEST
 from .reading import Segment, is_remote, looks_like_events, remote, remote_version, version_of
 
 FORMS: Final = ("auto", "jsonl", "sse")
@@ -68,6 +71,8 @@ def find_files(inputs: Iterable[str], form: str = "auto") -> list[File]:
         raise InputError("; ".join(wrong))
     if not found:
         raise InputError("there is nothing to read")
+    for compression in sorted({file.compression for file in found.values()}):
+        need(compression)
     return list(found.values())
 
 
@@ -125,6 +130,9 @@ def _files(given: str, form: str) -> Iterator[File]:
 def _folder(folder: str, form: str) -> Iterator[File]:
     empty = True
     for place, folders, names in os.walk(folder):
+        if place != folder and MANIFEST in names and DONE in folders:
+            folders.clear()  # what an earlier run made is no log
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(name for name in names if not name.startswith(".")):
             empty = False
@@ -135,8 +143,10 @@ def _folder(folder: str, form: str) -> Iterator[File]:
 
 def _file(path: str, form: str) -> File:
     try:
+        stat = os.stat(path)
+        if not S_ISREG(stat.st_mode):
+            raise InputError(f"{path} is no file; what comes through a pipe has to be saved first")
         with open(path, "rb") as file:
-            stat = os.fstat(file.fileno())
             beginning = file.read(256)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error

@@ -18,8 +18,8 @@ from ..errors import LimitExceeded
 from ..grammar import dumps
 from ..sse import SSEDecoder, SSEEvent
 from .archives import PIECE, expanded
-from .errors import BadRecord, Damaged, InputError
-from .shard import Line
+from .errors import BadRecord, InputError
+from .shard import Line, too_long
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 # The last event of a stream, where a provider sends no [DONE].
@@ -43,10 +43,6 @@ class Segment(NamedTuple):
     end: int
     form: str = "auto"
     compression: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        return self.start == 0 and self.end == self.size
 
 
 def read_segment(
@@ -86,8 +82,6 @@ def _opened(segment: Segment) -> Iterator[Any]:
         with open(segment.path, "rb", buffering=PIECE) as file:
             _same(segment, version_of(os.fstat(file.fileno())))
             yield file
-    except Damaged:
-        raise
     except OSError as error:
         raise InputError(f"{segment.path}: {error.strerror or error}") from error
 
@@ -137,7 +131,8 @@ def _safe(lines: Iterator[Line], segment: Segment) -> Iterator[Line]:
             yield line
     except EOFError as error:
         message = f"{segment.name} is damaged after {after} bytes of its content: {error}"
-        yield Line(b"", number + 1, after, 0, segment.name, None, Damaged(message))
+        fault = BadRecord("DAMAGED_FILE", message)
+        yield Line(b"", number + 1, after, 0, segment.name, None, fault)
 
 
 def _lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Line]:
@@ -160,7 +155,7 @@ def _lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Li
         size, fault = len(text), None
         if len(text.rstrip(b"\r\n")) > max_line:
             size += _skip(file, text)
-            fault = _too_long(size, max_line)
+            fault = too_long(size, max_line)
             text = text[:keep]
         name = f"{segment.name}@{offset}"
         yield Line(text.rstrip(b"\r\n"), number, offset, size, segment.name, name, fault)
@@ -176,10 +171,6 @@ def _skip(file: Any, text: bytes) -> int:
             break
         size += len(text)
     return size
-
-
-def _too_long(size: int, max_line: int) -> BadRecord:
-    return BadRecord("TOO_LONG", f"{size} bytes in one line, and {max_line} are allowed")
 
 
 def _event_lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Line]:
@@ -229,7 +220,7 @@ class _Events:
         """The stream that was being read, if there was one."""
         begin, size = self._begin, self._size
         if size > self._max:
-            fault = fault or _too_long(size, self._max)
+            fault = fault or too_long(size, self._max)
         if self._events or fault is not None:
             self._number += 1
             text = '{"events":[' + ",".join(self._events) + "]}"

@@ -21,6 +21,8 @@ from .job import Job
 Form = Literal["chunks", "snapshots", "events", "text"]
 # In the order in which they are looked for.
 FORMS: Final[tuple[Form, ...]] = ("chunks", "snapshots", "events", "text")
+# Seconds beyond this, nanoseconds too, are no times.
+_FAR: Final = 1e20
 _EXPECTED: Final = "expected an object with one of " + ", ".join(f'"{form}"' for form in FORMS)
 
 
@@ -50,7 +52,7 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
     form, pieces = _found(record, job)
     known, given = lookup(record, _path(job.id_field))
     stream = Stream(given if known and given is not None else name, form, pieces)
-    if not isinstance(stream.id, (str, int)):
+    if type(stream.id) not in (str, int):
         raise BadRecord("NOT_A_STREAM", f"an id is a text or a whole number, not {_called(given)}")
     _add_times(stream, record)
     return stream
@@ -59,7 +61,7 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
 def texts(stream: Stream, job: Job) -> Iterator[str]:
     """The text that each piece brings, "" if none; one more at the end may come of snapshots."""
     if stream.form == "events":
-        return _texts_of_events(stream.pieces)
+        return _texts_of_events(stream)
     if stream.form == "snapshots":
         return _texts_of_snapshots(stream.pieces, chunker(job))
     return iter(stream.pieces)
@@ -150,7 +152,11 @@ def _add_times(stream: Stream, record: dict[str, Any]) -> None:
 
 def _are_times(times: list[Any]) -> bool:
     try:
-        return {*map(type, times)} <= {int, float} and isfinite(sum(map(float, times)))
+        return (
+            {*map(type, times)} <= {int, float}
+            and isfinite(sum(map(float, times)))
+            and max(map(abs, times), default=0) < _FAR
+        )
     except OverflowError:
         return False
 
@@ -160,14 +166,20 @@ def _path(text: str) -> Path:
     return from_text(text)
 
 
-def _texts_of_events(events: list[Any]) -> Iterator[str]:
-    known = False
-    for event in events:
-        text = text_of(event)
-        known = known or text is not None
-        yield text or ""
-    if events and not known:
+def need_events(stream: Stream) -> None:
+    """Nothing came of these events: they had better be some."""
+    if stream.pieces and all(text_of(event) is None for event in stream.pieces):
         raise BadRecord("NOT_A_STREAM", "none of the events is one of a known provider")
+
+
+def _texts_of_events(stream: Stream) -> Iterator[str]:
+    came = False
+    for event in stream.pieces:
+        text = text_of(event) or ""
+        came = came or bool(text)
+        yield text
+    if not came:
+        need_events(stream)
 
 
 def _texts_of_snapshots(snapshots: list[Any], chunker: Chunker) -> Iterator[str]:

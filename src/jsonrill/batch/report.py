@@ -129,7 +129,9 @@ def shown(spread: Spread, unit: str) -> str:
 
 
 def _short(figure: float | None) -> str:
-    return "-" if figure is None else f"{figure:,.4g}".replace(",", " ")
+    if figure is None:
+        return "-"
+    return number(round(figure)) if figure >= 1000 else f"{figure:.4g}"
 
 
 def by_count(counts: dict[str, int]) -> list[tuple[str, int]]:

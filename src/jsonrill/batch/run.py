@@ -57,12 +57,13 @@ class Progress:
 
 
 Tell = Callable[[Progress], object]
+Place = str | os.PathLike[str]
 
 
 def run(
     job: Job,
-    inputs: Iterable[str],
-    out: str,
+    inputs: Place | Iterable[Place],
+    out: Place,
     *,
     engine: EngineName = "local",
     workers: int | None = None,
@@ -85,15 +86,16 @@ def run(
     _as_json(job)
     if format == "parquet":
         need_pyarrow()
-    files = find_files(inputs, form)
+    given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    files = find_files([os.fspath(place) for place in given], form)
     size = shard_size(files) if shard_bytes is None else shard_bytes
     doing = _engine(engine, workers, scheduler)
-    folder = folder_at(out)
-    if not folder.is_free():
-        raise BatchError(f"{folder.path} is not empty: name a new folder, or resume the run in it")
+    folder = folder_at(os.fspath(out))
+    _need_free(folder)
     manifest = Manifest(job, files, size, format)
     shards = manifest.shards()
     with folder.locked():
+        _need_free(folder)  # another run may have begun and ended meanwhile
         folder.clean()
         folder.prepare()
         manifest.save(folder)
@@ -101,7 +103,7 @@ def run(
 
 
 def resume(
-    out: str,
+    out: Place,
     *,
     engine: EngineName = "local",
     workers: int | None = None,
@@ -109,7 +111,7 @@ def resume(
     tell: Tell = lambda progress: None,
 ) -> Report:
     """Do what is missing of the run in this folder; its job and inputs are in its manifest."""
-    folder = folder_at(out)
+    folder = folder_at(os.fspath(out))
     manifest = Manifest.load(folder)
     manifest.check_inputs()
     Work(manifest.job)
@@ -118,6 +120,11 @@ def resume(
         folder.clean()
         folder.prepare()
         return _Run(folder, manifest, manifest.shards(), doing, tell).go()
+
+
+def _need_free(folder: Folder) -> None:
+    if not folder.is_free():
+        raise BatchError(f"{folder.path} is not empty: name a new folder, or resume the run in it")
 
 
 class _Run:
@@ -165,6 +172,7 @@ class _Run:
             outcomes = self._engine.engine.run(missing, make)
             opened.callback(outcomes.close)  # type: ignore[attr-defined]
             try:
+                self._show(began)  # there is something to resume, before anything is done
                 for outcome in outcomes:
                     if outcome is not None:
                         self._take(outcome)

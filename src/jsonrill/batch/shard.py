@@ -50,7 +50,7 @@ def process_shard(
     """
     work = Work(job)
     summary = Summary()
-    for line in _lines(lines):
+    for line in _lines(lines, job.max_line):
         summary.lines += 1
         summary.bytes += line.size
         try:
@@ -81,11 +81,15 @@ def quarantined(line: Line, code: str, message: str, keep: int, rows: int = 0) -
         "size": line.size,
         "code": code,
         "message": message,
-        "rows": rows,
+        "rows": rows or None,
         "text": text,
-        "cut": len(line.text) > keep or line.size > len(line.text) + 2,
+        "cut": len(line.text) > keep or code == "TOO_LONG" or None,
     }
-    return dumps({name: value for name, value in shown.items() if value not in (None, 0, False)})
+    return dumps({name: value for name, value in shown.items() if value is not None})
+
+
+def too_long(size: int, max_line: int) -> BadRecord:
+    return BadRecord("TOO_LONG", f"{size} bytes in one line, and {max_line} are allowed")
 
 
 class _Broken(Exception):
@@ -125,7 +129,7 @@ def _rows(line: Line, work: Work, summary: Summary) -> Iterator[str | Exception]
         yield error
 
 
-def _lines(lines: Iterable[str | bytes | Line]) -> Iterator[Line]:
+def _lines(lines: Iterable[str | bytes | Line], max_line: int) -> Iterator[Line]:
     offset: int | None = 0
     for number, line in enumerate(lines, start=1):
         if isinstance(line, Line):
@@ -134,6 +138,7 @@ def _lines(lines: Iterable[str | bytes | Line]) -> Iterator[Line]:
         if isinstance(line, str):
             offset = None  # counting bytes would mean encoding it
         text = line.rstrip("\r\n") if isinstance(line, str) else line.rstrip(b"\r\n")
-        yield Line(text, number, offset, len(line))
+        fault = too_long(len(line), max_line) if len(text) > max_line else None
+        yield Line(text, number, offset, len(line), fault=fault)
         if offset is not None:
             offset += len(line)

@@ -46,7 +46,7 @@ class Tally:
             self.after_error = sum(map(len, texts[until:]))
 
     def rest(self, texts: Iterator[str]) -> None:
-        """What came after an error; that of snapshots ends with the first."""
+        """What came after an error."""
         for text in texts if self.errors else ():
             self.piece(text)
 
@@ -73,8 +73,7 @@ class Tally:
         summary.characters += self.characters
         summary.after_error += self.after_error
         summary.ok += not self.errors
-        for error in self.errors:
-            code = error["code"]
+        for code in {error["code"] for error in self.errors}:
             summary.errors[code] = summary.errors.get(code, 0) + 1
         for repair in self.repairs:
             summary.repairs[repair.rule] = summary.repairs.get(repair.rule, 0) + 1

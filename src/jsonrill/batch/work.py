@@ -7,6 +7,7 @@ good and the error, and the tally counts it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..document import Document
@@ -21,7 +22,7 @@ from ..toolcalls import ToolCall, ToolCalls
 from .errors import BadRecord
 from .job import Job, resolved
 from .judged import Judged, Violated
-from .record import Stream, texts
+from .record import Stream, chunker, need_events, texts
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Work:
         self.entity_options = self._entity_options() if job.kind == "updates" else {}
         self.tools = {name: resolved(one) for name, one in (job.tool_schemas or {}).items()} or None
         self._rows = ROWS[job.kind]
+        chunker(job)
+        self.document()
         if job.kind == "updates":
             PartialStream(job.mode, **self.entity_options)
         elif job.kind == "calls":
@@ -117,7 +120,7 @@ def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
         if document.changed:
             last = pieces
     first = first or (last if _shows(document) else 0)
-    for _ in source if tally.errors else ():
+    for _ in _rest(source) if tally.errors else ():
         pass
     tally.read(seen, first, last, pieces)
     tally.repairs = document.repairs
@@ -136,6 +139,12 @@ def _kept(stream: Stream, job: Job) -> tuple[list[str], Iterator[str]]:
             yield text
 
     return seen, keep()
+
+
+def _rest(texts: Iterator[str]) -> Iterator[str]:
+    """What came after an error; snapshots end where they contradict, too."""
+    with suppress(*ERRORS):
+        yield from texts
 
 
 def _shows(document: Document | Judged) -> bool:
@@ -175,13 +184,14 @@ def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
         if text is not None:
             tally.piece(text)
         for update in partial.flush() if text is None else partial.feed(text):
-            tally.change()
-            if update.error is not None:
+            if update.error is None:
+                tally.change()
+            else:
                 tally.errors.append(update.error)
-            tally.repairs = update.repairs or tally.repairs
             yield f'{head},"seq":{sequence},{update.to_json()[1:]}'
             sequence += 1
-    tally.rest(pieces)
+    tally.repairs = partial.repairs
+    tally.rest(_rest(pieces))
 
 
 def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
@@ -207,7 +217,7 @@ def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     tally.repairs = parser.repairs
     if tally.errors:
         yield dumps({"id": stream.id, "seq": sequence, **_told(tally)})
-    tally.rest(pieces)
+    tally.rest(_rest(pieces))
 
 
 def _chunks(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
@@ -236,6 +246,8 @@ def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
             tally.change()
     calls.flush()
     rows = [_call(call) for call in calls.calls]
+    if not rows:
+        need_events(stream)
     tally.errors = [row["error"] for row in rows if "error" in row]
     tally.repairs = [repair for call in calls.calls for repair in call.repairs]
     yield dumps({"id": stream.id, "calls": rows})

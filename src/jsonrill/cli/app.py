@@ -373,9 +373,12 @@ def _filter(
     except (JsonrillError, BadInput) as error:
         typer.echo(f"jsonrill: {_line(error)}", err=True)
         raise typer.Exit(1) from None
-    except BrokenPipeError:
+    except OSError as error:
         # The interpreter would complain once more when it closes standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            typer.echo(f"jsonrill: standard output: {error.strerror}", err=True)
+            raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 

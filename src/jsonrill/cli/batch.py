@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import sys
@@ -32,7 +33,12 @@ Inputs = Annotated[
 ]
 
 
+# What --resume may be given with; all else is in the folder.
+_OF_A_RUN = {"resume", "engine", "workers", "scheduler", "json_report"}
+
+
 def batch(
+    context: typer.Context,
     inputs: Inputs = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="A new folder for what is made.")
@@ -119,10 +125,11 @@ def batch(
     from ..batch import Job
     from ..batch import resume as resumed
     from ..batch import run as begun
+    from ..batch.work import Work
 
     where: dict[str, Any] = {"engine": engine, "workers": workers, "scheduler": scheduler}
     if resume is not None:
-        if inputs or out:
+        if _given(context) - _OF_A_RUN:
             raise typer.BadParameter("--resume takes the job and its inputs from the folder")
         _do(lambda tell: resumed(resume, **where, tell=tell), resume, json_report)
         return
@@ -130,7 +137,7 @@ def batch(
     if not paths or out is None:
         raise typer.BadParameter("what to do, at least one input, and --out FOLDER are needed")
     options: dict[str, Any] = {
-        "document_schema": _schema(document_schema),
+        "document_schema": made(lambda: _schema(document_schema)),
         "mode": mode,
         "entity": entities_of(entity),
         "send": send,
@@ -145,7 +152,7 @@ def batch(
         **made(lambda: _schemas(kind, schema)),
     }
     given = {name: value for name, value in options.items() if value is not None}
-    job = made(lambda: Job(kind=kind, **given))
+    job = made(lambda: Work(Job(kind=kind, **given)).job)
     size = bytes_of(shard_size)
     _do(
         lambda tell: begun(
@@ -156,9 +163,16 @@ def batch(
     )
 
 
+def _given(context: typer.Context) -> set[str]:
+    """What was typed, and is not what it is by itself."""
+    source = context.get_parameter_source
+    return {name for name in context.params if (found := source(name)) and found.name != "DEFAULT"}
+
+
 def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json: bool) -> None:
     """Run it, show how far it is, tell how it went."""
-    from ..batch import BatchError, InputError, Interrupted
+    from ..batch import BatchError, Interrupted, OutputError
+    from ..batch.report import printable
 
     begun = False
 
@@ -170,23 +184,19 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
     try:
         with _stoppable(), _showing() as show:
             report = work(tell)
-    except (Interrupted, KeyboardInterrupt) as stopped:
+    except (BatchError, ValueError, ImportError, KeyboardInterrupt) as error:
         again = f". Go on with: jsonrill batch --resume {shlex.quote(out)}" if begun else ""
-        _complain(f"{str(stopped) or 'stopped'}{again}")
-        raise typer.Exit(130) from None
-    except (BatchError, ValueError, ImportError) as error:
-        again = f". Go on with: jsonrill batch --resume {shlex.quote(out)}" if begun else ""
-        _complain(f"{error}{again}")
-        raise typer.Exit(
-            1 if begun or not isinstance(error, InputError | ValueError) else 2
-        ) from None
+        _complain(f"{str(error) or 'stopped'}{again}")
+        if isinstance(error, Interrupted | KeyboardInterrupt):
+            raise typer.Exit(130) from None
+        raise typer.Exit(1 if begun or isinstance(error, OutputError) else 2) from None
     if as_json:
         from ..grammar import dumps
 
         typer.echo(dumps(report.to_json()))
     else:
         typer.echo(report.to_text(), nl=False)
-        typer.echo(f"  in          {out}/ (report.html)")
+        typer.echo(printable(f"  in          {out}/ (report.html)"))
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -280,5 +290,7 @@ def _schemas(kind: str, given: list[str] | None) -> dict[str, Any]:
 def _schema(given: str | None) -> Any:
     """A file, or the name of a type, which workers import."""
     if given is None or (":" in given and not Path(given).exists()):
+        if given is not None and os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())  # last: nothing in it stands for another module
         return given
     return json_file(Path(given))

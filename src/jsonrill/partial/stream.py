@@ -19,7 +19,7 @@ from ..limits import Limits
 from ..machines import machine
 from ..paths import Path, Place, lookup
 from ..rules import rule_names
-from ..sink import Sink
+from ..sink import Repair, Sink
 from .judge import Judge, schemas
 from .update import ABSENT, UNREAD, Status, Update
 
@@ -106,6 +106,11 @@ class PartialStream:
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """All that had to be repaired so far, also after the last update."""
+        return self._machine.repairs
 
     def feed(self, data: str | bytes) -> list[Update]:
         """The updates that this piece of text brings: at most one for each entity."""
