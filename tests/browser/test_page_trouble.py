@@ -263,6 +263,18 @@ def test_files_with_returns_stay_readable(shown: Shown) -> None:
     assert shown.raw() == '{␍\n  "a": 1,␍\n  "b": oops␍\n}'
 
 
+def test_events_read_by_their_id_are_shown_as_calls(shown: Shown, http: httpx2.Client) -> None:
+    made = http.post("/demo/streams", json={"model": "harbour", "pace": 1000}).json()
+    read(shown, made["id"])
+    shown.done()
+    expect(shown.page.locator(".card")).to_have_count(2)
+    # What was chosen by hand stays.
+    shown.choose("format", "chunks")
+    read(shown, made["id"])
+    shown.done()
+    assert shown.pane().locator("select.format").input_value() == "chunks"
+
+
 def test_a_long_title_stays_in_its_place(shown: Shown) -> None:
     shown.speed(5)
     shown.page.evaluate(DROP, ['{"a": 1}', "n" * 200 + ".json"])

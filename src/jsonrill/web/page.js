@@ -199,7 +199,8 @@ class Page {
     }
     if (turn !== this._turn) return session.close();
     this.session = session;
-    this._suit(session.stream.input, suits, every);
+    const { input } = session.stream;
+    this._suit(input, suits || (input === "events" ? "calls" : ""), every);
     this.raw.begin(session.stream);
     for (const channel of [...this._shownPanes(), this.raw]) session.add(channel);
     byId("player").hidden = !(session instanceof ReplaySession);
