@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
+from itertools import product
 
 import pytest
 
 import jsonrill
+from jsonrill.grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH
+from jsonrill.machine import code_at, is_cut
 
 HOT = (
     *("paths", "fragments", "sink", "standing", "whole", "machine", "prose", "repair", "machines"),
@@ -26,3 +29,18 @@ def test_the_compiled_run_is_a_compiled_run() -> None:
     """`make compiled` would be worthless if it silently fell back to Python."""
     wanted = "compiled" in os.environ.get("PYTHONPATH", "")
     assert jsonrill.compiled is wanted
+
+
+def test_escapes_by_character_are_those_of_the_patterns() -> None:
+    """What the compiled modules read character by character, pure Python reads by patterns."""
+    digits = "0129afAFgG-_+ \\uD8"
+    for tail in map("".join, product(digits, repeat=4)):
+        text = f"\\u{tail}"
+        alone = ESCAPE.fullmatch(text) is not None and not LONE_HIGH.match(text)
+        low = alone and text[2:4].lower() in ("dc", "dd", "de", "df")
+        assert code_at(text, 0, 6) == (int(tail, 16) if alone and not low else -1), text
+        assert code_at(text, 0, 5) == -1
+        assert is_cut(text, 0, 5) == (CUT_ESCAPE.match(text, 0, 5) is not None), text
+        assert not is_cut(text, 0, 6)
+    for text in ("\\", "\\u", "\\n", "\\x", "x", "u"):
+        assert is_cut(text, 0, len(text)) == (CUT_ESCAPE.match(text) is not None), text

@@ -13,6 +13,12 @@ cdef bint _COMPILED
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
 cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 
+@cython.locals(at=Py_ssize_t, digit=int, code=int)
+cpdef int code_at(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
+@cython.locals(at=Py_ssize_t)
+cpdef bint is_cut(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
+cpdef int digit_of(int char) noexcept
+
 cdef class Machine(Standing):
     cdef bint _bom, _many, _unique
     cdef int _fresh
@@ -65,11 +71,14 @@ cdef class Machine(Standing):
     @cython.final
     @cython.locals(stop=Py_ssize_t, plain=bint, run=str, key=str)
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end, int state) except -2
-    @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str)
+    @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str, cut=bint)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(quote=Py_ssize_t, run=str)
     cdef Py_ssize_t _take_simple(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
+    @cython.final
+    @cython.locals(stop=Py_ssize_t, code=int, run=str)
+    cdef Py_ssize_t _take_codes(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)

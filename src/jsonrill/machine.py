@@ -541,8 +541,12 @@ class Machine(Standing):
         """The same for text with escapes, unusual characters, or more of them than allowed."""
         end = min(len(text), self._stop - self._offset)
         stop = pos
-        if len(text) <= SHORT and "\\u" not in text:
+        if len(text) > SHORT:
+            pass
+        elif "\\u" not in text:
             stop = self._take_simple(text, pos, end)
+        elif _COMPILED:
+            stop = self._take_codes(text, pos, end)
         # The beginning of an escape alone, and nothing else: there is no run to look for.
         if stop == pos and (end - pos >= WHOLE_ESCAPE or not text.startswith("\\u", pos)):
             stop = STRING_RUN.match(text, pos, end).end()  # type: ignore[union-attr]  # may be empty
@@ -554,7 +558,8 @@ class Machine(Standing):
                 return self._end_string(text, stop)
             return self._end_key(text, stop)
         if stop < end and text[stop] == "\\":
-            if end == len(text) and (end == stop + 1 or text[stop + 1 :] == "u"):
+            cut = is_cut(text, stop, end) if _COMPILED else text[stop:] in ("\\", "\\u")
+            if end == len(text) and cut:
                 self._held = text[stop:]
                 return end
             last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
@@ -584,6 +589,21 @@ class Machine(Standing):
             return pos
         self._take(run)
         return end
+
+    def _take_codes(self, text: str, pos: int, end: int) -> int:
+        """The same for escapes like \\u4e2d alone, in which many write all that is not ASCII."""
+        run = ""
+        stop = pos
+        code = code_at(text, stop, end)
+        while code >= 0:
+            run += chr(code)
+            stop += WHOLE_ESCAPE
+            code = code_at(text, stop, end)
+        if stop == end or text[stop] == '"' or is_cut(text, stop, end):
+            if run:
+                self._take(run)
+            return stop
+        return pos
 
     def _odd_escape(self, text: str, pos: int) -> int:
         """A high surrogate alone right before the limit or a bad escape; or no escape at all."""
@@ -743,3 +763,36 @@ def plain_end(text: str, pos: int) -> int:
             return pos
         pos += 1
     return end
+
+
+def code_at(text: str, pos: int, end: int) -> int:
+    """What the \\u0000 at `pos` stands for; -1 if it is none, cut off, or half of a pair."""
+    if end - pos < WHOLE_ESCAPE or text[pos] != "\\" or text[pos + 1] != "u":
+        return -1
+    code = 0
+    for at in range(pos + 2, pos + WHOLE_ESCAPE):
+        digit = digit_of(ord(text[at]))
+        if digit < 0:
+            return -1
+        code = code * 16 + digit
+    return -1 if 0xD800 <= code < 0xE000 else code
+
+
+def is_cut(text: str, pos: int, end: int) -> bool:
+    """Is what stands from here to `end` the beginning of an escape, and not more?"""
+    if end - pos >= WHOLE_ESCAPE or text[pos] != "\\":
+        return False
+    if end - pos > 1 and text[pos + 1] != "u":
+        return False
+    for at in range(pos + 2, end):
+        if digit_of(ord(text[at])) < 0:
+            return False
+    return True
+
+
+def digit_of(char: int) -> int:
+    if 48 <= char <= 57:
+        return char - 48
+    if 65 <= char <= 70:
+        return char - 55
+    return char - 87 if 97 <= char <= 102 else -1
