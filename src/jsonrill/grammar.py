@@ -79,12 +79,15 @@ def unescape(run: str) -> str:
     return text
 
 
-def dumps(value: Any) -> str:
-    """`value` as compact JSON that any reader takes: no NaN, no bare lone surrogate."""
+def dumps(value: Any, *, strict: bool = False) -> str:
+    """`value` as compact JSON that any reader takes: no NaN, no bare lone surrogate.
+
+    With `strict`, decimals are a TypeError and what is too deep for others a RecursionError.
+    """
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        if "Circular" in str(error):
+        if "Circular" in str(error) or (strict and not isinstance(error, ValueError)):
             raise
         text = "".join(_written(value))
     if text.isascii():

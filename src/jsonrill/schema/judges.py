@@ -120,7 +120,7 @@ class PydanticJudge:
         if self._wrap is not None:
             value = self._wrap(value)
         try:
-            self._validator.validate_json(dumps(value))
+            self._validator.validate_json(dumps(value, strict=True))
         except ValidationError as error:
             return _explained(error, value)
         except Exception:
@@ -163,7 +163,7 @@ class PydanticJudge:
 
     def _validated(self, value: Any) -> Any:
         try:
-            text = dumps(value)
+            text = dumps(value, strict=True)
         except TypeError:
             # Numbers that were read with another parse_float have no JSON form here.
             return self._validator.validate_python(value)
