@@ -1,7 +1,7 @@
 """RFC 8259 as patterns and tables, and the one way in which jsonrill writes JSON.
 
 Reading: what a token looks like, whole or cut off. Writing: `dumps`, compact, never invalid.
-No state is kept here; the machine that uses these lives in `parser.py`.
+No state is kept here; the machine that uses these lives in `machine.py`.
 """
 
 from __future__ import annotations
