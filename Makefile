@@ -1,7 +1,8 @@
 # The words of the house. Every target sets itself up in .venv; `make` alone lists them.
 
 PYTHON ?= python3
-JOBS   ?= 2
+# More than processors: many tests wait for a server or a browser.
+JOBS   ?= 3
 ARGS   ?=
 
 BIN := .venv/bin
