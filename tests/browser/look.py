@@ -121,7 +121,7 @@ class Shown:
         end = time.monotonic() + seconds
         while not (found := look()):
             assert time.monotonic() < end, f"{self.state()}; {self.faults}"
-            time.sleep(0.05)
+            self.page.wait_for_timeout(50)  # not sleep(): events arrive only while it is asked
         return found
 
     def copied(self) -> str:
