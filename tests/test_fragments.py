@@ -401,3 +401,13 @@ def test_any_mixture_of_forms_is_read(value: Any, form: str, chance: Any) -> Non
         rebuilder.feed([forms[form if form in forms else chance.choice(sorted(forms))]])
     assert rebuilder.complete
     assert same(rebuilder.value, value)
+
+
+def test_what_json_cannot_say_is_refused_however_it_is_written() -> None:
+    for value in (float("nan"), [float("inf"), float("nan")]):
+        with pytest.raises(ValueError, match="JSON compliant"):
+            dumps(value)
+    circle: list[object] = []
+    circle.append(circle)
+    with pytest.raises(ValueError, match="Circular"):
+        dumps(circle)
