@@ -20,9 +20,7 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize
     except ImportError:
         return []
-    modules = [
-        Extension(f"jsonrill.{name}", [f"src/jsonrill/{name}.py"], optional=True) for name in HOT
-    ]
+    modules = [Extension(f"jsonrill.{name}", [f"src/jsonrill/{name}.py"]) for name in HOT]
     found: list[Extension] = cythonize(
         modules,
         build_dir="build/cython",
@@ -31,6 +29,9 @@ def extensions() -> list[Extension]:
         # The annotations are for people and mypy; the compiler has the .pxd files.
         compiler_directives={"annotation_typing": False},
     )
+    # Set here, because `cythonize` returns new extensions, which do not keep it.
+    for module in found:
+        module.optional = True
     return found
 
 
