@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 from .errors import InvalidJSON, LimitExceeded
 from .fragments import Fragment, Kind, Parts
 from .limits import Limits
 from .machines import machine
+from .options import Duplicates, ParseFloat, Rules
 from .paths import Path, Place
 from .sink import Repair, Sink
 
@@ -135,10 +135,10 @@ class Parser:
     def __init__(
         self,
         *,
-        repair: bool | Iterable[str] = False,
+        repair: Rules = False,
         many: bool = False,
-        duplicates: Literal["last", "error"] = "last",
-        parse_float: Callable[[str], Any] = float,
+        duplicates: Duplicates = "last",
+        parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()

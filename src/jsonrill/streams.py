@@ -19,12 +19,22 @@ from contextlib import aclosing
 from inspect import isawaitable
 from math import isfinite
 from time import monotonic
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, TypeVar, Unpack, overload
 
 from .chunker import Chunker
 from .document import Document
 from .errors import InvalidJSON, LimitExceeded, Truncated
 from .fragments import Fragment
+from .options import (
+    CallOptions,
+    ChunkOptions,
+    Mode,
+    ParseOptions,
+    Stage,
+    UpdateOptions,
+    refuse_unknown,
+    taken_by,
+)
 from .parser import Parser
 from .partial import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
@@ -39,18 +49,19 @@ END: Final[Any] = object()
 
 @overload
 def values(
-    source: Text | Iterable[Text], *, live: bool = False, **options: Any
+    source: Text | Iterable[Text], *, live: bool = False, **options: Unpack[ParseOptions]
 ) -> Iterator[Any]: ...
 @overload
 def values(
-    source: AsyncIterable[Text], *, live: bool = False, **options: Any
+    source: AsyncIterable[Text], *, live: bool = False, **options: Unpack[ParseOptions]
 ) -> AsyncIterator[Any]: ...
-def values(source: Any, *, live: bool = False, **options: Any) -> Any:
+def values(source: Any, *, live: bool = False, **options: Unpack[ParseOptions]) -> Any:
     """The value after each piece of text that changed it, safe to keep (`live=True`: without a
     copy, changing with the next piece). Options are those of `Document`.
 
     With `many=True` a document that is not JSON does not stop the others; the first such error is
     raised when the source has ended."""
+    _known("values", options, "live")
     document = Document(**options)
 
     def stage(piece: Text) -> Iterator[Any]:
@@ -70,11 +81,16 @@ def values(source: Any, *, live: bool = False, **options: Any) -> Any:
 
 
 @overload
-def fragments(source: Text | Iterable[Text], **options: Any) -> Iterator[Fragment]: ...
+def fragments(
+    source: Text | Iterable[Text], **options: Unpack[ParseOptions]
+) -> Iterator[Fragment]: ...
 @overload
-def fragments(source: AsyncIterable[Text], **options: Any) -> AsyncIterator[Fragment]: ...
-def fragments(source: Any, **options: Any) -> Any:
+def fragments(
+    source: AsyncIterable[Text], **options: Unpack[ParseOptions]
+) -> AsyncIterator[Fragment]: ...
+def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
     """The fragments of a text, each as soon as it is certain. Options are those of `Parser`."""
+    _known("fragments", options)
     parser = Parser(**options)
 
     def stage(piece: Text) -> Iterator[Fragment]:
@@ -126,13 +142,27 @@ def texts(source: Any, field: str | Path, *, document: Document | None = None) -
 
 @overload
 def updates(
-    source: Text | Iterable[Text], mode: str, *, every: float | None = None, **options: Any
+    source: Text | Iterable[Text],
+    mode: Mode = "REALTIME",
+    *,
+    every: float | None = None,
+    **options: Unpack[UpdateOptions],
 ) -> Iterator[Update]: ...
 @overload
 def updates(
-    source: AsyncIterable[Text], mode: str, *, every: float | None = None, **options: Any
+    source: AsyncIterable[Text],
+    mode: Mode = "REALTIME",
+    *,
+    every: float | None = None,
+    **options: Unpack[UpdateOptions],
 ) -> AsyncIterator[Update]: ...
-def updates(source: Any, mode: str, *, every: float | None = None, **options: Any) -> Any:
+def updates(
+    source: Any,
+    mode: Mode = "REALTIME",
+    *,
+    every: float | None = None,
+    **options: Unpack[UpdateOptions],
+) -> Any:
     """How far each entity of a text has come, in one of five modes; options are those of
     `PartialStream`. After an ERROR of the whole stream the source is closed, not read on.
 
@@ -141,6 +171,7 @@ def updates(source: Any, mode: str, *, every: float | None = None, **options: An
     A source that is not async cannot be left while it makes us wait, so there the time has come
     with its next piece or its end. An async one is then read in a task of its own, by asyncio.
     """
+    _known("updates", options, "every")
     stream = PartialStream(mode, **options)
 
     def stage(piece: Text) -> Iterator[Update]:
@@ -155,14 +186,17 @@ def updates(source: Any, mode: str, *, every: float | None = None, **options: An
 
 
 @overload
-def chunks(source: str | bytes | Iterable[Any], **options: Any) -> Iterator[str]: ...
+def chunks(
+    source: str | bytes | Iterable[Any], **options: Unpack[ChunkOptions]
+) -> Iterator[str]: ...
 @overload
-def chunks(source: AsyncIterable[Any], **options: Any) -> AsyncIterator[str]: ...
-def chunks(source: Any, **options: Any) -> Any:
+def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> AsyncIterator[str]: ...
+def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     """The texts that snapshots of a growing value make; joined, they are the last snapshot.
 
     Options are those of `Chunker`; empty texts are left out.
     """
+    _known("chunks", options)
     chunker = Chunker(**options)
 
     def stage(snapshot: Any) -> Iterator[str]:
@@ -177,18 +211,21 @@ def chunks(source: Any, **options: Any) -> Any:
 
 @overload
 def tool_calls(
-    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Any
+    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
 ) -> AsyncIterator[ToolCallUpdate]: ...
 @overload
 def tool_calls(
-    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Any
+    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
 ) -> Iterator[ToolCallUpdate]: ...
-def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -> Any:
+def tool_calls(
+    source: Any, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+) -> Any:
     """What each event of a provider's stream changes in its tool calls; `update.call` is the call.
 
     The source is the stream that the provider's client hands out, or any iterable of events.
     Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
     """
+    _known("calls", options, "calls")
     if calls is not None and options:
         raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
     reading = ToolCalls(**options) if calls is None else calls
@@ -208,8 +245,9 @@ def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -
     return _drive(stage, (source,) if one else source)
 
 
-def partial(text: Text, **options: Any) -> Any:
+def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
     """The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON."""
+    _known("values", options)
     document = Document(**options)
     document.feed(text)
     try:
@@ -217,6 +255,11 @@ def partial(text: Text, **options: Any) -> Any:
     except Truncated:
         pass
     return document.value
+
+
+def _known(stage: Stage, given: Mapping[str, object], *own: str) -> None:
+    if given:
+        refuse_unknown(given, [*own, *(it.name for it in taken_by(stage))], "unknown option")
 
 
 class Pace:

@@ -23,7 +23,7 @@ from ..recordings import recorded
 from .sink import safe
 from .watch import CARET, rendered
 
-MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
+MODES: tuple[Mode, ...] = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
 
 
 def show(pace: float = 1.0, console: Console | None = None, still: bool = False) -> None:

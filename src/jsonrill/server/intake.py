@@ -7,8 +7,9 @@ from codecs import getincrementaldecoder
 from typing import Any, Protocol
 
 from ..errors import LimitExceeded
+from ..options import Input
 from ..sse import SSEDecoder
-from .records import Input, Record
+from .records import Record
 
 
 class BadBody(ValueError):

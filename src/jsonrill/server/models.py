@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..options import Input
 from ..recordings import recorded
-from .records import Input, Record
+from .records import Record
 
 # Pieces a second, about as models write.
 PACE = 40.0

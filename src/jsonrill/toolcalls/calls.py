@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..fragments import CompactEncoder, Fragment, to_wire
 from ..limits import Limits
+from ..options import Provider, Rules, Schemas, check
 from ..providers import plain, translator
 from ..providers.deltas import (
     ABSENT,
@@ -20,7 +21,6 @@ from ..providers.deltas import (
     Finish,
     Result,
     Statement,
-    Translate,
 )
 from ..rules import rule_names
 from .call import Status, ToolCall
@@ -121,13 +121,14 @@ class ToolCalls:
 
     def __init__(
         self,
-        provider: str | Translate = "auto",
+        provider: Provider = "auto",
         *,
-        schemas: Mapping[str, Any] | None = None,
+        schemas: Schemas = None,
         keep: int | None = 256,
-        repair: bool | Iterable[str] = False,
+        repair: Rules = False,
         limits: Limits | None = None,
     ) -> None:
+        check(schemas=schemas, keep=keep)
         self._translate = translator(provider)
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep

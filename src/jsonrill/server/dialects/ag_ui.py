@@ -11,7 +11,6 @@ from ...parser import Parser
 from ...paths import to_pointer
 from ...toolcalls import ToolCall
 from ..options import StreamOptions, ViewOptions
-from ..render import parser_options
 from .talk import Talk
 
 MESSAGE: Final = "message"
@@ -23,7 +22,7 @@ class AGUI(Talk):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
-        self._parser = Parser(**parser_options(stream))
+        self._parser = Parser(**stream.of("fragments"))
         self._run = {"threadId": view.thread or "thread", "runId": view.run or "run"}
 
     def begin(self) -> Iterator[Any]:
