@@ -8,8 +8,10 @@ import os
 from setuptools import Extension, setup
 
 HOT = (
-    *("paths", "fragments", "sink", "standing", "whole", "machine", "prose", "repair", "machines"),
-    *("parser", "rebuilder", "document"),
+    "paths",
+    *("parse.sink", "parse.standing", "parse.c_scanner", "parse.machine", "parse.create"),
+    *("parse.lenient.around", "parse.lenient.inside"),
+    *("wire.fragment", "wire.parser", "build.rebuilder", "build.document"),
 )
 
 
@@ -20,7 +22,9 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize
     except ImportError:
         return []
-    modules = [Extension(f"jsonrill.{name}", [f"src/jsonrill/{name}.py"]) for name in HOT]
+    modules = [
+        Extension(f"jsonrill.{name}", [f"src/jsonrill/{name.replace('.', '/')}.py"]) for name in HOT
+    ]
     found: list[Extension] = cythonize(
         modules,
         build_dir="build/cython",

@@ -21,10 +21,9 @@ from math import isfinite
 from time import monotonic
 from typing import Any, Final, TypeVar, Unpack, overload
 
+from .build.document import Document
 from .chunker import Chunker
-from .document import Document
 from .errors import InvalidJSON, LimitExceeded, Truncated
-from .fragments import Fragment
 from .options import (
     CallOptions,
     ChunkOptions,
@@ -35,10 +34,11 @@ from .options import (
     refuse_unknown,
     taken_by,
 )
-from .parser import Parser
-from .partial import PartialStream, Update, absorb
+from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
 from .toolcalls import ToolCalls, ToolCallUpdate
+from .wire.fragment import Fragment
+from .wire.parser import Parser
 
 Text = str | bytes
 T = TypeVar("T")
