@@ -18,6 +18,7 @@ The folders are the journey of the data. A part imports only from parts above it
 
     errors.py        the error tree
     limits.py        size limits for untrusted input
+    options.py       every option of every stage: types, defaults, checks, help
     paths.py         where a value sits: paths, patterns, JSON Pointer
     eventstream.py   server-sent events, no I/O
     parse/           text → events, strict and lenient

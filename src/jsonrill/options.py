@@ -18,6 +18,7 @@ Stage = Literal["values", "fragments", "updates", "chunks", "calls"]
 Front = Literal["cli", "server", "batch"]
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
 Models = Literal["final", "partial"]
 Duplicates = Literal["last", "error"]

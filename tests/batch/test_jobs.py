@@ -223,7 +223,7 @@ def test_calls_that_went_wrong_keep_their_text() -> None:
 
 def test_calls_may_have_schemas() -> None:
     pytest.importorskip("jsonschema_rs")
-    job = Job(kind="calls", tool_schemas={"weather": {"required": ["country"]}})
+    job = Job(kind="calls", schemas={"weather": {"required": ["country"]}})
     rows, _, summary = do(job, {"events": call_events('{"city": "x"}')})
     assert rows[0]["calls"][0]["error"]["code"] == "INVALID_SCHEMA"
     assert summary.errors == {"INVALID_SCHEMA": 1}
@@ -242,7 +242,7 @@ def test_a_form_that_a_job_cannot_use_goes_to_quarantine(kind: str, form: str) -
         ({"kind": "nothing"}, "a job is one of"),
         ({"kind": "check", "mode": "BATCH"}, "mode is for updates"),
         ({"kind": "chunks", "repair": True}, "repair is for"),
-        ({"kind": "check", "tool_schemas": {}}, "tool_schemas is for calls"),
+        ({"kind": "check", "schemas": {}}, "schemas is for calls"),
         ({"kind": "values", "max_line": 0}, "max_line"),
         ({"kind": "values", "repair": ("nonsense",)}, "no such repair"),
     ],

@@ -6,8 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -29,10 +28,10 @@ from .. import (
     to_wire,
 )
 from .. import Repair as Repaired
+from ..options import offered
 from .batch import batch
-from .groups import Delay, Ends, Leniency, Pace, grouped
 from .input import BadInput, Source
-from .options import entities_of, json_file, made, tool_schemas_of
+from .options import Own, flagged, made
 from .output import Sink
 from .serve import serve
 
@@ -47,56 +46,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Duplicates = Annotated[
-    Literal["last", "error"], typer.Option(help="What a key means that comes twice.")
-]
-Mode = Annotated[
-    str, typer.Option(help="BATCH, ALL-TOGETHER, ONE-BY-ONE, PROGRESSIVE or REALTIME.")
-]
-Entity = Annotated[
-    list[str] | None,
-    typer.Option(help="What is one entity: a key, a pattern like days[*].activities, or name=it."),
-]
-Send = Annotated[
-    Literal["data", "delta", "both"], typer.Option(help="Whole data, what is new, or both.")
-]
-SchemaFile = Annotated[
-    Path | None, typer.Option(help="A file with the JSON Schema of one entity.", show_default=False)
-]
-DocumentSchemaFile = Annotated[
-    Path | None,
-    typer.Option(help="A file with the JSON Schema of the document.", show_default=False),
-]
-ToolSchemas = Annotated[
-    list[str] | None,
-    typer.Option("--schema", help="TOOL=FILE: the JSON Schema of a tool's arguments."),
-]
-
 
 @app.command()
-@grouped
-def values(
-    duplicates: Duplicates = "last",
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Show one value growing, instead of one a line.")
-    ] = False,
-    *,
-    ends: Ends,
-    pace: Pace,
-    leniency: Leniency,
-) -> None:
+@flagged(offered("cli", "values"))
+def values(options: dict[str, Any], own: Own) -> None:
     """What is known of a JSON text, after each piece that changed it.
 
     Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
     """
-    source = ends.source(pace.tokens, pace.delay)
-    document = made(lambda: Document(**leniency.wanted(), duplicates=duplicates))
-    if watch:
+    source = own.source()
+    document = made(lambda: Document(**options))
+    if own.watch:
         from ..terminal import watched
 
-        return _filter(
-            None, lambda _: watched(source.pieces(), document), document, leniency.report
-        )
+        return _filter(None, lambda _: watched(source.pieces(), document), own.report and document)
 
     def show(sink: Sink) -> None:
         for changed in _changes(document, source):
@@ -105,50 +68,18 @@ def values(
             if changed:
                 sink.write(document.live)
 
-    return _filter(ends.sink(), show, document, leniency.report)
+    return _filter(own.sink(), show, own.report and document)
 
 
 @app.command()
-@grouped
-def updates(
-    mode: Mode = "REALTIME",
-    entity: Entity = None,
-    send: Send = "data",
-    schema: SchemaFile = None,
-    document_schema: DocumentSchemaFile = None,
-    partial_numbers: Annotated[
-        bool,
-        typer.Option("--partial-numbers/--no-partial-numbers", help="Show numbers as they grow."),
-    ] = True,
-    early_literals: Annotated[
-        bool, typer.Option("--early-literals", help="Show true at its t.")
-    ] = False,
-    zero_values: Annotated[
-        bool, typer.Option("--zero-values", help="Show zeros of the schema before values come.")
-    ] = False,
-    *,
-    ends: Ends,
-    pace: Pace,
-    leniency: Leniency,
-) -> None:
+@flagged(offered("cli", "updates"))
+def updates(options: dict[str, Any], own: Own) -> None:
     """How far each entity of a JSON text has come: the Partial Stream Spec in five modes.
 
     Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
     """
-    source = ends.source(pace.tokens, pace.delay)
-    stream = made(
-        lambda: PartialStream(
-            mode,
-            entity=entities_of(entity),
-            send=send,
-            schema=json_file(schema),
-            document_schema=json_file(document_schema),
-            partial_numbers=partial_numbers,
-            early_literals=early_literals,
-            zero_values=zero_values,
-            **leniency.wanted(),
-        )
-    )
+    source = own.source()
+    stream = made(lambda: PartialStream(**options))
 
     def show(sink: Sink) -> None:
         failed = None
@@ -159,26 +90,19 @@ def updates(
         if failed:
             raise BadInput(f"{failed['code']}: {failed['message']}")
 
-    return _filter(ends.sink(), show, stream, leniency.report)
+    return _filter(own.sink(), show, own.report and stream)
 
 
 @app.command()
-@grouped
-def fragments(
-    compact: Annotated[bool, typer.Option("--compact", help="The compact wire form.")] = False,
-    duplicates: Duplicates = "last",
-    *,
-    ends: Ends,
-    pace: Pace,
-    leniency: Leniency,
-) -> None:
+@flagged(offered("cli", "fragments"))
+def fragments(options: dict[str, Any], own: Own) -> None:
     """A JSON text as small addressed changes, one a line (compact: one list for each piece).
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
     """
-    source = ends.source(pace.tokens, pace.delay)
-    parser = made(lambda: Parser(**leniency.wanted(), duplicates=duplicates))
-    if compact and leniency.many:
+    source = own.source()
+    parser = made(lambda: Parser(**options))
+    if own.compact and options["many"]:
         raise typer.BadParameter("--compact is for one document, --many for several")
     encoder = CompactEncoder()
 
@@ -189,32 +113,26 @@ def fragments(
                 error = None
             except (InvalidJSON, LimitExceeded) as raised:
                 found, error = raised.fragments, raised
-            if compact and found:
+            if own.compact and found:
                 sink.write(encoder.feed(found))
-            elif not compact:
+            elif not own.compact:
                 for fragment in found:
                     sink.write(to_wire(fragment))
             if error:
                 raise error
 
-    return _filter(ends.sink(), show, parser, leniency.report)
+    return _filter(own.sink(), show, own.report and parser)
 
 
 @app.command()
-@grouped
-def rebuild(
-    dialect: Annotated[
-        Literal["jsonrill", "juf"], typer.Option(help="Who wrote the fragments.")
-    ] = "jsonrill",
-    *,
-    ends: Ends,
-) -> None:
+@flagged(())
+def rebuild(own: Own) -> None:
     """The value that fragments tell of, after each line of them: the inverse of `fragments`.
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments | jsonrill rebuild
     """
-    source = ends.source()
-    rebuilder = Rebuilder(dialect=dialect)
+    source = own.source()
+    rebuilder = Rebuilder(dialect=own.dialect)
 
     def show(sink: Sink) -> None:
         for item in source.events():
@@ -222,67 +140,37 @@ def rebuild(
             if rebuilder.started:
                 sink.write(rebuilder.live)
 
-    return _filter(ends.sink(), show)
+    return _filter(own.sink(), show)
 
 
 @app.command()
-@grouped
-def chunks(
-    eager: Annotated[
-        bool, typer.Option("--eager", help="Show one of several new values at once.")
-    ] = False,
-    null: Annotated[
-        Literal["value", "placeholder"],
-        typer.Option(help="Is a null a value, or one that has not come yet?"),
-    ] = "value",
-    on_revision: Annotated[
-        Literal["raise", "keep"],
-        typer.Option(help="When a snapshot contradicts what is written: stop, or keep that."),
-    ] = "raise",
-    patience: Annotated[
-        int, typer.Option(min=1, help="Snapshots a value must stand still before another grows.")
-    ] = 1,
-    text: Annotated[
-        bool, typer.Option("--text", help="Write the text itself, not a JSON string a line.")
-    ] = False,
-    delay: Delay = 0,
-    *,
-    ends: Ends,
-) -> None:
+@flagged(offered("cli", "chunks"))
+def chunks(options: dict[str, Any], own: Own) -> None:
     """Complete JSON snapshots, one a line, as chunks of text that join to the last of them.
 
     Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
     """
-    source = ends.source(delay=delay)
-    chunker = Chunker(eager=eager, null=null, on_revision=on_revision, patience=patience)
+    source = own.source()
+    chunker = made(lambda: Chunker(**options))
 
     def show(sink: Sink) -> None:
         for line in _ended(source.lines()):
             chunk = chunker.flush() if line is None else chunker.feed(line)
-            if chunk and text:
+            if chunk and own.text:
                 sink.raw(chunk)
             elif chunk:
                 sink.write(chunk)
-        if text:
+        if own.text:
             sink.raw("\n")
         for revision in chunker.revisions:
             typer.echo(f"jsonrill: kept: {revision}", err=True)
 
-    return _filter(ends.sink(), show)
+    return _filter(own.sink(), show)
 
 
 @app.command()
-@grouped
-def calls(
-    provider: Annotated[str, typer.Option(help="Whose events these are.")] = "auto",
-    schema: ToolSchemas = None,
-    wire: Annotated[
-        bool, typer.Option("--wire", help="Wire events with fragments, not the calls themselves.")
-    ] = False,
-    delay: Delay = 0,
-    *,
-    ends: Ends,
-) -> None:
+@flagged(offered("cli", "calls"))
+def calls(options: dict[str, Any], own: Own) -> None:
     """The tool calls in a provider's stream, after each event that changed one.
 
     The input is one event a line, or the event stream as it came over HTTP (a log saved with
@@ -290,13 +178,13 @@ def calls(
 
     Example: curl -sN ... | jsonrill calls --sse-in
     """
-    source = ends.source(delay=delay)
-    live = made(lambda: ToolCalls(provider, schemas=tool_schemas_of(schema)))
+    source = own.source()
+    live = made(lambda: ToolCalls(**options))
     events = ToolCallEvents(live)
 
     def show(sink: Sink) -> None:
         for event in _ended(source.events()):
-            if wire:
+            if own.wire:
                 for message in events.flush() if event is None else events.feed(event):
                     sink.write(message)
                 continue
@@ -307,7 +195,7 @@ def calls(
         if wrong:
             raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
 
-    return _filter(ends.sink(), show)
+    return _filter(own.sink(), show, own.report and live)
 
 
 app.command()(batch)
@@ -343,15 +231,10 @@ def run() -> None:
     app()
 
 
-def _filter(
-    sink: Sink | None,
-    show: Callable[[Any], None],
-    stage: Any = None,
-    report: bool = False,
-) -> None:
+def _filter(sink: Sink | None, show: Callable[[Any], None], reported: Any = None) -> None:
     """Run a command: bad input is one line and exit 1, a reader that left is no error."""
     try:
-        with _telling(stage if report else None):
+        with _telling(reported):
             show(sink)
             if sink is not None:
                 sink.close()
@@ -374,7 +257,7 @@ def _telling(stage: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        for repair in stage.repairs if stage is not None else ():
+        for repair in stage.repairs if stage else ():
             typer.echo(f"jsonrill: {_repair(repair)}", err=True)
 
 

@@ -79,9 +79,9 @@ def text_to_values(stage: Stage) -> None:
     """(a) A model's tokens becoming values, three modes side by side."""
     stage.title("text → values", "the same tokens, three ways to be told")
     text = recorded("trip.txt")
-    streams = {mode: PartialStream(mode, entity="days") for mode in MODES}
+    streams: dict[str, PartialStream] = {mode: PartialStream(mode, entity="days") for mode in MODES}
     last: dict[str, Any] = dict.fromkeys(MODES)
-    counts = dict.fromkeys(MODES, 0)
+    counts: dict[str, int] = dict.fromkeys(MODES, 0)
     shown = ""
     with stage.playing() as play:
         for token in tokens(text):
@@ -99,7 +99,7 @@ def text_to_values(stage: Stage) -> None:
         stage.say(f"  {mode}: {count} updates, each valid JSON", "green")
 
 
-def _modes(shown: str, last: dict[str, Any], counts: dict[Mode, int]) -> RenderableType:
+def _modes(shown: str, last: dict[str, Any], counts: dict[str, int]) -> RenderableType:
     said = Panel(Text(safe(shown) + CARET), title="the model writes", border_style="dim", height=9)
     panels = [
         Panel(

@@ -17,11 +17,18 @@ from ..options import (
     Send,
     Stage,
     Wire,
+    allow,
     of_stage,
     offered,
     refuse_unknown,
     taken_by,
 )
+
+FORMATS: Final = (
+    *("updates", "fragments", "chunks", "calls", "raw"),
+    *("openai", "ai-sdk", "ag-ui"),
+)
+allow("format", FORMATS)
 
 STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
 VIEW: Final = {option.name: option for option in taken_by("view")}

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from ..chunker import Chunker
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError
-from ..options import allow
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
 from ..server.content import content_of
@@ -25,11 +24,6 @@ from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, Record
 
 DONE: Final = "[DONE]"
-FORMATS: Final = (
-    *("updates", "fragments", "chunks", "calls", "raw"),
-    *("openai", "ai-sdk", "ag-ui"),
-)
-allow("format", FORMATS)
 
 
 class Rendering(ABC):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..limits import Limits
 from ..options import Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
+from ..parse.sink import Repair
 from ..providers import plain, translator
 from ..providers.deltas import (
     ABSENT,
@@ -147,6 +148,11 @@ class ToolCalls:
     def calls(self) -> list[ToolCall]:
         """The calls that are kept, in order of appearance."""
         return [*self._calls.values()]
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: what was put right in the calls that are kept, call by call."""
+        return [repair for call in self._calls.values() for repair in call.repairs]
 
     def get(self, id: str) -> ToolCall | None:
         """The latest call of this id."""
