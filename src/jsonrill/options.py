@@ -85,16 +85,9 @@ _JSON: Final[dict[Any, dict[str, Any]]] = {
     int | None: {"type": "integer"},
     float | None: {"type": "number"},
     str: {"type": "string"},
-    str | None: {"type": "string"},
     Provider: {"type": "string"},
-    Rules: {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]},
-    Entity: {
-        "anyOf": [
-            {"type": "string"},
-            {"type": "array", "items": {"type": "string"}},
-            {"type": "object"},
-        ]
-    },
+    Rules: {"type": ["boolean", "array"], "items": {"type": "string"}},
+    Entity: {"type": ["string", "array", "object"], "items": {"type": "string"}},
     Any: {"type": ["object", "boolean"]},
     Schemas: {"type": "object"},
 }
@@ -186,7 +179,7 @@ TABLE: Final[dict[str, Option]] = {
     for option in (
         Option("mode", Mode, "REALTIME", _VIEWED, "When updates are emitted.", folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
-        Option("schema", Any, None, _UPDATES, "JSON Schema of one entity."),
+        Option("schema", Any, None, ("updates", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
         Option("models", Models, "final", _UPDATES, "When updates have a model."),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),

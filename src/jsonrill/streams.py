@@ -41,6 +41,7 @@ from .wire.fragment import Fragment
 from .wire.parser import Parser
 
 Text = str | bytes
+Texts = Text | Iterable[Text]
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -49,7 +50,7 @@ END: Final[Any] = object()
 
 @overload
 def values(
-    source: Text | Iterable[Text], *, live: bool = False, **options: Unpack[ParseOptions]
+    source: Texts, *, live: bool = False, **options: Unpack[ParseOptions]
 ) -> Iterator[Any]: ...
 @overload
 def values(
@@ -81,9 +82,7 @@ def values(source: Any, *, live: bool = False, **options: Unpack[ParseOptions]) 
 
 
 @overload
-def fragments(
-    source: Text | Iterable[Text], **options: Unpack[ParseOptions]
-) -> Iterator[Fragment]: ...
+def fragments(source: Texts, **options: Unpack[ParseOptions]) -> Iterator[Fragment]: ...
 @overload
 def fragments(
     source: AsyncIterable[Text], **options: Unpack[ParseOptions]
@@ -107,7 +106,7 @@ def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
 
 @overload
 def texts(
-    source: Text | Iterable[Text], field: str | Path, *, document: Document | None = None
+    source: Texts, field: str | Path, *, document: Document | None = None
 ) -> Iterator[str]: ...
 @overload
 def texts(
@@ -142,7 +141,7 @@ def texts(source: Any, field: str | Path, *, document: Document | None = None) -
 
 @overload
 def updates(
-    source: Text | Iterable[Text],
+    source: Texts,
     mode: Mode = "REALTIME",
     *,
     every: float | None = None,

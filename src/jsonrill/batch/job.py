@@ -22,23 +22,21 @@ from ..options import (
     Option,
     Schemas,
     Send,
-    Stage,
     offered,
 )
 from ..parse.lenient.rules import rule_names
 from ..paths import from_text
 
-# The stages that a job runs; any text may come as snapshots.
-STAGES: Final[dict[str, tuple[Stage, ...]]] = {
+# Whose options a job has: those of its stages, and of the check of a document by a schema. Any
+# text may come as snapshots.
+STAGES: Final[dict[str, tuple[str, ...]]] = {
     "calls": ("calls",),
-    "check": ("values", "chunks"),
+    "check": ("values", "chunks", "checked"),
     "chunks": ("chunks",),
     "fragments": ("fragments", "chunks"),
     "updates": ("updates", "chunks"),
-    "values": ("values", "chunks"),
+    "values": ("values", "chunks", "checked"),
 }
-# The schema of a document is an option of these jobs, but not of the stage.
-_CHECKED: Final = ("check", "values")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,12 +123,7 @@ class Job:
 
 def jobs_of(option: Option) -> list[str]:
     """The kinds of jobs that take an option."""
-    return [
-        kind
-        for kind, stages in STAGES.items()
-        if not set(stages).isdisjoint(option.stages)
-        or (option.name == "schema" and kind in _CHECKED)
-    ]
+    return [kind for kind, stages in STAGES.items() if not set(stages).isdisjoint(option.stages)]
 
 
 def resolved(schema: Any) -> Any:

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from ..options import BATCH_MODE, Option, Stage, offered
-from .options import bytes_of, flagged, json_file, made, tool_schemas_of
+from .options import Own, bytes_of, flagged, json_file, made, tool_schemas_of
 
 if TYPE_CHECKING:
     from ..batch import Progress, Report
@@ -65,42 +65,9 @@ def batch(
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="A new folder for what is made.")
     ] = None,
-    resume: Annotated[
-        str | None, typer.Option(help="Do what is missing of the run in this folder.")
-    ] = None,
-    engine: Annotated[
-        Literal["local", "dask"], typer.Option(help="Processes here, or a Dask cluster.")
-    ] = "local",
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="Processes; by default one for each processor.", show_default=False
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Where Dask is, like tcp://host:8786; by default here.")
-    ] = None,
-    format: Annotated[
-        Literal["jsonl", "parquet"], typer.Option(help="How rows are written.")
-    ] = "jsonl",
-    input: Annotated[
-        Literal["auto", "jsonl", "sse"],
-        typer.Option(help="What files hold: a stream a line, or event streams as they came."),
-    ] = "auto",
-    field: Annotated[
-        str | None, typer.Option(help="Where in a line the stream is, like response.chunks.")
-    ] = None,
-    id_field: Annotated[str, typer.Option(help="Where in a line its id is.")] = "id",
-    schema: Annotated[
-        list[str] | None,
-        typer.Option(help="A file with a JSON Schema, or module:Name; for calls TOOL=FILE."),
-    ] = None,
-    shard_size: Annotated[
-        str | None, typer.Option(help="Bytes of input for each part, like 64MB.")
-    ] = None,
-    max_line: Annotated[str, typer.Option(help="A longer line is put into quarantine.")] = "32MiB",
     json_report: Annotated[bool, typer.Option("--json", help="Write the report as JSON.")] = False,
     *,
+    own: Own,
     options: dict[str, Any],
 ) -> None:
     """Millions of recorded streams: converted, validated or checked, on all processors or on Dask.
@@ -120,25 +87,19 @@ def batch(
     from ..batch import run as begun
     from ..batch.operations import Work
 
-    where: dict[str, Any] = {"engine": engine, "workers": workers, "scheduler": scheduler}
-    if resume is not None:
+    where = {"engine": own.engine, "workers": own.workers, "scheduler": own.scheduler}
+    if own.resume is not None:
         if _given(context) - _OF_A_RUN:
             raise typer.BadParameter("--resume takes the job and its inputs from the folder")
-        _do(lambda tell: resumed(resume, **where, tell=tell), resume, json_report)
+        _do(lambda tell: resumed(own.resume, **where, tell=tell), own.resume, json_report)
         return
     kind, *paths = inputs or [""]
     if not paths or out is None:
         raise typer.BadParameter("what to do, at least one input, and --out FOLDER are needed")
-    own: dict[str, Any] = {"field": field, "id_field": id_field, "max_line": bytes_of(max_line)}
-    job = made(lambda: Work(Job(kind=kind, **options, **own, **_schemas(kind, schema))).job)
-    size = bytes_of(shard_size)
-    _do(
-        lambda tell: begun(
-            job, paths, out, **where, format=format, form=input, shard_bytes=size, tell=tell
-        ),
-        out,
-        json_report,
-    )
+    options |= {"field": own.field, "id_field": own.id_field, "max_line": bytes_of(own.max_line)}
+    job = made(lambda: Work(Job(kind=kind, **options, **_schemas(kind, own.schema))).job)
+    more = {"format": own.format, "form": own.input, "shard_bytes": bytes_of(own.shard_size)}
+    _do(lambda tell: begun(job, paths, out, **where, **more, tell=tell), out, json_report)
 
 
 def _given(context: typer.Context) -> set[str]:

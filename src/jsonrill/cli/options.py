@@ -21,6 +21,10 @@ _TEXTS: Final = ("values", "updates", "fragments")
 _REPAIRING: Final = (*_TEXTS, "calls")
 _PACED: Final = (*_REPAIRING, "chunks")
 _FILTERS: Final = (*_PACED, "rebuild")
+_BATCH: Final = ("batch",)
+_Engine = Literal["local", "dask"]
+_Rows = Literal["jsonl", "parquet"]
+_Lines = Literal["auto", "jsonl", "sse"]
 _Dialect = Literal["jsonrill", "juf"]
 # What commands have beside the options of their stage.
 OWN: Final = (
@@ -37,6 +41,17 @@ OWN: Final = (
     Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
     Option("pretty", bool, False, _FILTERS, "Indent what is written."),
     Option("color", bool | None, None, _FILTERS, "Colours; by default on a terminal."),
+    Option("resume", str | None, None, _BATCH, "Do what is missing of the run in this folder."),
+    Option("engine", _Engine, "local", _BATCH, "Processes here, or a Dask cluster."),
+    Option("workers", int | None, None, _BATCH, "Processes; by default all processors.", least=0),
+    Option("scheduler", str | None, None, _BATCH, "Dask's address, like tcp://host:8786."),
+    Option("format", _Rows, "jsonl", _BATCH, "How rows are written."),
+    Option("input", _Lines, "auto", _BATCH, "What files hold: a stream a line, or event streams."),
+    Option("field", str | None, None, _BATCH, "Where a line has the stream: response.chunks."),
+    Option("id_field", str, "id", _BATCH, "Where in a line its id is."),
+    Option("schema", list[str] | None, None, _BATCH, "JSON Schema or module:Name; TOOL=FILE."),
+    Option("shard_size", str | None, None, _BATCH, "Bytes of input for each part, like 64MB."),
+    Option("max_line", str, "32MiB", _BATCH, "A longer line is put into quarantine."),
 )
 _FILES: Final = Parameter(
     "files",
@@ -88,7 +103,8 @@ def flagged(
             if name == "options":
                 parameters += [flag for option in table.values() for flag in _flags(option)]
             elif name == "own":
-                parameters += [_FILES, *(flag for option in own for flag in _flags(option))]
+                parameters += [_FILES] * (command.__name__ in _FILTERS)
+                parameters += [flag for option in own for flag in _flags(option)]
             else:
                 kind = Parameter.KEYWORD_ONLY
                 parameters.append(parameter.replace(annotation=hints[name], kind=kind))
@@ -102,7 +118,7 @@ def flagged(
                     found["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
                 given["options"] = made(lambda: {**found, **_read(table, found, schema_of)})
             if "own" in hints:
-                names = ["files", *(option.name for option in own)]
+                names = {"files", *(option.name for option in own)} & given.keys()
                 given["own"] = Own(**{name: given.pop(name) for name in names})
             command(**given)
 
