@@ -11,6 +11,7 @@ from hypothesis import given
 import jsonrill
 from documents import values
 from jsonrill.batch import Job, Summary, process_shard
+from jsonrill.options import Mode
 from support import by, examples
 
 COLOURS = '{"colors": [{"hex": "#94"}, {"hex": "#10"}], "ok": true}'
@@ -119,7 +120,7 @@ def test_check_tells_how_long_the_first_value_took() -> None:
 
 
 @pytest.mark.parametrize("mode", ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"])
-def test_updates_are_those_of_the_library(mode: str) -> None:
+def test_updates_are_those_of_the_library(mode: Mode) -> None:
     rows, _, summary = do(Job(kind="updates", mode=mode, entity="colors"), stream(COLOURS))
     wanted = [
         update.to_dict() for update in jsonrill.updates(by(4, COLOURS), mode, entity="colors")
