@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypedDict, get_args, get_origin
 
 from .limits import Limits
 
-Stage = Literal["values", "fragments", "updates", "chunks", "calls"]
+Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild"]
 Front = Literal["cli", "server", "batch"]
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
@@ -25,6 +25,7 @@ Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
 OnRevision = Literal["raise", "keep"]
 Input = Literal["text", "snapshots", "events"]
+Dialect = Literal["jsonrill", "juf"]
 Wire = Literal["full", "compact"]
 Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
@@ -200,6 +201,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("schemas", Schemas, None, _CALLS, "JSON Schemas of the tools' arguments, by name."),
         Option("keep", int | None, 256, _CALLS, "Calls of ended responses to keep.", least=0),
         Option("limits", Limits | None, None, _READERS, "Size limits for the input."),
+        Option("dialect", Dialect, "jsonrill", ("rebuild",), "Who wrote the fragments."),
         # Of the server alone: of a stream, and of a reader's view of it.
         Option("input", Input, "text", ("stream",), "What is published."),
         Option("lease", float | None, None, ("stream",), _LEASE, least=1, most=86_400),
@@ -219,6 +221,7 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
     "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),
+    "dialect": (("server", "batch"), "they do not read fragments"),
     "many": (("batch",), "a line of a log holds one document"),
 }
 

@@ -63,7 +63,11 @@ def values(source: Any, *, live: bool = False, **options: Unpack[ParseOptions]) 
     With `many=True` a document that is not JSON does not stop the others; the first such error is
     raised when the source has ended."""
     _known("values", options, "live")
-    document = Document(**options)
+    return drive(value_stage(Document(**options), live), source)
+
+
+def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any]]:
+    """The stage of `values`, over a document that the caller keeps."""
 
     def stage(piece: Text) -> Iterator[Any]:
         try:
@@ -78,7 +82,7 @@ def values(source: Any, *, live: bool = False, **options: Unpack[ParseOptions]) 
         if piece is END and document.errors:
             raise document.errors[0]
 
-    return _drive(stage, source)
+    return stage
 
 
 @overload
@@ -101,7 +105,7 @@ def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
         if piece is END and parser.errors:
             raise parser.errors[0]
 
-    return _drive(stage, source)
+    return drive(stage, source)
 
 
 @overload
@@ -136,7 +140,7 @@ def texts(source: Any, field: str | Path, *, document: Document | None = None) -
         if error is not None:
             raise error
 
-    return _drive(stage, source)
+    return drive(stage, source)
 
 
 @overload
@@ -180,7 +184,7 @@ def updates(
         return stream.ended
 
     if every is None:
-        return _drive(stage, source, over)
+        return drive(stage, source, over)
     return _paced(stage, source, over, Pace(every))
 
 
@@ -205,7 +209,7 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
 
     # A model, like a mapping, can be iterated, but it is one snapshot.
     one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return _drive(stage, (source,) if one else source)
+    return drive(stage, (source,) if one else source)
 
 
 @overload
@@ -241,7 +245,7 @@ def tool_calls(
 
     # A model, like a mapping, can be iterated, but it is one snapshot.
     one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return _drive(stage, (source,) if one else source)
+    return drive(stage, (source,) if one else source)
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
@@ -306,9 +310,7 @@ def _never() -> bool:
     return False
 
 
-def _drive(
-    stage: Callable[[T], Iterator[U]], source: Any, over: Callable[[], bool] = _never
-) -> Any:
+def drive(stage: Callable[[T], Iterator[U]], source: Any, over: Callable[[], bool] = _never) -> Any:
     """Run a stage over a source, until that ends or the stage is `over`."""
     source = _iterable(source)
     if isinstance(source, AsyncIterable):

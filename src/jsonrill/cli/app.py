@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -27,10 +26,10 @@ from .. import (
     compiled,
     to_wire,
 )
-from .. import Repair as Repaired
 from ..options import offered
+from ..streams import drive, value_stage
 from .batch import batch
-from .input import BadInput, Source
+from .input import BadInput
 from .options import Own, flagged, made
 from .output import Sink
 from .serve import serve
@@ -47,130 +46,109 @@ app = typer.Typer(
 )
 
 
-@app.command()
-@flagged(offered("cli", "values"))
-def values(options: dict[str, Any], own: Own) -> None:
+def command(make: Callable[..., Any]) -> Callable[[Callable[[Any, Own, Sink], None]], None]:
+    """Add a filter: a function of its stage, which `make` makes, its flags and its output."""
+
+    def add(work: Callable[[Any, Own, Sink], None]) -> None:
+        def run(options: dict[str, Any], own: Own) -> None:
+            stage, sink = made(lambda: make(**options)), own.sink()
+
+            def whole() -> None:
+                work(stage, own, sink)
+                sink.close()
+
+            _do(whole, stage if vars(own).get("report") else None)
+
+        run.__name__, run.__doc__ = work.__name__, work.__doc__
+        app.command()(flagged(offered("cli", work.__name__))(run))
+
+    return add
+
+
+@command(Document)
+def values(document: Document, own: Own, sink: Sink) -> None:
     """What is known of a JSON text, after each piece that changed it.
 
     Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
     """
-    source = own.source()
-    document = made(lambda: Document(**options))
+    pieces = own.source().pieces()
     if own.watch:
         from ..terminal import watched
 
-        return _filter(None, lambda _: watched(source.pieces(), document), own.report and document)
-
-    def show(sink: Sink) -> None:
-        for changed in _changes(document, source):
-            for value in document.finished:
-                sink.write(value)
-            if changed:
-                sink.write(document.live)
-
-    return _filter(own.sink(), show, own.report and document)
+        return watched(pieces, document)
+    for value in drive(value_stage(document, live=True), pieces):
+        sink.write(value)
 
 
-@app.command()
-@flagged(offered("cli", "updates"))
-def updates(options: dict[str, Any], own: Own) -> None:
+@command(PartialStream)
+def updates(stream: PartialStream, own: Own, sink: Sink) -> None:
     """How far each entity of a JSON text has come: the Partial Stream Spec in five modes.
 
     Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
     """
-    source = own.source()
-    stream = made(lambda: PartialStream(**options))
-
-    def show(sink: Sink) -> None:
-        failed = None
-        for piece in _ended(source.pieces()):
-            for update in stream.flush() if piece is None else stream.feed(piece):
-                sink.line(update.to_json())
-                failed = failed or update.error
-        if failed:
-            raise BadInput(f"{failed['code']}: {failed['message']}")
-
-    return _filter(own.sink(), show, own.report and stream)
+    failed = None
+    for piece in _ended(own.source().pieces()):
+        for update in stream.flush() if piece is None else stream.feed(piece):
+            sink.line(update.to_json())
+            failed = failed or update.error
+    if failed:
+        raise BadInput(f"{failed['code']}: {failed['message']}")
 
 
-@app.command()
-@flagged(offered("cli", "fragments"))
-def fragments(options: dict[str, Any], own: Own) -> None:
+@command(Parser)
+def fragments(parser: Parser, own: Own, sink: Sink) -> None:
     """A JSON text as small addressed changes, one a line (compact: one list for each piece).
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
     """
-    source = own.source()
-    parser = made(lambda: Parser(**options))
-    if own.compact and options["many"]:
+    if own.compact and own.many:
         raise typer.BadParameter("--compact is for one document, --many for several")
     encoder = CompactEncoder()
-
-    def show(sink: Sink) -> None:
-        for piece in _ended(source.pieces()):
-            try:
-                found = parser.flush() if piece is None else parser.feed(piece)
-                error = None
-            except (InvalidJSON, LimitExceeded) as raised:
-                found, error = raised.fragments, raised
-            if own.compact and found:
-                sink.write(encoder.feed(found))
-            elif not own.compact:
-                for fragment in found:
-                    sink.write(to_wire(fragment))
-            if error:
-                raise error
-
-    return _filter(own.sink(), show, own.report and parser)
+    for piece in _ended(own.source().pieces()):
+        try:
+            found = parser.flush() if piece is None else parser.feed(piece)
+            error = None
+        except (InvalidJSON, LimitExceeded) as raised:
+            found, error = raised.fragments, raised
+        if own.compact and found:
+            sink.write(encoder.feed(found))
+        elif not own.compact:
+            for fragment in found:
+                sink.write(to_wire(fragment))
+        if error:
+            raise error
 
 
-@app.command()
-@flagged(())
-def rebuild(own: Own) -> None:
+@command(Rebuilder)
+def rebuild(rebuilder: Rebuilder, own: Own, sink: Sink) -> None:
     """The value that fragments tell of, after each line of them: the inverse of `fragments`.
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments | jsonrill rebuild
     """
-    source = own.source()
-    rebuilder = Rebuilder(dialect=own.dialect)
-
-    def show(sink: Sink) -> None:
-        for item in source.events():
-            rebuilder.feed(item if isinstance(item, list) and _is_batch(item) else [item])
-            if rebuilder.started:
-                sink.write(rebuilder.live)
-
-    return _filter(own.sink(), show)
+    for item in own.source().events():
+        rebuilder.feed(item if isinstance(item, list) and _is_batch(item) else [item])
+        if rebuilder.started:
+            sink.write(rebuilder.live)
 
 
-@app.command()
-@flagged(offered("cli", "chunks"))
-def chunks(options: dict[str, Any], own: Own) -> None:
+@command(Chunker)
+def chunks(chunker: Chunker, own: Own, sink: Sink) -> None:
     """Complete JSON snapshots, one a line, as chunks of text that join to the last of them.
 
     Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
     """
-    source = own.source()
-    chunker = made(lambda: Chunker(**options))
-
-    def show(sink: Sink) -> None:
-        for line in _ended(source.lines()):
-            chunk = chunker.flush() if line is None else chunker.feed(line)
-            if chunk and own.text:
-                sink.raw(chunk)
-            elif chunk:
-                sink.write(chunk)
-        if own.text:
-            sink.raw("\n")
-        for revision in chunker.revisions:
-            typer.echo(f"jsonrill: kept: {revision}", err=True)
-
-    return _filter(own.sink(), show)
+    for line in _ended(own.source().lines()):
+        chunk = chunker.flush() if line is None else chunker.feed(line)
+        if chunk:
+            (sink.raw if own.text else sink.write)(chunk)
+    if own.text:
+        sink.raw("\n")
+    for revision in chunker.revisions:
+        typer.echo(f"jsonrill: kept: {revision}", err=True)
 
 
-@app.command()
-@flagged(offered("cli", "calls"))
-def calls(options: dict[str, Any], own: Own) -> None:
+@command(ToolCalls)
+def calls(live: ToolCalls, own: Own, sink: Sink) -> None:
     """The tool calls in a provider's stream, after each event that changed one.
 
     The input is one event a line, or the event stream as it came over HTTP (a log saved with
@@ -178,24 +156,18 @@ def calls(options: dict[str, Any], own: Own) -> None:
 
     Example: curl -sN ... | jsonrill calls --sse-in
     """
-    source = own.source()
-    live = made(lambda: ToolCalls(**options))
     events = ToolCallEvents(live)
-
-    def show(sink: Sink) -> None:
-        for event in _ended(source.events()):
-            if own.wire:
-                for message in events.flush() if event is None else events.feed(event):
-                    sink.write(message)
-                continue
-            changed = live.flush() if event is None else live.feed(event)
-            for call in {id(update.call): update.call for update in changed}.values():
-                sink.write(_call(call))
-        wrong = [call for call in live.calls if call.status in ("error", "truncated")]
-        if wrong:
-            raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
-
-    return _filter(own.sink(), show, own.report and live)
+    for event in _ended(own.source().events()):
+        if own.wire:
+            for message in events.flush() if event is None else events.feed(event):
+                sink.write(message)
+            continue
+        changed = live.flush() if event is None else live.feed(event)
+        for call in {id(update.call): update.call for update in changed}.values():
+            sink.write(_call(call))
+    wrong = [call for call in live.calls if call.status in ("error", "truncated")]
+    if wrong:
+        raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
 
 
 app.command()(batch)
@@ -214,7 +186,7 @@ def demo(
     """
     from ..demo.terminal import show
 
-    return _filter(None, lambda _: show(pace=0.0 if fast else 1.0))
+    return _do(lambda: show(pace=0.0 if fast else 1.0))
 
 
 @app.command()
@@ -231,13 +203,15 @@ def run() -> None:
     app()
 
 
-def _filter(sink: Sink | None, show: Callable[[Any], None], reported: Any = None) -> None:
+def _do(work: Callable[[], None], reported: Any = None) -> None:
     """Run a command: bad input is one line and exit 1, a reader that left is no error."""
     try:
-        with _telling(reported):
-            show(sink)
-            if sink is not None:
-                sink.close()
+        try:
+            work()
+        finally:
+            for repair in reported.repairs if reported is not None else ():
+                place = f"at character {repair.offset} (line {repair.line}, column {repair.column})"
+                typer.echo(f"jsonrill: repaired {repair.rule} {place}", err=True)
     except (JsonrillError, BadInput) as error:
         typer.echo(f"jsonrill: {_line(error)}", err=True)
         raise typer.Exit(1) from None
@@ -251,42 +225,11 @@ def _filter(sink: Sink | None, show: Callable[[Any], None], reported: Any = None
         raise typer.Exit(130) from None
 
 
-@contextmanager
-def _telling(stage: Any) -> Iterator[None]:
-    """Tell of repairs, also when an error ends it all."""
-    try:
-        yield
-    finally:
-        for repair in stage.repairs if stage else ():
-            typer.echo(f"jsonrill: {_repair(repair)}", err=True)
-
-
-def _repair(repair: Repaired) -> str:
-    return (
-        f"repaired {repair.rule} at character {repair.offset}"
-        f" (line {repair.line}, column {repair.column})"
-    )
-
-
 def _line(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, InvalidJSON | LimitExceeded):
         text += f" (line {error.line}, column {error.column})"
     return text
-
-
-def _changes(document: Document, source: Source) -> Iterator[bool]:
-    """Feed all of the source; what was good before an error is shown before it is raised."""
-    for piece in _ended(source.pieces()):
-        try:
-            changed = document.flush() if piece is None else document.feed(piece)
-        except (InvalidJSON, LimitExceeded):
-            if document.changed:
-                yield True
-            raise
-        yield changed
-    if document.errors:
-        raise document.errors[0]
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

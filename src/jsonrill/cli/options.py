@@ -25,12 +25,10 @@ _BATCH: Final = ("batch",)
 _Engine = Literal["local", "dask"]
 _Rows = Literal["jsonl", "parquet"]
 _Lines = Literal["auto", "jsonl", "sse"]
-_Dialect = Literal["jsonrill", "juf"]
 # What commands have beside the options of their stage.
 OWN: Final = (
     Option("watch", bool, False, ("values",), "Show one value growing, instead of one a line."),
     Option("compact", bool, False, ("fragments",), "The compact wire form."),
-    Option("dialect", _Dialect, "jsonrill", ("rebuild",), "Who wrote the fragments."),
     Option("text", bool, False, ("chunks",), "Write the text itself, not a JSON string a line."),
     Option("wire", bool, False, ("calls",), "Wire events with fragments, not the calls."),
     Option("report", bool, False, _REPAIRING, "Report repairs on standard error."),
@@ -65,7 +63,7 @@ _FILES: Final = Parameter(
 
 
 class Own(SimpleNamespace):
-    """The flags of a command beside the options of its stage."""
+    """The flags of a command."""
 
     def source(self) -> Source:
         tokens, delay = vars(self).get("tokens", 0), vars(self).get("delay", 0)
@@ -119,7 +117,8 @@ def flagged(
                 given["options"] = made(lambda: {**found, **_read(table, found, schema_of)})
             if "own" in hints:
                 names = {"files", *(option.name for option in own)} & given.keys()
-                given["own"] = Own(**{name: given.pop(name) for name in names})
+                flags = {name: given.pop(name) for name in names}
+                given["own"] = Own(**given.get("options", {}), **flags)
             command(**given)
 
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
