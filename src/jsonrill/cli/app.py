@@ -28,9 +28,9 @@ from .. import (
 )
 from ..options import offered
 from ..streams import drive, value_stage
-from .batch import batch
+from . import batch
 from .input import BadInput
-from .options import Own, flagged, made
+from .options import Own, flagged, made, own_flags
 from .output import Sink
 from .serve import serve
 
@@ -60,7 +60,8 @@ def command(make: Callable[..., Any]) -> Callable[[Callable[[Any, Own, Sink], No
             _do(whole, stage if vars(own).get("report") else None)
 
         run.__name__, run.__doc__ = work.__name__, work.__doc__
-        app.command()(flagged(offered("cli", work.__name__))(run))
+        rows = [*offered("cli", work.__name__), *own_flags(work.__name__)]
+        app.command()(flagged(run, rows, "Files to read; - or none is standard input."))
 
     return add
 
@@ -170,7 +171,7 @@ def calls(live: ToolCalls, own: Own, sink: Sink) -> None:
         raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
 
 
-app.command()(batch)
+app.command()(batch.command)
 
 
 app.command("serve")(serve)

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
 from ..options import BATCH_MODE, Option, Stage, offered
-from .options import Own, bytes_of, flagged, json_file, made, tool_schemas_of
+from .options import Own, bytes_of, flagged, json_file, made, own_flags, tool_schemas_of
 
 if TYPE_CHECKING:
     from ..batch import Progress, Report
@@ -24,18 +24,12 @@ if TYPE_CHECKING:
 # Without a terminal: a line after this many seconds.
 EVERY = 10.0
 
-Inputs = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="What to do (values, updates, fragments, chunks, calls or check), and the files,"
-        " folders, patterns or addresses (s3://...) to read.",
-        show_default=False,
-    ),
-]
-
-
+INPUTS = (
+    "What to do (values, updates, fragments, chunks, calls or check), and the files, folders,"
+    " patterns or addresses (s3://...) to read."
+)
 # What --resume may be given with; all else is in the folder.
-_OF_A_RUN = {"resume", "engine", "workers", "scheduler", "json_report"}
+_OF_A_RUN = {"resume", "engine", "workers", "scheduler", "json"}
 
 
 def _schema(given: str | None) -> Any:
@@ -58,18 +52,7 @@ def _options() -> Iterator[Option]:
             yield replace(option, help=of.get(stages, "") + option.help, default=default)
 
 
-@flagged(_options(), _schema)
-def batch(
-    context: typer.Context,
-    inputs: Inputs = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="A new folder for what is made.")
-    ] = None,
-    json_report: Annotated[bool, typer.Option("--json", help="Write the report as JSON.")] = False,
-    *,
-    own: Own,
-    options: dict[str, Any],
-) -> None:
+def batch(options: dict[str, Any], own: Own) -> None:
     """Millions of recorded streams: converted, validated or checked, on all processors or on Dask.
 
     A line of a log is a stream: {"id": ..., "chunks": [...]}, or its snapshots, events or text;
@@ -89,23 +72,22 @@ def batch(
 
     where = {"engine": own.engine, "workers": own.workers, "scheduler": own.scheduler}
     if own.resume is not None:
-        if _given(context) - _OF_A_RUN:
+        source = own.context.get_parameter_source
+        typed = {name for name in own.context.params if source(name).name != "DEFAULT"}
+        if typed - _OF_A_RUN:
             raise typer.BadParameter("--resume takes the job and its inputs from the folder")
-        _do(lambda tell: resumed(own.resume, **where, tell=tell), own.resume, json_report)
+        _do(lambda tell: resumed(own.resume, **where, tell=tell), own.resume, own.json)
         return
-    kind, *paths = inputs or [""]
-    if not paths or out is None:
+    kind, *paths = own.files or [""]
+    if not paths or own.out is None:
         raise typer.BadParameter("what to do, at least one input, and --out FOLDER are needed")
     options |= {"field": own.field, "id_field": own.id_field, "max_line": bytes_of(own.max_line)}
     job = made(lambda: Work(Job(kind=kind, **options, **_schemas(kind, own.schema))).job)
     more = {"format": own.format, "form": own.input, "shard_bytes": bytes_of(own.shard_size)}
-    _do(lambda tell: begun(job, paths, out, **where, **more, tell=tell), out, json_report)
+    _do(lambda tell: begun(job, paths, own.out, **where, **more, tell=tell), own.out, own.json)
 
 
-def _given(context: typer.Context) -> set[str]:
-    """What was typed, and is not what it is by itself."""
-    source = context.get_parameter_source
-    return {name for name in context.params if (found := source(name)) and found.name != "DEFAULT"}
+command = flagged(batch, [*own_flags("batch"), *_options()], INPUTS, _schema)
 
 
 def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json: bool) -> None:

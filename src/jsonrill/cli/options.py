@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
-from inspect import Parameter, Signature, signature
+from collections.abc import Callable, Iterator
+from inspect import Parameter, Signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -39,6 +38,7 @@ OWN: Final = (
     Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
     Option("pretty", bool, False, _FILTERS, "Indent what is written."),
     Option("color", bool | None, None, _FILTERS, "Colours; by default on a terminal."),
+    Option("out", str | None, None, _BATCH, "A new folder for what is made."),
     Option("resume", str | None, None, _BATCH, "Do what is missing of the run in this folder."),
     Option("engine", _Engine, "local", _BATCH, "Processes here, or a Dask cluster."),
     Option("workers", int | None, None, _BATCH, "Processes; by default all processors.", least=0),
@@ -50,24 +50,20 @@ OWN: Final = (
     Option("schema", list[str] | None, None, _BATCH, "JSON Schema or module:Name; TOOL=FILE."),
     Option("shard_size", str | None, None, _BATCH, "Bytes of input for each part, like 64MB."),
     Option("max_line", str, "32MiB", _BATCH, "A longer line is put into quarantine."),
+    Option("json", bool, False, _BATCH, "Write the report as JSON."),
 )
-_FILES: Final = Parameter(
-    "files",
-    Parameter.KEYWORD_ONLY,
-    default=None,
-    annotation=Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files to read; - or none is standard input.", show_default=False),
-    ],
-)
+
+
+def own_flags(command: str) -> list[Option]:
+    return [option for option in OWN if command in option.stages]
 
 
 class Own(SimpleNamespace):
-    """The flags of a command."""
+    """All that was typed, as the library takes it."""
 
     def source(self) -> Source:
         tokens, delay = vars(self).get("tokens", 0), vars(self).get("delay", 0)
-        return Source(self.files or [], tokens, delay, self.sse or self.sse_in)
+        return Source([*map(Path, self.files or ())], tokens, delay, self.sse or self.sse_in)
 
     def sink(self) -> Sink:
         return Sink(pretty=self.pretty, color=self.color, sse=self.sse or self.sse_out)
@@ -85,48 +81,37 @@ def json_file(path: str | None) -> Any:
 
 
 def flagged(
-    options: Iterable[Option], schema_of: Callable[[str | None], Any] = json_file
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a flag for each of these options; it gets them as the dict `options`.
+    work: Callable[[dict[str, Any], Own], None],
+    rows: list[Option],
+    files: str,
+    schema_of: Callable[[str | None], Any] = json_file,
+) -> Callable[..., None]:
+    """A command with a flag for each of these options; `files` is the help of its arguments.
 
-    A parameter `own` stands for the flags in `OWN` and the files; any other is typer's.
+    It calls `work` with the options that a stage takes, and with all.
     """
-    table = {option.name: option for option in options}
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = [option for option in OWN if command.__name__ in option.stages]
-        hints = get_type_hints(command, include_extras=True)
-        parameters: list[Parameter] = []
-        for name, parameter in signature(command).parameters.items():
-            if name == "options":
-                parameters += [flag for option in table.values() for flag in _flags(option)]
-            elif name == "own":
-                parameters += [_FILES] * (command.__name__ in _FILTERS)
-                parameters += [flag for option in own for flag in _flags(option)]
-            else:
-                kind = Parameter.KEYWORD_ONLY
-                parameters.append(parameter.replace(annotation=hints[name], kind=kind))
+    def run(**given: Any) -> None:
+        rules = given.pop("rules", None)
+        if rules is not None:
+            given["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
+        readers: dict[Any, Callable[[Any], Any]]
+        readers = {Entity: entities_of, Schemas: tool_schemas_of, Any: schema_of}
+        found = [row for row in rows if row.type in readers]
+        read = made(lambda: {row.name: readers[row.type](given[row.name]) for row in found})
+        own = Own(**{**given, **read})
+        work({row.name: vars(own)[row.name] for row in rows if row not in OWN}, own)
 
-        @wraps(command)
-        def run(**given: Any) -> None:
-            if "options" in hints:
-                rules = given.pop("rules", None)
-                found = {name: given.pop(name) for name in table}
-                if rules is not None:
-                    found["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
-                given["options"] = made(lambda: {**found, **_read(table, found, schema_of)})
-            if "own" in hints:
-                names = {"files", *(option.name for option in own)} & given.keys()
-                flags = {name: given.pop(name) for name in names}
-                given["own"] = Own(**given.get("options", {}), **flags)
-            command(**given)
-
-        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {it.name: it.annotation for it in parameters}
-        del run.__wrapped__  # typer would look through to it
-        return run
-
-    return decorate
+    argument = Annotated[list[str] | None, typer.Argument(help=files, show_default=False)]
+    parameters = [
+        Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        Parameter("files", Parameter.KEYWORD_ONLY, default=None, annotation=argument),
+    ]
+    parameters += [flag for row in rows for flag in _flags(row)]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {it.name: it.annotation for it in parameters}
+    run.__name__, run.__doc__ = work.__name__, work.__doc__
+    return run
 
 
 def _flags(option: Option) -> Iterator[Parameter]:
@@ -148,7 +133,8 @@ def _flags(option: Option) -> Iterator[Parameter]:
         more |= {"min": option.least, "max": option.most}
     elif option.folds:
         kind, help = str, f"{help} One of {', '.join(option.choices)}."
-    yield _flag(option.name, option.default, kind, flag, help=help, **more)
+    flags = (flag, "-o") if option.name == "out" else (flag,)
+    yield _flag(option.name, option.default, kind, *flags, help=help, **more)
     if option.type == Rules:
         help = f"Only these repairs, with commas between: {', '.join(option.choices)}."
         yield _flag("rules", None, str | None, "--rules", help=help)
@@ -157,19 +143,6 @@ def _flags(option: Option) -> Iterator[Parameter]:
 def _flag(name: str, default: Any, kind: Any, *flags: str, **more: Any) -> Parameter:
     annotation = Annotated[kind, typer.Option(*flags, **more)]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _read(
-    table: dict[str, Option], given: dict[str, Any], schema_of: Callable[[str | None], Any]
-) -> dict[str, Any]:
-    """The options that are typed otherwise than the library takes them."""
-    readers: dict[Any, Callable[[Any], Any]]
-    readers = {Entity: entities_of, Schemas: tool_schemas_of, Any: schema_of}
-    return {
-        name: readers[option.type](given[name])
-        for name, option in table.items()
-        if option.type in readers
-    }
 
 
 def made(make: Callable[[], Any]) -> Any:
