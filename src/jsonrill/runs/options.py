@@ -42,7 +42,7 @@ class StreamOptions:
     """Kept with the stream: the options that were given; `of` a stage, those that it takes."""
 
     def __init__(self, /, **given: Any) -> None:
-        self.given = _checked(STREAM, given, "option")
+        self.given = checked(STREAM, given, "option")
         self.input: Input = given.get("input", "text")
         self.many: bool = given.get("many", False)
         self.lease: float | None = given.get("lease")
@@ -92,7 +92,7 @@ class ViewOptions:
             "send": stream.given.get("send", "data"),
             **{name: _read(name, text) for name, text in asked.items()},
         }
-        return cls(**_checked(VIEW, given, "parameter"))
+        return cls(**checked(VIEW, given, "parameter"))
 
 
 def _read(name: str, text: str) -> str | int:
@@ -101,7 +101,8 @@ def _read(name: str, text: str) -> str | int:
     return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
-def _checked(table: dict[str, Option], given: dict[str, Any], what: str) -> dict[str, Any]:
+def checked(table: dict[str, Option], given: dict[str, Any], what: str) -> dict[str, Any]:
+    """The options as stages take them; BadOption for one that is unknown or not allowed."""
     try:
         refuse_unknown(given, table, f"unknown {what}")
         return {name: table[name].check(value) for name, value in given.items()}

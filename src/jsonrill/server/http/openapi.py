@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ...demo.generations import ORDER
+from ...options import Option
 from ...runs.options import STREAM, VIEW
 
 Json = dict[str, Any]
@@ -53,8 +55,8 @@ _STRING: Final[Json] = {"type": "string"}
 _BOOLEAN: Final[Json] = {"type": "boolean"}
 
 
-def _stream() -> Json:
-    properties = {name: option.json_schema for name, option in STREAM.items()}
+def _options(table: dict[str, Option]) -> Json:
+    properties = {name: option.json_schema for name, option in table.items()}
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
@@ -158,7 +160,7 @@ def _publishing() -> Json:
                 "create",
                 "Make a stream",
                 _answers({201: ("Made.", _ANY)}, 400, 401, 403, 413, 415, 422, 429, 503),
-                requestBody={"content": _json(_stream())},
+                requestBody={"content": _json(_options(STREAM))},
                 parameters=[_PRODUCER_ID],
             )
         },
@@ -321,16 +323,7 @@ def _others() -> Json:
 
 
 def _demo() -> Json:
-    order = {
-        "type": "object",
-        "required": ["model"],
-        "additionalProperties": False,
-        "properties": {
-            "model": _STRING,
-            "pace": {"type": "number", "minimum": 0.01, "maximum": 1000},
-            "piece": {"type": "integer", "minimum": 1, "maximum": 4096},
-        },
-    }
+    order = {**_options(ORDER), "required": ["model"]}
     return {
         "/demo/models": {
             "get": _operation(
