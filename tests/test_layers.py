@@ -25,12 +25,11 @@ SOURCE = ROOT / "src" / "jsonrill"
 
 PAGE = (
     *(
-        "errors",
         "paths",
+        "errors",
         "fragments",
         "grammar",
         "states",
-        "limits",
         "sink",
         "standing",
         "whole",

@@ -22,14 +22,15 @@ from .document import Document
 from .errors import (
     FragmentError,
     InvalidJSON,
+    InvalidSchema,
     JsonrillError,
     LimitExceeded,
+    Limits,
     RevisionError,
     StreamClosed,
     Truncated,
 )
 from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
-from .limits import Limits
 from .parser import Parser
 from .partial import PartialStream, Update
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
@@ -50,6 +51,7 @@ __all__ = [
     "Fragment",
     "FragmentError",
     "InvalidJSON",
+    "InvalidSchema",
     "JsonrillError",
     "Kind",
     "LimitExceeded",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
-from .errors import InvalidJSON, LimitExceeded
-from .limits import Limits
+from .errors import InvalidJSON, LimitExceeded, Limits
 from .machine import plain_end
 from .machines import machine
 from .paths import Path

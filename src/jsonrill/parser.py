@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from .errors import InvalidJSON, LimitExceeded
+from .errors import InvalidJSON, LimitExceeded, Limits
 from .fragments import Fragment, Kind, Parts
-from .limits import Limits
 from .machines import machine
 from .paths import Path, Place
 from .sink import Repair, Sink

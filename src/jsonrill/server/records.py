@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from ..store import Entry
 
@@ -28,11 +28,17 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a stream ended; an end that is an error has a code and a message for readers."""
+    """How a stream ended; an end that is an error has a code and a message for readers.
+
+    It has no place in the text: what a publisher says of its failure cannot mark any.
+    """
 
     reason: Reason
     code: str = ""
     message: str = ""
+
+    def error(self) -> dict[str, Any]:
+        return {"code": self.code, "message": self.message}
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

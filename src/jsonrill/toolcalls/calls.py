@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from ..errors import Limits
 from ..fragments import CompactEncoder, Fragment, to_wire
-from ..limits import Limits
 from ..providers import plain, translator
 from ..providers.deltas import (
     ABSENT,
