@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from random import Random
 from typing import Any, NamedTuple
 
-from jsonrill import InvalidSchema, Parser
+from jsonrill import InvalidSchema, Parser, Path
 from jsonrill.schema import Check, Schema
 
 DRAFTS = {
@@ -32,6 +32,10 @@ class Verdict(NamedTuple):
     read: int
     violation: InvalidSchema | None
     check: Check
+
+
+def placed(violation: InvalidSchema) -> tuple[Path, int, str]:
+    return violation.path, violation.offset, violation.rule
 
 
 def judged(schema: Any, text: str, pieces: Iterable[str] | None = None) -> Verdict:

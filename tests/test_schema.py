@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from jsonrill import Fragment, Parser, to_text
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema
-from jsonrill.schema.judges import JsonSchemaJudge
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined
 from jsonrill.schema.references import SchemaDocument
-from schemas import DRAFTS, begun, judged
+from jsonrill.schema.validators import JsonSchemaJudge
+from schemas import DRAFTS, begun, judged, placed
 from support import cuttings, examples, pieces, seconds
 
 ITEM = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from .paths import Path, to_text
 
 if TYPE_CHECKING:
-    from .fragments import Fragment
+    from .wire.fragment import Fragment
 
 
 class JsonrillError(Exception):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..build.rebuilder import Rebuilder
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
-from ..parser import Parser
-from ..rebuilder import Rebuilder
-from ..sink import Repair
+from ..parse.sink import Repair
+from ..wire.parser import Parser
 
 if TYPE_CHECKING:
     from ..schema import Schema
 
 
 class Judged:
-    """As `Document`, but every fragment is held against a schema; `InvalidSchema` is raised at once."""
+    """As `Document`, but every fragment is held against a schema: it raises `InvalidSchema`."""
 
     def __init__(self, schema: Schema, options: dict[str, Any]) -> None:
         self._parser = Parser(**options)

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidSchema
-from ..fragments import Fragment
 from ..paths import ANY_INDEX, Path, Pattern
+from ..wire.fragment import Fragment
 from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
-from .watch import DEEPEST, Watch, violation_at
+from .walk import DEEPEST, Watch, violation_at
 
 __all__ = ["Check", "Schema"]
 
