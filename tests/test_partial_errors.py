@@ -327,5 +327,9 @@ def test_errors_as_json() -> None:
         "error": {
             "code": "INVALID_JSON",
             "message": "expected a value but got '?' at character 0, in root",
+            "offset": 0,
+            "line": 1,
+            "column": 1,
+            "path": "root",
         },
     }

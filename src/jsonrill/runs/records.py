@@ -30,15 +30,19 @@ class Record(NamedTuple):
 class End:
     """How a stream ended; an end that is an error has a code and a message for readers.
 
-    It has no place in the text: what a publisher says of its failure cannot mark any.
+    It has no place in the document: what a publisher says of its failure cannot mark any. `line` is
+    that of a request's body that could not be read.
     """
 
     reason: Reason
     code: str = ""
     message: str = ""
+    line: int | None = None
 
     def error(self) -> dict[str, Any]:
-        return {"code": self.code, "message": self.message}
+        """The `error` of the last event."""
+        fields = {"code": self.code, "message": self.message, "line": self.line}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
