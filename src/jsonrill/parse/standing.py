@@ -76,9 +76,9 @@ class Standing:
                     at = text.find("\n", at + 1, end)
             self._lined = self._offset + end
 
-    def keep_lines(self) -> None:
-        """From here on remember where lines begin, for `line_and_column`; forget earlier ones."""
-        self._line_starts = [self._line_start]
+    def keep_lines(self, keep: bool) -> None:
+        """Remember where lines begin, from this one on, for `line_and_column`; or no longer."""
+        self._line_starts = [self._line_start] if keep else None
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line and column of a character that was read after `keep_lines`."""

@@ -98,10 +98,9 @@ class PartialStream:
         self._log: Log | None = None
         self._judge: Judge | None = None
         self._told = self._end, self._next_document
-        # A schema sees no lines: those of a violation are found when the piece has been read.
+        # A schema sees no lines: those of a violation are found when the piece has been read. So
+        # the machine keeps where lines begin while an entity with a schema is open.
         self._violations: list[tuple[InvalidSchema, Update]] = []
-        if self._schema_of is not None:
-            self._machine.keep_lines()
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
@@ -121,7 +120,7 @@ class PartialStream:
             return self._failed(error)
         if self._looks and (self._log is None or self._log.string is None):
             self._look()
-        if self._schema_of is not None:
+        if self._violations:
             self._find_violations()
         updates = self._out
         self._out = []
@@ -163,6 +162,8 @@ class PartialStream:
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
         if entity.check is not None:
+            if not self._violations:
+                self._machine.keep_lines(True)
             sink = self._judge = Judge(
                 entity, entity.check, recorder, self._violated, self._passed, self._next_document
             )
@@ -197,11 +198,13 @@ class PartialStream:
             update.error = violation.to_dict()
         self._violations.clear()
         if self._judge is None:
-            self._machine.keep_lines()
+            self._machine.keep_lines(False)
 
     def _passed(self) -> None:
         """The text of the entity is over."""
         self._judge = None
+        if not self._violations:
+            self._machine.keep_lines(False)
         self._machine.tell(self._finder)
 
     def _leave(self) -> None:
