@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypedDict, get_args, get_origin
 
-from .limits import Limits
+from .errors import Limits
 
 Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild"]
 Front = Literal["cli", "server", "batch"]

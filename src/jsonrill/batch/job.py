@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, Final
 
-from ..limits import Limits
+from ..errors import Limits
 from ..options import (
     BATCH_MODE,
     Duplicates,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..errors import InvalidJSON, LimitExceeded
-from ..limits import Limits
+from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, ParseFloat, Rules
 from ..parse.create import machine
 from ..parse.machine import plain_end

@@ -228,7 +228,7 @@ def _do(work: Callable[[], None], reported: Any = None) -> None:
 
 def _line(error: Exception) -> str:
     text = " ".join(str(error).split())
-    if isinstance(error, InvalidJSON | LimitExceeded):
+    if isinstance(error, JsonrillError) and error.line is not None:
         text += f" (line {error.line}, column {error.column})"
     return text
 

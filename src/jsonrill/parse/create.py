@@ -6,7 +6,7 @@ rest of the package takes to import.
 
 from __future__ import annotations
 
-from ..limits import Limits
+from ..errors import Limits
 from ..options import Duplicates, ParseFloat, Rules
 from .machine import Machine
 from .sink import Sink

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ..limits import Limits
+from ..errors import Limits
 from ..options import Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair
