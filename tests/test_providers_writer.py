@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jsonrill.providers.deltas import ABSENT, Part
+from jsonrill.providers.statements import ABSENT, Part
 from jsonrill.providers.writer import Writer, read_path
 
 END = object()

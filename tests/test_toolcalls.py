@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, tool_calls
-from jsonrill.providers.deltas import Begin, CallDelta, End, Finish, Result, Statement
+from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
 from provider_streams import (
     BUILDERS,
     SEARCH,
@@ -123,8 +123,8 @@ def test_args_are_safe_to_keep_and_live_is_not() -> None:
         (["  \n"], {}, "complete", {}),
         ([""], {"cut": True}, "truncated", None),
         (["null"], {}, "complete", None),
-        (['{"a":1'], {"error": "malformed"}, "error", {}),
-        (['{"a":1}'], {"error": "malformed"}, "complete", {"a": 1}),
+        (['{"a":1'], {"malformed": "bad"}, "error", {}),
+        (['{"a":1}'], {"malformed": "bad"}, "complete", {"a": 1}),
     ],
 )
 def test_how_a_call_ends(texts: list[str], how: dict[str, Any], status: str, args: Any) -> None:

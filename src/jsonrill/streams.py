@@ -28,6 +28,8 @@ from .fragments import Fragment
 from .parser import Parser
 from .partial import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
+from .providers.statements import Translate
+from .sources import AnswerText
 from .toolcalls import ToolCalls, ToolCallUpdate
 
 Text = str | bytes
@@ -170,9 +172,7 @@ def chunks(source: Any, **options: Any) -> Any:
         if text:
             yield text
 
-    # A model, like a mapping, can be iterated, but it is one snapshot.
-    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return _drive(stage, (source,) if one else source)
+    return _drive(stage, _events(source))
 
 
 @overload
@@ -203,9 +203,30 @@ def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -
             seen.add(update.message_id)
             yield update
 
-    # A model, like a mapping, can be iterated, but it is one snapshot.
-    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return _drive(stage, (source,) if one else source)
+    return _drive(stage, _events(source))
+
+
+@overload
+def content(
+    source: AsyncIterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
+) -> AsyncIterator[str]: ...
+@overload
+def content(
+    source: Iterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
+) -> Iterator[str]: ...
+def content(source: Any, *, choice: int = 0, provider: str | Translate = "auto") -> Any:
+    """The text of the answer in a provider's stream, piece by piece, for `values` and the others.
+
+    The source is what `tool_calls` takes; `provider` is that of `ToolCalls`. Reasoning and tool
+    calls are not part of the text; of several choices it is that of `choice`.
+    """
+    answer = AnswerText(provider, choice=choice)
+
+    def stage(event: Any) -> Iterator[str]:
+        if event is not END and (text := answer.feed(event)):
+            yield text
+
+    return _drive(stage, _events(source))
 
 
 def partial(text: Text, **options: Any) -> Any:
@@ -282,6 +303,12 @@ def _paced(
     if isinstance(source, AsyncIterable):
         return _apace(stage, source, over, pace)
     return _space(stage, source, over, pace)
+
+
+def _events(source: Any) -> Any:
+    """The source; a model or a mapping can be iterated too, but it is one event or snapshot."""
+    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
+    return (source,) if one else source
 
 
 def _iterable(source: Any) -> Any:

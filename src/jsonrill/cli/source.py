@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..providers import text_of
+from ..sources import AnswerText
 from ..sse import SSEDecoder
 
 PIECE = 1 << 16
@@ -73,15 +73,13 @@ class Source:
                     yield event.data
 
     def _texts(self) -> Iterator[str]:
-        """What a model wrote, out of a provider's event stream; data that is no event as it is."""
+        """The answer of a provider's event stream; of any other event stream, its data."""
+        answer = AnswerText()
         for data in self._data():
-            try:
-                event = json.loads(data)
-            except ValueError:
-                yield data
-                continue
-            text = text_of(event)
-            yield data if text is None else text
+            text = answer.feed(data)
+            yield text if answer.recognised else data
+        if answer.has_only_calls:
+            raise BadInput("the answer has tool calls and no text: read it with jsonrill calls")
 
     def _lines(self) -> Iterator[str]:
         if self.sse:

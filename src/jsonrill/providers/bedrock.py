@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import Begin, CallDelta, End, Finish, Statement, a_text, an_id, an_index
+from .statements import (
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Reasoning,
+    Statement,
+    Text,
+    as_error,
+    as_id,
+    as_index,
+    as_text,
+    as_usage,
+)
 
 EVENTS = frozenset(
     "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop".split()
@@ -26,23 +39,34 @@ def translate(event: dict[str, Any]) -> list[Statement]:
                 "delta": {"toolUse": {"input": text}},
             }
         }:
-            return [CallDelta(None, an_index(index), None, a_text(text))]
+            return [CallDelta(None, as_index(index), None, as_text(text))]
+        case {"contentBlockDelta": {"contentBlockIndex": index, "delta": {"text": str(text)}}}:
+            return [Text(text, 0, as_index(index))]
+        case {
+            "contentBlockDelta": {
+                "contentBlockIndex": index,
+                "delta": {"reasoningContent": {"text": str(text)}},
+            }
+        }:
+            return [Reasoning(text, 0, as_index(index))]
         case {
             "contentBlockStart": {
                 "contentBlockIndex": index,
                 "start": {"toolUse": {"toolUseId": call, "name": name}},
             }
         }:
-            return [CallDelta(an_id(call), an_index(index), a_text(name))]
+            return [CallDelta(as_id(call), as_index(index), as_text(name))]
         case {"contentBlockStop": {"contentBlockIndex": index}}:
-            return [CallDelta(None, an_index(index), opens=False, end=End(sure=False))]
+            return [CallDelta(None, as_index(index), opens=False, end=End(sure=False))]
         case {"messageStart": _}:
             return [Begin()]
         case {"messageStop": {"stopReason": str(reason)}}:
             malformed = reason if reason.startswith("malformed_") else None
-            return [Finish(cut=reason in CUT, error=malformed)]
+            return [Finish(cut=reason in CUT, malformed=malformed)]
         case {"messageStop": _}:
             return [Finish()]
+        case {"metadata": {"usage": usage}}:
+            return as_usage(usage)
         case _:
-            failed = any(str(key).endswith("Exception") for key in event)
-            return [Finish(cut=True)] if failed else []
+            failed = [key for key in event if str(key).endswith("Exception")]
+            return [Finish(cut=True, error=as_error(event[key]), last=True) for key in failed]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import (
+from .statements import (
     ABSENT,
     Aggregate,
     CallDelta,
     Result,
     Statement,
-    a_text,
-    an_id,
-    an_index,
+    as_id,
+    as_index,
+    as_text,
     items,
 )
 
@@ -29,7 +29,7 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    message = an_id(event.get("messageId"))
+    message = as_id(event.get("messageId"))
     match event.get("kind"):
         case "tools_call_update":
             return [_update(call, message) for call in items(event.get("tool_call_updates"))]
@@ -48,7 +48,7 @@ def _update(call: dict[str, Any], message: str | None) -> CallDelta:
     fragments, error = call.get("json_update_fragments"), call.get("error")
     return CallDelta(
         *_who(call),
-        a_text(call.get("function_args")),
+        as_text(call.get("function_args")),
         message,
         free=call.get("encoding") == "text",
         received=True,
@@ -62,7 +62,7 @@ def _whole(call: dict[str, Any], message: str | None) -> CallDelta:
     error = call.get("error")
     return CallDelta(
         *_who(call),
-        a_text(call.get("function_args")),
+        as_text(call.get("function_args")),
         message,
         free=call.get("encoding") == "text",
         received=True,
@@ -74,9 +74,9 @@ def _whole(call: dict[str, Any], message: str | None) -> CallDelta:
 
 def _who(call: dict[str, Any]) -> tuple[str | None, int | None, str | None]:
     return (
-        an_id(_of(call, "tool_call_id", "toolCallId")),
-        an_index(call.get("index")),
-        a_text(call.get("function_name")),
+        as_id(_of(call, "tool_call_id", "toolCallId")),
+        as_index(call.get("index")),
+        as_text(call.get("function_name")),
     )
 
 
@@ -86,7 +86,7 @@ def _status(call: dict[str, Any]) -> str | None:
 
 
 def _result(result: dict[str, Any]) -> list[Statement]:
-    call = an_id(_of(result, "tool_call_id", "toolCallId"))
+    call = as_id(_of(result, "tool_call_id", "toolCallId"))
     failed = _of(result, "is_error", "isError") is True
     return [Result(call, result.get("result"), failed)]
 

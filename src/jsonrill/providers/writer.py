@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..grammar import dumps
 from ..paths import Path, to_text
-from .deltas import ABSENT, Part
+from .statements import ABSENT, Part
 
 # RFC 9535, normalized paths and the shorthand: .name, [0], ['key'], ["key"].
 _STEP: Final = re.compile(

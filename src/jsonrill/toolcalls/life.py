@@ -14,7 +14,7 @@ from ..fragments import CompactEncoder, Fragment
 from ..grammar import dumps
 from ..limits import Limits
 from ..parser import Parser
-from ..providers.deltas import ABSENT, CallDelta, End
+from ..providers.statements import ABSENT, CallDelta, End
 from ..providers.writer import Writer
 from .arguments import FreeText, Frozen, JsonArguments, Problem, Received, is_blank, problem
 from .call import NOTHING, ToolCall
