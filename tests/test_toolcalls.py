@@ -648,13 +648,13 @@ def test_looking_at_raw_after_each_piece_stays_linear() -> None:
 
 def test_all_builders_are_read_by_statement_too() -> None:
     """The statements are the whole interface: whatever a page says can be said by hand."""
-    from jsonrill.providers import translator
+    from jsonrill.providers import Reader as EventReader
 
     for name, build in BUILDERS.items():
         events = build(THREE, shuffled(THREE, 9))
-        translate = translator("auto")
+        events_in = EventReader()
         reader = Reader()
         for event in events:
-            reader.say(*translate(event))
+            reader.say(*events_in.feed(event))
         reader.calls.flush()
         assert {call.status for call in reader.calls.calls} == {"complete"}, name

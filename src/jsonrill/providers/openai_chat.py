@@ -1,7 +1,8 @@
 """OpenAI chat completions, and the many servers that speak like it: `choices[].delta`.
 
 Reasoning comes in a field of its own, or in chunks beside those of the text. A call is named by its
-index, its id comes once, and nothing ends it but the `finish_reason`. Also here: the older `function_call` (neither id nor index) and custom tools (free text).
+index, its id comes once, and nothing ends it but the `finish_reason`. Also here: the older
+`function_call` (neither id nor index) and custom tools (free text).
 """
 
 from __future__ import annotations
