@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..eventstream import SSEDecoder
+from ..eventstream import DONE, SSEDecoder
 from ..sources import AnswerText
 
 PIECE = 1 << 16
@@ -50,7 +50,7 @@ class Source:
     def events(self) -> Iterator[Any]:
         """Each line, or the data of each event, as decoded JSON."""
         for number, line in enumerate(self.lines(), start=1):
-            if line.strip() == "[DONE]":
+            if line.strip() == DONE:
                 continue
             try:
                 yield json.loads(line)
@@ -69,7 +69,7 @@ class Source:
         decoder = SSEDecoder()
         for piece in self._raw():
             for event in decoder.feed(piece):
-                if event.type != "CLOSE" and event.data != "[DONE]":
+                if event.type != "CLOSE" and event.data != DONE:
                     yield event.data
 
     def _texts(self) -> Iterator[str]:

@@ -145,6 +145,11 @@ def text_in(said: Iterable[Statement], choice: int = 0) -> str:
     return "".join([one.text for one in said if type(one) is Text and one.choice == choice])
 
 
+def of_choice(said: Iterable[Statement], choice: int) -> list[Statement]:
+    """The statements about this choice, and those about all of them."""
+    return [one for one in said if getattr(one, "choice", None) in (None, choice)]
+
+
 class Ending:
     """How the choices of an answer ended, as far as the provider said so."""
 

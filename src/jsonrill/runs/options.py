@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
+from ..dialects import DIALECTS
 from .records import Input
 
-Format = Literal["updates", "fragments", "chunks", "calls", "raw", "openai", "ai-sdk", "ag-ui"]
-FORMATS: Final[tuple[str, ...]] = get_args(Format)
+FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
 INPUTS: Final[tuple[str, ...]] = get_args(Input)
 MODES: Final = ("BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME")
 SENDS: Final = ("data", "delta", "both")
@@ -90,7 +90,7 @@ class ViewOptions:
     `every` (milliseconds) and `size` (characters) coalesce: events wait until either is reached.
     """
 
-    format: Format = "updates"
+    format: str = "updates"
     mode: str = "REALTIME"
     send: str = "data"
     wire: str = "full"
@@ -107,9 +107,9 @@ class ViewOptions:
         known |= {"every", "size", "after", "ticket"}
         if unknown := sorted(query.keys() - known):
             raise BadOption(f"unknown parameter: {', '.join(unknown[:5])}")
-        default: Format = "calls" if stream.input == "events" else "updates"
+        default = "calls" if stream.input == "events" else "updates"
         options = cls(
-            format=query.get("format", default),  # type: ignore[arg-type]
+            format=query.get("format", default),
             mode=query.get("mode", stream.mode),
             send=query.get("send", stream.send),
             wire=query.get("wire", "full"),

@@ -10,20 +10,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ..chunker import Chunker
+from ..dialects import DIALECTS, Event, Settings
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
-from ..server.content import content_of
+from ..sources import AnswerText
 from ..toolcalls import ToolCallEvents, ToolCalls
 from ..wire.fragment import CompactEncoder, Fragment, to_wire
 from ..wire.parser import Parser
 from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, Record
-
-DONE: Final = "[DONE]"
 
 
 class Rendering(ABC):
@@ -43,13 +42,6 @@ class Rendering(ABC):
         """The data of the last events."""
 
 
-class Dialect(Rendering):
-    """A rendering for other people's clients."""
-
-    closes = False
-    ids = False
-
-
 class TextSource:
     """Records → the one text they make: chunks joined, snapshots chunked, what a model said."""
 
@@ -60,6 +52,7 @@ class TextSource:
             on_revision=options.on_revision,  # type: ignore[arg-type]
             patience=options.patience,
         )
+        self._answer = AnswerText(options.provider)
         self._failed = False
 
     def feed(self, records: Sequence[Record]) -> str:
@@ -80,7 +73,7 @@ class TextSource:
             return record.body
         if record.input == "snapshots":
             return self._chunker.feed(record.body)
-        return content_of(record.body)
+        return self._answer.feed(record.body)
 
     def flush(self) -> str:
         if self._failed:
@@ -237,22 +230,60 @@ class Raw(Rendering):
         return [] if end.reason == "closed" else [error_data(end.code, end.message)]
 
 
+class Dialect(Rendering):
+    """A rendering for other people's clients: they read from the start and send no ids back."""
+
+    closes = False
+    ids = False
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        settings = Settings(
+            calls={"provider": stream.provider, "schemas": stream.schemas},
+            parser=parser_options(stream),
+            updates={"mode": view.mode, **update_options(stream, view)},
+            fragments=view.fragments,
+            compact=view.wire == "compact",
+            thread=view.thread,
+            run=view.run,
+        )
+        self._stage = DIALECTS[view.format](settings)
+        self._source = None if stream.input == "events" else TextSource(stream)
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        if self._source is None:
+            return [_data(event) for it in records for event in self._stage.feed(it.body)]
+        try:
+            events = self._stage.feed_json(self._source.feed(records))
+        except SourceFailed as failed:
+            events = self._failed(failed)
+        return [_data(event) for event in events]
+
+    def end(self, end: End) -> list[str]:
+        events: list[Event] = []
+        problem = None if end.reason == "closed" else {"code": end.code, "message": end.message}
+        if self._source is not None and problem is None:
+            try:
+                events += self._stage.feed_json(self._source.flush())
+            except SourceFailed as failed:
+                events += self._failed(failed)
+        return [_data(event) for event in (*events, *self._stage.flush(problem))]
+
+    def _failed(self, failed: SourceFailed) -> list[Event]:
+        problem = {"code": failed.code, "message": str(failed)}
+        return [*self._stage.feed_json(failed.text), *self._stage.fail(problem)]
+
+
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
     """The rendering that a reader asked for; BadOption if these options do not go together."""
-    from ..server.dialects import AGUI, AISDK, OpenAI
-
     makers: dict[str, Callable[[], Rendering]] = {
         "updates": lambda: Updates(stream, view),
         "fragments": lambda: Fragments(stream, view),
         "chunks": lambda: Chunks(stream),
         "calls": lambda: Calls(stream, view),
         "raw": Raw,
-        "openai": lambda: OpenAI(stream, view),
-        "ai-sdk": lambda: AISDK(stream, view),
-        "ag-ui": lambda: AGUI(stream, view),
     }
     try:
-        return makers[view.format]()
+        return makers[view.format]() if view.format in makers else Dialect(stream, view)
     except (ValueError, TypeError, JsonrillError) as error:
         raise BadOption(str(error)) from error
 
@@ -279,6 +310,11 @@ def error_data(code: str, message: str) -> str:
 
 def _error_of(error: InvalidJSON | LimitExceeded) -> str:
     return error_data(_code(error), str(error))
+
+
+def _data(event: Event) -> str:
+    """The data of a dialect's event; what is text already is sent as it came."""
+    return one_line(event) if isinstance(event, str) else dumps(event)
 
 
 def one_line(body: str) -> str:

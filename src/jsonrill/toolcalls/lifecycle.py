@@ -41,6 +41,7 @@ class LiveCall(ToolCall):
         "encoder",
         "given",
         "open",
+        "sent_id",
     )
 
     def __init__(
@@ -61,6 +62,8 @@ class LiveCall(ToolCall):
         self.apart = False
         # What the compact form of the fragments was written with so far.
         self.encoder: CompactEncoder | None = None
+        # The id under which it was sent to a client that cannot learn another.
+        self.sent_id: str | None = None
         # Ended without a character: only the end of the response tells whether it was cut.
         self._void = False
         self._preset: Any = ABSENT

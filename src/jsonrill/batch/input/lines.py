@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from ...errors import LimitExceeded
-from ...eventstream import SSEDecoder, SSEEvent
+from ...eventstream import DONE, SSEDecoder, SSEEvent
 from ...parse.grammar import dumps
 from ...providers import Reader
 from ...providers.statements import Finish
@@ -178,7 +178,7 @@ class _Events:
         self._reader = Reader()
 
     def add(self, event: SSEEvent) -> Iterator[Line]:
-        ends = event.data == "[DONE]" or event.type == "CLOSE"
+        ends = event.data == DONE or event.type == "CLOSE"
         if not ends:
             self._size += len(event.data)
             if self._size <= self._max:

@@ -1,0 +1,68 @@
+"""What all dialects have in common: how they are made, fed and ended."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# An event for the client; text is sent as it is.
+Event = dict[str, Any] | str
+# An error: `code` and `message`.
+Problem = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a dialect is made with; each takes of it what it needs."""
+
+    # Options of `ToolCalls`, of `Parser` and of `PartialStream` (with the mode).
+    calls: Mapping[str, Any] = field(default_factory=dict)
+    parser: Mapping[str, Any] = field(default_factory=dict)
+    updates: Mapping[str, Any] = field(default_factory=dict)
+    # Add fragments, perhaps compact ones, to events that have room for more than their own fields.
+    fragments: bool = False
+    compact: bool = False
+    # How the client names the conversation and this part of it.
+    thread: str = ""
+    run: str = ""
+
+
+class Dialect(ABC):
+    """A stage. Either events are fed to it or JSON text; `flush` ends it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.failed = False
+
+    @abstractmethod
+    def feed(self, event: Any) -> list[Event]:
+        """What an event of a provider becomes: a dict, JSON text, or an object of its client."""
+
+    def feed_json(self, text: str) -> list[Event]:
+        """What a piece of JSON text becomes."""
+        return []
+
+    def fail(self, problem: Problem) -> list[Event]:
+        """Say, once, that the stream has failed."""
+        if self.failed:
+            return []
+        self.failed = True
+        return [*self._failure(problem)]
+
+    def flush(self, problem: Problem | None = None) -> list[Event]:
+        """The last events: what is open is closed, then comes the problem if there is one."""
+        last = [*self._close(problem is None)]
+        if problem is not None:
+            last += self.fail(problem)
+        return [*last, *self._finish()]
+
+    def _close(self, complete: bool) -> Iterator[Event]:
+        """Close what is open; `complete` says that everything has come."""
+        yield from ()
+
+    @abstractmethod
+    def _failure(self, problem: Problem) -> Iterator[Event]: ...
+
+    @abstractmethod
+    def _finish(self) -> Iterator[Event]: ...
