@@ -59,7 +59,7 @@ class AGUI(ChatDialect):
         except (InvalidJSON, LimitExceeded) as error:
             yield from self._state(error.fragments)
             code = "LIMIT_EXCEEDED" if isinstance(error, LimitExceeded) else "INVALID_JSON"
-            yield from self.fail({"code": code, "message": str(error)})
+            yield from self._fail({"code": code, "message": str(error)})
 
     def _state(self, fragments: list[Fragment]) -> Iterator[Event]:
         patch: list[dict[str, Any]] = []

@@ -62,7 +62,7 @@ class ChatDialect(Dialect):
         if self._in_json and complete and not self.failed:
             yield from self._last_piece()
         if complete and self._error is not None:
-            yield from self.fail({"code": "PROVIDER_ERROR", "message": self._error})
+            yield from self._fail({"code": "PROVIDER_ERROR", "message": self._error})
 
     def _call(self, update: ToolCallUpdate) -> Iterator[Event]:
         call, text = update.call, update.function_args

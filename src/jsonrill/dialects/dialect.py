@@ -43,19 +43,16 @@ class Dialect(ABC):
         """What a piece of JSON text becomes."""
         return []
 
-    def fail(self, problem: Problem) -> list[Event]:
-        """Say, once, that the stream has failed."""
-        if self.failed:
-            return []
-        self.failed = True
-        return [*self._failure(problem)]
-
     def flush(self, problem: Problem | None = None) -> list[Event]:
         """The last events: what is open is closed, then comes the problem if there is one."""
-        last = [*self._close(problem is None)]
-        if problem is not None:
-            last += self.fail(problem)
-        return [*last, *self._finish()]
+        failed = () if problem is None else self._fail(problem)
+        return [*self._close(problem is None), *failed, *self._finish()]
+
+    def _fail(self, problem: Problem) -> Iterator[Event]:
+        """Say, once, that the stream has failed."""
+        if not self.failed:
+            self.failed = True
+            yield from self._failure(problem)
 
     def _close(self, complete: bool) -> Iterator[Event]:
         """Close what is open; `complete` says that everything has come."""

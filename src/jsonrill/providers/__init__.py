@@ -61,18 +61,16 @@ class Reader:
         # The name of the page at hand; None if it is not known yet, or a function.
         self.provider: str | None = None
         self._pages: dict[str, Translate] = {}
-        self._accepts: Callable[[dict[str, Any]], bool] = _never
-        self._translate: Translate = _nothing
+        self._accepts: Callable[[dict[str, Any]], bool] = lambda event: False
+        self._translate: Translate = lambda event: ()
         if callable(provider):
-            self._accepts, self._translate = _always, provider
-            return
-        name = str(provider).lower().replace("-", "_")
-        if name != "auto":
-            if name not in PROVIDERS:
-                known = ", ".join(["auto", *PROVIDERS])
-                raise ValueError(f"provider is a function or one of {known}; not {provider!r}")
+            self._accepts, self._translate = lambda event: True, provider
+        elif (name := str(provider).lower().replace("-", "_")) in PROVIDERS:
             self._turn_to(name)
-            self._accepts = _always
+            self._accepts = lambda event: True
+        elif name != "auto":
+            known = ", ".join(["auto", *PROVIDERS])
+            raise ValueError(f"provider is a function or one of {known}; not {provider!r}")
 
     def feed(self, event: Any) -> Sequence[Statement]:
         """What an event says: a dict, JSON text, or an object of the provider's client."""
@@ -97,18 +95,6 @@ def recognise(event: Any) -> str | None:
     if known is None:
         return None
     return next((name for name, page in PROVIDERS.items() if page.accepts(known)), None)
-
-
-def _never(event: dict[str, Any]) -> bool:
-    return False
-
-
-def _always(event: dict[str, Any]) -> bool:
-    return True
-
-
-def _nothing(event: dict[str, Any]) -> Sequence[Statement]:
-    return ()
 
 
 def plain(event: Any) -> dict[str, Any] | None:

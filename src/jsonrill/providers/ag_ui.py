@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from .statements import (
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_error,
-    as_id,
-    as_text,
-)
+from .fields import as_error, as_id, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 EVENTS = (
     *("TOOL_CALL_", "RUN_", "TEXT_MESSAGE_", "STEP_", "STATE_", "MESSAGES_SNAPSHOT"),
     *("REASONING_", "THINKING_"),
 )
+
+TEXTS: dict[str, type[Text | Reasoning]] = {
+    "TEXT_MESSAGE_CONTENT": Text,
+    "TEXT_MESSAGE_CHUNK": Text,
+    "REASONING_MESSAGE_CONTENT": Reasoning,
+    "REASONING_MESSAGE_CHUNK": Reasoning,
+    "THINKING_TEXT_MESSAGE_CONTENT": Reasoning,
+}
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -31,20 +28,14 @@ def accepts(event: dict[str, Any]) -> bool:
 
 def translate(event: dict[str, Any]) -> list[Statement]:
     kind, call = event.get("type"), as_id(event.get("toolCallId"))
+    if isinstance(kind, str) and kind in TEXTS:
+        return [TEXTS[kind](text)] if (text := as_text(event.get("delta"))) else []
     match kind:
         case "TOOL_CALL_ARGS":
             return [CallDelta(call, None, None, as_text(event.get("delta")))]
         case "TOOL_CALL_START" | "TOOL_CALL_CHUNK":
             name, text = as_text(event.get("toolCallName")), as_text(event.get("delta"))
             return [CallDelta(call, None, name, text, as_id(event.get("parentMessageId")))]
-        case "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_CHUNK":
-            return [Text(text)] if (text := as_text(event.get("delta"))) else []
-        case (
-            "REASONING_MESSAGE_CONTENT"
-            | "REASONING_MESSAGE_CHUNK"
-            | "THINKING_TEXT_MESSAGE_CONTENT"
-        ):
-            return [Reasoning(text)] if (text := as_text(event.get("delta"))) else []
         case "TOOL_CALL_END":
             return [CallDelta(call, opens=False, end=End())]
         case "TOOL_CALL_RESULT":

@@ -8,22 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .statements import (
-    ABSENT,
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_error,
-    as_id,
-    as_index,
-    as_text,
-    as_usage,
-)
+from .fields import ABSENT, as_error, as_id, as_index, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
 
 EVENTS = frozenset(
     "message_start content_block_start content_block_delta content_block_stop message_delta"
@@ -39,33 +25,14 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
+    index = as_index(event.get("index"))
     match event:
-        case {
-            "type": "content_block_delta",
-            "index": index,
-            "delta": {"type": "input_json_delta", "partial_json": text},
-        }:
-            return [CallDelta(None, as_index(index), None, as_text(text))]
-        case {
-            "type": "content_block_delta",
-            "index": index,
-            "delta": {"type": "text_delta", "text": str(text)},
-        }:
-            return [Text(text, 0, as_index(index))]
-        case {
-            "type": "content_block_delta",
-            "index": index,
-            "delta": {"type": "thinking_delta", "thinking": str(text)},
-        }:
-            return [Reasoning(text, 0, as_index(index))]
-        case {
-            "type": "content_block_start",
-            "index": index,
-            "content_block": dict(block),
-        }:
-            return _start(as_index(index), block)
-        case {"type": "content_block_stop", "index": index}:
-            return [CallDelta(None, as_index(index), opens=False, end=End(sure=False))]
+        case {"type": "content_block_delta", "delta": dict(delta)}:
+            return _delta(index, delta)
+        case {"type": "content_block_start", "content_block": dict(block)}:
+            return _start(index, block)
+        case {"type": "content_block_stop"} if index is not None:
+            return [CallDelta(None, index, opens=False, end=End(sure=False))]
         case {"type": "message_start", "message": dict(message)}:
             return [Begin(as_id(message.get("id"))), *as_usage(message.get("usage"))]
         case {"type": "message_delta", "delta": {"stop_reason": str(reason)}}:
@@ -78,14 +45,26 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return []
 
 
+def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
+    match delta:
+        case {"type": "input_json_delta", "partial_json": text} if index is not None:
+            return [CallDelta(None, index, None, as_text(text))]
+        case {"type": "text_delta", "text": str(text)}:
+            return [Text(text, 0, index)]
+        case {"type": "thinking_delta", "thinking": str(text)}:
+            return [Reasoning(text, 0, index)]
+        case _:
+            return []
+
+
 def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
     match block:
         case {"type": kind} if kind in CALLS:
-            call = CallDelta(as_id(block.get("id")), index, as_text(block.get("name")))
-            call.preset = block.get("input") or ABSENT
-            return [call]
-        case {"type": "text", "text": str(text)} if text:
-            return [Text(text, 0, index)]
+            preset = block.get("input") or ABSENT
+            name = as_text(block.get("name"))
+            return [CallDelta(as_id(block.get("id")), index, name, preset=preset)]
+        case {"type": "text", "text": str(text)}:
+            return [Text(text, 0, index)] if text else []
         case {"tool_use_id": str(call_id), "content": content}:
             return [Result(call_id, content, _is_error(block, content))]
         case _:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items
 from .statements import (
-    ABSENT,
     Begin,
     CallDelta,
     End,
@@ -20,13 +20,7 @@ from .statements import (
     Result,
     Statement,
     Text,
-    as_error,
-    as_id,
-    as_index,
-    as_object,
-    as_text,
     as_usage,
-    items,
 )
 
 CALLS = ("function_call", "mcp_server_tool_call")

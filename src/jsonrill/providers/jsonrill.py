@@ -8,17 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .statements import (
-    ABSENT,
-    Aggregate,
-    CallDelta,
-    Result,
-    Statement,
-    as_id,
-    as_index,
-    as_text,
-    items,
-)
+from .fields import ABSENT, as_id, as_index, as_text, items
+from .statements import Aggregate, CallDelta, Result, Statement
 
 KINDS = ("tools_call_update", "tool_result", "tools_aggregate")
 ENDED = ("complete", "error", "truncated")

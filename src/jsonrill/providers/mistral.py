@@ -10,17 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
-from .statements import (
-    Begin,
-    CallDelta,
-    Finish,
-    Statement,
-    as_error,
-    as_id,
-    as_index,
-    as_text,
-    as_usage,
-)
+from .fields import as_error, as_id, as_index, as_text
+from .statements import Begin, CallDelta, Finish, Statement, as_usage
 
 
 def accepts(event: dict[str, Any]) -> bool:

@@ -9,19 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .statements import (
-    CallDelta,
-    Finish,
-    Reasoning,
-    Statement,
-    Text,
-    Usage,
-    as_error,
-    as_id,
-    as_index,
-    as_text,
-    items,
-)
+from .fields import as_error, as_id, as_index, as_text, items
+from .statements import CallDelta, Finish, Reasoning, Statement, Text, Usage
 
 # Reasons to stop at which the last call may have lost its end.
 CUT = frozenset(("length", "content_filter", "error", "model_length"))

@@ -8,24 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .statements import (
-    ABSENT,
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_error,
-    as_id,
-    as_index,
-    as_object,
-    as_text,
-    as_usage,
-    items,
-)
+from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
 
 TEXTS: dict[str, type[Text | Reasoning]] = {
     "response.output_text.delta": Text,

@@ -8,20 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .statements import (
-    ABSENT,
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    as_error,
-    as_id,
-    as_text,
-)
+from .fields import ABSENT, as_error, as_id, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 EVENTS = frozenset(("start", "start-step", "finish-step", "finish", "abort"))
 CUT = frozenset(("length", "content-filter", "error"))

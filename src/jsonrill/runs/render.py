@@ -113,7 +113,7 @@ class TextRendering(Rendering):
         if self._over:
             return []
         if end.reason != "closed":
-            return [error_data(end.code, end.message)]
+            return self._error(end.code, end.message)
         try:
             return [*self._piece(self._source.flush()), *self._last()]
         except SourceFailed as failed:
@@ -122,7 +122,10 @@ class TextRendering(Rendering):
     def _failed(self, failed: SourceFailed) -> list[str]:
         events = self._piece(failed.text)
         self._over = True
-        return [*events, error_data(failed.code, str(failed))]
+        return [*events, *self._error(failed.code, str(failed))]
+
+    def _error(self, code: str, message: str) -> list[str]:
+        return [error_data(code, message)]
 
     @abstractmethod
     def _piece(self, text: str) -> list[str]: ...
@@ -230,47 +233,41 @@ class Raw(Rendering):
         return [] if end.reason == "closed" else [error_data(end.code, end.message)]
 
 
-class Dialect(Rendering):
+class Dialect(TextRendering):
     """A rendering for other people's clients: they read from the start and send no ids back."""
 
     closes = False
     ids = False
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        settings = Settings(
-            calls={"provider": stream.provider, "schemas": stream.schemas},
-            parser=parser_options(stream),
-            updates={"mode": view.mode, **update_options(stream, view)},
-            fragments=view.fragments,
-            compact=view.wire == "compact",
-            thread=view.thread,
-            run=view.run,
+        super().__init__(stream)
+        self._events = stream.input == "events"
+        self._stage = DIALECTS[view.format](
+            Settings(
+                calls={"provider": stream.provider, "schemas": stream.schemas},
+                parser=parser_options(stream),
+                updates={"mode": view.mode, **update_options(stream, view)},
+                fragments=view.fragments,
+                compact=view.wire == "compact",
+                thread=view.thread,
+                run=view.run,
+            )
         )
-        self._stage = DIALECTS[view.format](settings)
-        self._source = None if stream.input == "events" else TextSource(stream)
 
     def feed(self, records: Sequence[Record]) -> list[str]:
-        if self._source is None:
-            return [_data(event) for it in records for event in self._stage.feed(it.body)]
-        try:
-            events = self._stage.feed_json(self._source.feed(records))
-        except SourceFailed as failed:
-            events = self._failed(failed)
-        return [_data(event) for event in events]
+        if not self._events:
+            return super().feed(records)
+        return [_data(event) for it in records for event in self._stage.feed(it.body)]
 
-    def end(self, end: End) -> list[str]:
-        events: list[Event] = []
-        problem = None if end.reason == "closed" else {"code": end.code, "message": end.message}
-        if self._source is not None and problem is None:
-            try:
-                events += self._stage.feed_json(self._source.flush())
-            except SourceFailed as failed:
-                events += self._failed(failed)
-        return [_data(event) for event in (*events, *self._stage.flush(problem))]
+    def _piece(self, text: str) -> list[str]:
+        return [_data(event) for event in self._stage.feed_json(text)] if text else []
 
-    def _failed(self, failed: SourceFailed) -> list[Event]:
-        problem = {"code": failed.code, "message": str(failed)}
-        return [*self._stage.feed_json(failed.text), *self._stage.fail(problem)]
+    def _last(self) -> list[str]:
+        return [_data(event) for event in self._stage.flush()]
+
+    def _error(self, code: str, message: str) -> list[str]:
+        problem = {"code": code, "message": message}
+        return [_data(event) for event in self._stage.flush(problem)]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:

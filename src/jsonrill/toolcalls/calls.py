@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from ..limits import Limits
 from ..parse.lenient.rules import rule_names
 from ..providers import Reader
+from ..providers.fields import ABSENT
 from ..providers.statements import (
-    ABSENT,
     Aggregate,
     Begin,
     CallDelta,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..limits import Limits
 from ..parse.grammar import dumps
-from ..providers.statements import ABSENT, CallDelta, End
+from ..providers.fields import ABSENT
+from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
 from ..wire.fragment import CompactEncoder, Fragment
 from ..wire.parser import Parser
