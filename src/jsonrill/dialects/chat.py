@@ -49,7 +49,7 @@ class ChatDialect(Dialect):
                 yield from self._text(statement.text)
                 continue
             if isinstance(statement, Finish):
-                self._error = self._error or statement.error
+                self._error = self._error or statement.error or statement.malformed
             for update in self._calls.read([statement]):
                 yield from self._call(update)
 
