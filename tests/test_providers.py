@@ -37,7 +37,7 @@ from provider_streams import (
 )
 from support import examples
 
-STREAMS = sorted((Path(__file__).parent / "cases" / "providers").glob("*.json"))
+CASES = sorted((Path(__file__).parent / "cases" / "providers").glob("*.json"))
 
 
 def read(events: list[Event], provider: Any = "auto", **options: Any) -> ToolCalls:
@@ -205,7 +205,7 @@ def _matches(call: ToolCall, expected: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("file", STREAMS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
 def test_a_stream_of_the_cases(file: Path) -> None:
     events, expected = _expected(file)
     calls = read(events).calls
@@ -213,7 +213,7 @@ def test_a_stream_of_the_cases(file: Path) -> None:
     assert all(map(_matches, calls, expected))
 
 
-@pytest.mark.parametrize("file", STREAMS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
 def test_a_stream_of_the_cases_cut_differently(file: Path) -> None:
     events, expected = _expected(file)
     for seed in range(5):
@@ -222,7 +222,7 @@ def test_a_stream_of_the_cases_cut_differently(file: Path) -> None:
         assert all(map(_matches, calls, expected))
 
 
-@pytest.mark.parametrize("file", STREAMS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
 def test_a_stream_of_the_cases_broken_off_or_doubled(file: Path) -> None:
     events, expected = _expected(file)
     whole = {call["name"]: call for call in expected}
