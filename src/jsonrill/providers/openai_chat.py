@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import as_error, as_id, as_index, as_text, items
-from .statements import CallDelta, Finish, Reasoning, Statement, Text, Usage
+from .statements import CallDelta, Finish, Reasoning, Statement, Text, as_usage
 
 # Reasons to stop at which the last call may have lost its end.
 CUT = frozenset(("length", "content_filter", "error", "model_length"))
@@ -31,14 +31,14 @@ def translate(event: dict[str, Any]) -> list[Statement]:
                 said += thoughts(thought, number)
             if text := delta.get("content"):
                 said += content(text, number)
-            for call in items(delta.get("tool_calls")):
-                said.append(_call(call, message, number))
+            if calls := delta.get("tool_calls"):
+                said += [_call(call, message, number) for call in items(calls)]
             if isinstance(function := delta.get("function_call"), dict):
                 said.append(_call({"function": function}, message, number))
-        if reason := as_text(choice.get("finish_reason")):
+        if isinstance(reason := choice.get("finish_reason"), str) and reason:
             said.append(Finish(message, number, cut=reason in CUT))
-    if isinstance(usage := event.get("usage"), dict):
-        said.append(Usage(usage))
+    if usage := event.get("usage"):
+        said += as_usage(usage)
     if error := event.get("error"):
         said.append(Finish(cut=True, error=as_error(error)))
     return said
@@ -46,13 +46,17 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 
 def content(said: Any, choice: int, block: int | None = None) -> list[Statement]:
     """The statements of a `content`: a text, a chunk of text or thoughts, or a list of chunks."""
+    if isinstance(said, str):
+        return [Text(said, choice, block)] if said else []
     if isinstance(said, list):
         return [found for chunk in items(said) for found in content(chunk, choice, block)]
-    if isinstance(said, dict):
-        if said.get("type") == "thinking":
-            return thoughts(said.get("thinking"), choice, block)
-        said = said.get("text") if said.get("type") == "text" else None
-    return [Text(text, choice, block)] if (text := as_text(said)) else []
+    match said:
+        case {"type": "thinking", "thinking": thought}:
+            return thoughts(thought, choice, block)
+        case {"type": "text", "text": str(text)}:
+            return content(text, choice, block)
+        case _:
+            return []
 
 
 def thoughts(said: Any, choice: int, block: int | None = None) -> list[Statement]:
@@ -62,14 +66,17 @@ def thoughts(said: Any, choice: int, block: int | None = None) -> list[Statement
 
 
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
-    id, index = as_id(call.get("id")), as_index(call.get("index"))
-    function, custom = call.get("function"), call.get("custom")
-    if isinstance(custom, dict):
+    # Most deltas have nothing but an index and a piece of text: what is absent costs no call.
+    id = as_id(id) if (id := call.get("id")) else None
+    index = index if type(index := call.get("index")) is int else as_index(index)
+    function = call.get("function")
+    if isinstance(function, dict):
+        name = as_text(name) if (name := function.get("name")) else None
+        text = function.get("arguments")
+        if isinstance(text, (dict, list)):
+            return CallDelta(id, index, name, None, message, choice, value=text)
+        return CallDelta(id, index, name, as_text(text), message, choice)
+    if isinstance(custom := call.get("custom"), dict):
         name, text = as_text(custom.get("name")), as_text(custom.get("input"))
         return CallDelta(id, index, name, text, message, choice, free=True)
-    if not isinstance(function, dict):
-        return CallDelta(id, index, None, None, message, choice)
-    name, text = as_text(function.get("name")), function.get("arguments")
-    if isinstance(text, (dict, list)):
-        return CallDelta(id, index, name, None, message, choice, value=text)
-    return CallDelta(id, index, name, as_text(text), message, choice)
+    return CallDelta(id, index, None, None, message, choice)
