@@ -21,7 +21,7 @@ class AISDK(ChatDialect):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._updates = PartialStream(**settings.updates)
+        self._updates = PartialStream(**{"mode": "REALTIME", **settings.updates})
         self._called = False
 
     def _begin(self) -> Iterator[Event]:
