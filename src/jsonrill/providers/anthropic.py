@@ -49,9 +49,9 @@ def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"type": "input_json_delta", "partial_json": text} if index is not None:
             return [CallDelta(None, index, None, as_text(text))]
-        case {"type": "text_delta", "text": str(text)}:
+        case {"type": "text_delta", "text": str(text)} if text:
             return [Text(text, 0, index)]
-        case {"type": "thinking_delta", "thinking": str(text)}:
+        case {"type": "thinking_delta", "thinking": str(text)} if text:
             return [Reasoning(text, 0, index)]
         case _:
             return []
@@ -63,8 +63,8 @@ def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
             preset = block.get("input") or ABSENT
             name = as_text(block.get("name"))
             return [CallDelta(as_id(block.get("id")), index, name, preset=preset)]
-        case {"type": "text", "text": str(text)}:
-            return [Text(text, 0, index)] if text else []
+        case {"type": "text", "text": str(text)} if text:
+            return [Text(text, 0, index)]
         case {"tool_use_id": str(call_id), "content": content}:
             return [Result(call_id, content, _is_error(block, content))]
         case _:

@@ -45,9 +45,9 @@ def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"toolUse": {"input": text}}:
             return [CallDelta(None, index, None, as_text(text))]
-        case {"text": str(text)}:
+        case {"text": str(text)} if text:
             return [Text(text, 0, index)]
-        case {"reasoningContent": {"text": str(text)}}:
+        case {"reasoningContent": {"text": str(text)}} if text:
             return [Reasoning(text, 0, index)]
         case _:
             return []

@@ -89,37 +89,14 @@ def _says_null(part: dict[str, Any]) -> bool:
 
 
 def _interaction(event: dict[str, Any]) -> list[Statement]:
+    index = as_index(event.get("index"))
     match event:
-        case {
-            "event_type": "step.delta",
-            "index": index,
-            "delta": {"arguments": arguments},
-        }:
-            call = CallDelta(None, as_index(index), None, as_text(arguments))
-            if isinstance(arguments, dict):
-                call.value = arguments
-            return [call]
-        case {"event_type": "step.delta", "index": index, "delta": {"type": kind, **delta}}:
-            if kind == "thought_summary":
-                thought = as_text(as_object(delta.get("content")).get("text"))
-                return [Reasoning(thought, 0, as_index(index))] if thought else []
-            text = as_text(delta.get("text")) if kind == "text" else None
-            return [Text(text, 0, as_index(index))] if text else []
-        case {
-            "event_type": "step.start",
-            "index": index,
-            "step": {"type": kind, **step},
-        }:
-            if kind in CALLS:
-                call = CallDelta(as_id(step.get("id")), as_index(index), as_text(step.get("name")))
-                call.preset = step.get("arguments") or ABSENT
-                return [call]
-            if kind in RESULTS:
-                failed = step.get("is_error") is True
-                return [Result(as_id(step.get("call_id")), step.get("result"), failed)]
-            return []
-        case {"event_type": "step.stop", "index": index}:
-            return [CallDelta(None, as_index(index), opens=False, end=End(sure=False))]
+        case {"event_type": "step.delta", "delta": dict(delta)}:
+            return _delta(index, delta)
+        case {"event_type": "step.start", "step": dict(step)}:
+            return _step(index, step)
+        case {"event_type": "step.stop"} if index is not None:
+            return [CallDelta(None, index, opens=False, end=End(sure=False))]
         case {"event_type": "interaction.created", "interaction": {"id": message}}:
             return [Begin(as_id(message))]
         case {"event_type": "interaction.completed"}:
@@ -130,6 +107,31 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
             return [Finish(cut=True, error=as_error(event.get("error")), last=True)]
         case _:
             return []
+
+
+def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
+    match delta:
+        case {"arguments": dict(arguments)}:
+            return [CallDelta(None, index, value=arguments)]
+        case {"arguments": arguments}:
+            return [CallDelta(None, index, None, as_text(arguments))]
+        case {"type": "text", "text": str(text)} if text:
+            return [Text(text, 0, index)]
+        case {"type": "thought_summary", "content": {"text": str(text)}} if text:
+            return [Reasoning(text, 0, index)]
+        case _:
+            return []
+
+
+def _step(index: int | None, step: dict[str, Any]) -> list[Statement]:
+    kind = step.get("type")
+    if kind in CALLS:
+        preset = step.get("arguments") or ABSENT
+        return [CallDelta(as_id(step.get("id")), index, as_text(step.get("name")), preset=preset)]
+    if kind in RESULTS:
+        failed = step.get("is_error") is True
+        return [Result(as_id(step.get("call_id")), step.get("result"), failed)]
+    return []
 
 
 def _get(holder: dict[str, Any], camel: str, snake: str) -> Any:

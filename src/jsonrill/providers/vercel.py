@@ -26,9 +26,9 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     match event:
         case {"type": str(kind), "toolCallId": call} if (known := as_id(call)) is not None:
             return _call(kind, known, event)
-        case {"type": "text-delta", "delta": str(text)}:
+        case {"type": "text-delta", "delta": str(text)} if text:
             return [Text(text)]
-        case {"type": "reasoning-delta", "delta": str(text)}:
+        case {"type": "reasoning-delta", "delta": str(text)} if text:
             return [Reasoning(text)]
         case {"type": "start"}:
             return [Begin(as_id(event.get("messageId")))]
