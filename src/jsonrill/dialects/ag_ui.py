@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from ..errors import InvalidJSON, LimitExceeded
+from ..errors import InvalidJSON, LimitExceeded, stream_error
 from ..paths import to_pointer
 from ..toolcalls import ToolCall
 from ..wire.fragment import Fragment, to_wire
@@ -58,8 +58,7 @@ class AGUI(ChatDialect):
             yield from self._state(work())
         except (InvalidJSON, LimitExceeded) as error:
             yield from self._state(error.fragments)
-            code = "LIMIT_EXCEEDED" if isinstance(error, LimitExceeded) else "INVALID_JSON"
-            yield from self._fail({"code": code, "message": str(error)})
+            yield from self._fail(stream_error(error))
 
     def _state(self, fragments: list[Fragment]) -> Iterator[Event]:
         patch: list[dict[str, Any]] = []
@@ -81,7 +80,7 @@ class AGUI(ChatDialect):
             yield {"type": "CUSTOM", "name": "json_update_fragments", "value": wire}
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
-        yield {"type": "RUN_ERROR", "message": problem["message"], "code": problem["code"]}
+        yield {"type": "RUN_ERROR", **problem}
 
     def _finish(self) -> Iterator[Event]:
         if not self.failed:

@@ -9,8 +9,8 @@ from typing import Any
 
 # An event for the client; text is sent as it is.
 Event = dict[str, Any] | str
-# An error: `code` and `message`.
-Problem = Mapping[str, str]
+# An error: `code`, `message`, and its place if it has one.
+Problem = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,8 +64,7 @@ class OpenAI(Dialect):
         return found
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
-        error = {"message": problem["message"], "type": "stream_error", "code": problem["code"]}
-        yield {"error": {**error, "param": None}}
+        yield {"error": {**problem, "type": "stream_error", "param": None}}
 
     def _finish(self) -> Iterator[Event]:
         if not self.failed:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..chunker import Chunker
 from ..dialects import DIALECTS, Event, Settings
-from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError
+from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
 from ..sources import AnswerText
@@ -63,9 +63,9 @@ class TextSource:
         for record in records:
             try:
                 texts.append(self._text(record))
-            except (InvalidJSON, LimitExceeded, RevisionError, TypeError) as error:
+            except (InvalidJSON, LimitExceeded, RevisionError) as error:
                 self._failed = True
-                raise SourceFailed("".join(texts), _code(error), str(error)) from error
+                raise SourceFailed("".join(texts), error) from error
         return "".join(texts)
 
     def _text(self, record: Record) -> str:
@@ -82,16 +82,16 @@ class TextSource:
             return self._chunker.flush()
         except (RevisionError, InvalidJSON) as error:
             self._failed = True
-            raise SourceFailed("", _code(error), str(error)) from error
+            raise SourceFailed("", error) from error
 
 
 class SourceFailed(JsonrillError):
-    """The text cannot go on; `text` is what was good before."""
+    """The text cannot go on because of `error`; `text` is what was good before."""
 
-    def __init__(self, text: str, code: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, text: str, error: JsonrillError) -> None:
+        super().__init__(error.message)
         self.text = text
-        self.code = code
+        self.error = error
 
 
 class TextRendering(Rendering):
@@ -113,7 +113,7 @@ class TextRendering(Rendering):
         if self._over:
             return []
         if end.reason != "closed":
-            return self._error(end.code, end.message)
+            return self._error(end.error())
         try:
             return [*self._piece(self._source.flush()), *self._last()]
         except SourceFailed as failed:
@@ -122,10 +122,10 @@ class TextRendering(Rendering):
     def _failed(self, failed: SourceFailed) -> list[str]:
         events = self._piece(failed.text)
         self._over = True
-        return [*events, *self._error(failed.code, str(failed))]
+        return [*events, *self._error(stream_error(failed.error))]
 
-    def _error(self, code: str, message: str) -> list[str]:
-        return [error_data(code, message)]
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [error_data(error)]
 
     @abstractmethod
     def _piece(self, text: str) -> list[str]: ...
@@ -220,7 +220,7 @@ class Calls(Rendering):
 
     def end(self, end: End) -> list[str]:
         last = [dumps(event) for event in self._events.flush()]
-        return last if end.reason == "closed" else [*last, error_data(end.code, end.message)]
+        return last if end.reason == "closed" else [*last, error_data(end.error())]
 
 
 class Raw(Rendering):
@@ -230,7 +230,7 @@ class Raw(Rendering):
         return [dumps(it.body) if it.input == "text" else one_line(it.body) for it in records]
 
     def end(self, end: End) -> list[str]:
-        return [] if end.reason == "closed" else [error_data(end.code, end.message)]
+        return [] if end.reason == "closed" else [error_data(end.error())]
 
 
 class Dialect(TextRendering):
@@ -265,9 +265,8 @@ class Dialect(TextRendering):
     def _last(self) -> list[str]:
         return [_data(event) for event in self._stage.flush()]
 
-    def _error(self, code: str, message: str) -> list[str]:
-        problem = {"code": code, "message": message}
-        return [_data(event) for event in self._stage.flush(problem)]
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [_data(event) for event in self._stage.flush(error)]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
@@ -301,12 +300,12 @@ def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
     }
 
 
-def error_data(code: str, message: str) -> str:
-    return dumps({"status": "ERROR", "error": {"code": code, "message": message}})
+def error_data(error: dict[str, Any]) -> str:
+    return dumps({"status": "ERROR", "error": error})
 
 
 def _error_of(error: InvalidJSON | LimitExceeded) -> str:
-    return error_data(_code(error), str(error))
+    return error_data(stream_error(error))
 
 
 def _data(event: Event) -> str:
@@ -321,8 +320,3 @@ def one_line(body: str) -> str:
 
 def _full(fragments: list[Fragment]) -> list[Any]:
     return [to_wire(fragment) for fragment in fragments]
-
-
-def _code(error: Exception) -> str:
-    codes = {RevisionError: "REVISION", LimitExceeded: "LIMIT_EXCEEDED"}
-    return codes.get(type(error), "INVALID_JSON")

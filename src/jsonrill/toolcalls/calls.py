@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from ..limits import Limits
+from ..errors import Limits
 from ..parse.lenient.rules import rule_names
 from ..providers import Reader
 from ..providers.fields import ABSENT
