@@ -1,7 +1,8 @@
 """Writes docs/reference.md: the API from its docstrings, the command line from its `--help`.
 
 Writes the map of the folders in docs/design.md as well, and the tables of options between
-`<!-- options: STAGE -->` and `<!-- end of options -->`. `python tools/reference.py` writes, `--check` says what is stale.
+`<!-- options: STAGE -->` and `<!-- end of options -->`. `python tools/reference.py` writes,
+`--check` says what is stale.
 """
 
 from __future__ import annotations
