@@ -12,6 +12,7 @@ from .machines import machine
 from .paths import Path
 from .rebuilder import Growing, Tree
 from .sink import Repair
+from .states import PLAIN, READY
 
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -46,7 +47,7 @@ class Document(Growing):
         # Most pieces of an answer are plain text inside a string. They are told from others as in
         # `Machine.feed`, and added to a member as in `Tree.text`, without calling either.
         if (
-            machine._plain
+            machine._entry == PLAIN
             and type(data) is str
             and (piece := data)
             and (
@@ -76,7 +77,7 @@ class Document(Growing):
             tree.finished = None
         self.live = None
         try:
-            if machine._ready and type(data) is str:
+            if machine._entry <= READY and not machine._many and type(data) is str:
                 machine._run(data)
             else:
                 machine.read(data)
