@@ -1,8 +1,8 @@
 """Text in, updates out.
 
 The machine tells whoever is concerned with what is being read: the finder of `entities.py`
-outside entities; inside one the log that writes it down (`delta`), behind a `Judge` if there is a
-schema. Bad data never raises here: an error is an update like any other.
+outside entities; inside one the log that writes it down, behind the `Check` of its schema if there
+is one. Bad data never raises here: an error is an update like any other.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
 from ..paths import Path, Place, lookup
 from .entities import Declared, Entities, Entity, Finder
-from .judge import Judge, schemas
 from .log import FinishedLog, Log, Whole
+from .schemas import schemas
 from .update import ABSENT, UNREAD, Status, Update
 
 if TYPE_CHECKING:
@@ -96,12 +96,10 @@ class PartialStream:
         self._errors = 0
         self._repairs = 0
         self._kept_before = 0
-        # The entity being read, what writes it down (a log, if somebody looks before its end),
-        # and what judges it. The judge stays until the text of the entity has passed.
+        # The entity being read, and what writes it down (a log, if somebody looks before its end).
         self._entity: Entity | None = None
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
-        self._judge: Judge | None = None
         self._told = self._end, self._next_document
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
@@ -160,10 +158,8 @@ class PartialStream:
         self._recorder = recorder
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
-        if entity.check is not None:
-            sink = self._judge = Judge(
-                entity, entity.check, recorder, self._violated, self._passed, self._next_document
-            )
+        if schema is not None:
+            sink = entity.check = schema.check(place, recorder, self._violated)
         self._machine.tell(sink)
         return sink
 
@@ -178,26 +174,23 @@ class PartialStream:
             held = self.mode == "BATCH" or self.mode == "ALL-TOGETHER"
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
-        self._passed()
 
     def _violated(self, violation: Violation, drop: Path | None) -> None:
-        """The entity breaks its schema: that is its last update."""
+        """The entity breaks its schema: that is its last update, the rest of it is skipped."""
+        check = self._entity.check if self._entity is not None else None
+        assert check is not None
         self._out.append(self._error("INVALID_SCHEMA", violation.message, drop))
         self._leave()
-
-    def _passed(self) -> None:
-        """The text of the entity is over."""
-        self._judge = None
-        self._machine.tell(self._finder)
+        self._finder.skip(check.depth)
 
     def _leave(self) -> None:
         self._entity = self._recorder = self._log = None
+        self._machine.tell(self._finder)
 
     def _next_document(self) -> None:
         """One of many documents is over, by its end or by an error."""
         self._lost()
         self._leave()
-        self._passed()
         self._finder.reset()
         self._document += 1
         self._repairs = len(self._machine.repairs)
@@ -213,12 +206,16 @@ class PartialStream:
             if self._zeros and log is not None and log.waits:
                 self._show_zero(log)
             return
-        if self._judge is None and self._entity is None and not self._lenient:
+        if self._entity is None and not self._lenient:
             self._finder.begin()
-        if self._judge is not None:
-            self._judge.pending(self._machine.pending_path, text, self._machine.token_offset)
+        self._judge_pending(self._machine.pending_path, text)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
+
+    def _judge_pending(self, path: Path, text: str) -> None:
+        check = self._entity.check if self._entity is not None else None
+        if check is not None and check.pending(path, text, self._machine.token_offset):
+            self._finder.skip(check.depth, begun=True)
 
     def _show(self, log: Log, text: str) -> None:
         if text[0] in LITERALS:
@@ -273,10 +270,9 @@ class PartialStream:
             text = "0"  # or any other number
         if text is None or text[:1] not in _BEGINS:
             return
-        if self._judge is None and self._entity is None:
+        if self._entity is None:
             self._finder.begin()
-        if self._judge is not None:
-            self._judge.pending(error.path, text, self._machine.token_offset)
+        self._judge_pending(error.path, text)
 
     # Updates.
 

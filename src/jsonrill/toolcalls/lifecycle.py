@@ -16,7 +16,7 @@ from ..providers.deltas import ABSENT, CallDelta, End
 from ..providers.writer import Writer
 from ..wire.fragment import CompactEncoder, Fragment
 from ..wire.parser import Parser
-from .arguments import FreeText, Frozen, JsonArguments, Problem, Received, is_blank, problem
+from .arguments import Arguments, FreeText, JsonArguments, Problem, Received, is_blank, problem
 from .call import NOTHING, ToolCall
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class LiveCall(ToolCall):
         "apart",
         "encoder",
         "given",
+        "ids",
+        "number",
         "open",
     )
 
@@ -54,7 +56,10 @@ class LiveCall(ToolCall):
         super().__init__(id, index, message_id)
         self._limits = limits
         self._repair = repair
-        # For identity: is the id the provider's own, may more come?
+        # For identity: which one it is, how it is called, is its id the provider's own, may more
+        # come?
+        self.number = 0
+        self.ids: list[str] = []
         self.given = True
         self.open = True
         # Were the arguments told apart from their text? Then they travel beside it.
@@ -80,7 +85,7 @@ class LiveCall(ToolCall):
         """More of the arguments, as text or in another form."""
         if delta.free and self._arguments is NOTHING:
             self.encoding = "text"
-            free = FreeText(self._limits)
+            free = FreeText(limits=self._limits)
             self._arguments = Received(self._limits, free=True) if delta.received else free
         if delta.received:
             return self._receive(delta)
@@ -128,7 +133,7 @@ class LiveCall(ToolCall):
         self.encoding = "text" if delta.free else "json"
         self.status = delta.status or "complete"  # type: ignore[assignment]  # checked when read
         self.error = delta.error
-        self._arguments = Frozen(raw, None if value is ABSENT else value)
+        self._arguments = Arguments(raw, None if value is ABSENT else value)
         self.open = False
 
     # ---- text, and what becomes text ----
@@ -249,7 +254,7 @@ class LiveCall(ToolCall):
         self._freeze(known if self.error is not None else value)
 
     def _freeze(self, value: Any) -> None:
-        self._arguments = Frozen(self.raw, value, self._arguments.repairs)
+        self._arguments = Arguments(self.raw, value, self._arguments.repairs)
         self._check = self._unjudged = self._writer = None
         self._preset = ABSENT
         self.open = False

@@ -13,7 +13,8 @@ from math import inf, isfinite
 from typing import Any, Final, Literal, cast, get_args
 
 from ..errors import FragmentError
-from ..paths import Path, Place, from_text, to_text
+from ..parse.sink import PlacedSink
+from ..paths import Path, Place, from_text, path_of, to_text
 
 Kind = Literal[
     "StartObject",
@@ -97,62 +98,64 @@ class Fragment:
         return f"<{' '.join(parts)}>"
 
 
-class Parts:
-    """A text that comes in pieces, kept in about as much memory as the text itself.
+class TextBuffer:
+    """Text that comes in pieces and is joined when somebody looks, or when there are many.
 
-    Tiny strings are mostly overhead: they are joined once there are many.
+    Tiny strings are mostly overhead: so it takes about as much memory as the text itself.
     """
 
-    __slots__ = ("_joined", "_new")
+    __slots__ = ("_new", "_text", "length")
 
     def __init__(self) -> None:
-        self._joined: list[str] = []
+        self._text = ""
         self._new: list[str] = []
+        self.length = 0
 
     def add(self, run: str) -> None:
-        new = self._new
-        new.append(run)
-        if len(new) == MANY_PARTS:
-            self._joined.append("".join(new))
-            new.clear()
+        self._new.append(run)
+        self.length += len(run)
+        if len(self._new) == MANY_PARTS:
+            self.text()
 
     def text(self) -> str:
-        return "".join((*self._joined, *self._new))
+        if self._new:
+            # With no other owner the old text is extended in place: looking after each of many
+            # pieces stays linear.
+            text = self._text
+            self._text = ""
+            text += "".join(self._new)
+            self._text = text
+            self._new.clear()
+        return self._text
 
     def take(self) -> str:
         """The whole text, which is then forgotten."""
-        text = self.text() if self._joined else "".join(self._new)
-        self._joined.clear()
-        self._new.clear()
+        text = self.text()
+        self._text = ""
+        self.length = 0
         return text
 
 
-class Cursor:
+class Cursor(PlacedSink):
     """The place that the next fragment must have, from the fragments before it.
 
     Read in order, fragments need no path: a Key names the next member, elements count.
     """
 
-    __slots__ = ("_container", "_count", "_frames", "_key", "_object", "_string", "wants")
+    __slots__ = ("_string", "wants")
 
     def __init__(self) -> None:
+        super().__init__()
         # "value", "key", "element", "string", "end" (the root is whole), "nothing" (JsonComplete)
         self.wants = "value"
-        self._frames: list[tuple[Place | None, int, bool]] = []
-        self._container: Place | None = None
         self._string: Place | None = None
-        self._object = False
-        self._count = 0
-        self._key = ""
 
     def expect(self, kind: Kind) -> Place | None:
         """Where a fragment of this kind must be now; FragmentError if none can come."""
         wants = self.wants
         if kind in _STARTS_VALUE:
             if wants == "value" or wants == "element":
-                if not self._frames:
-                    return None
-                return Place(self._container, self._key if self._object else self._count)
+                return self._here()
         elif kind == "PartialString" or kind == "CompleteString":
             if wants == "string":
                 return self._string
@@ -161,7 +164,7 @@ class Cursor:
                 return None
         elif wants == ("element" if kind == "EndArray" else "key"):
             return self._container
-        elif kind == "EndObject" and wants == "value" and self._object:
+        elif kind == "EndObject" and wants == "value" and self._frames:
             # A key whose value never came: leniency closed a text that was cut off there.
             return self._container
         raise FragmentError(f"{kind} cannot come here: {self._wanted()}")
@@ -170,23 +173,27 @@ class Cursor:
         """Go past a fragment that `expect` allowed."""
         if kind == "PartialString":
             return
+        if kind in _STARTS_VALUE:
+            self._next()
         if kind == "Key":
-            self._key = value
+            self._step = value
             self.wants = "value"
         elif kind == "StartString":
             self._string = place
             self.wants = "string"
-        elif kind == "StartObject" or kind == "StartArray":
-            self._frames.append((self._container, self._count, self._object))
-            self._container, self._count, self._object = place, 0, kind == "StartObject"
-            self.wants = "key" if self._object else "element"
+        elif kind == "StartObject":
+            self._enter(place, "")
+            self.wants = "key"
+        elif kind == "StartArray":
+            self._enter(place, 0)
+            self.wants = "element"
         elif kind == "JsonComplete":
             self.wants = "nothing"
         else:
             if kind == "EndObject" or kind == "EndArray":
-                self._container, self._count, self._object = self._frames.pop()
-            self._count += 1
-            self.wants = "end" if not self._frames else "key" if self._object else "element"
+                self._leave()
+            inside = "element" if type(self._step) is int else "key"
+            self.wants = inside if self._frames else "end"
 
     def _wanted(self) -> str:
         return {
@@ -276,7 +283,7 @@ class WireReader:
             raise ValueError(f"dialect is one of {get_args(Dialect)}, not {dialect!r}")
         self._juf = dialect == "juf"
         self._cursor = Cursor()
-        self._parts = Parts()
+        self._parts = TextBuffer()
 
     @property
     def complete(self) -> bool:
@@ -354,9 +361,7 @@ def _adopted(at: Path | Place | None, expected: Place | None) -> Place | None:
 
 
 def _path(at: Path | Place | None) -> Path:
-    if at is None:
-        return ()
-    return at.path if isinstance(at, Place) else at
+    return path_of(at) if at is None or isinstance(at, Place) else at
 
 
 def _same_place(at: Path | Place | None, expected: Place | None) -> bool:
