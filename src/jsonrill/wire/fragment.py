@@ -228,14 +228,16 @@ def from_wire(wire: Mapping[str, Any], *, dialect: Dialect = "jsonrill") -> Frag
     if dialect == "juf":
         # Its paths are wrong below nested containers; the order of the fragments is right.
         return _from_juf(kind, text if text is not None else value)
-    path = wire.get("path")
-    if not isinstance(path, str):
-        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {path!r}")
+    return _checked(kind, _read_path(wire.get("path")), text, value)
+
+
+def _read_path(text: Any) -> Path:
+    if not isinstance(text, str):
+        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {text!r}")
     try:
-        at = from_text(path)
+        return from_text(text)
     except ValueError as error:
         raise FragmentError(str(error)) from error
-    return _checked(kind, at, text, value)
 
 
 class CompactEncoder:
@@ -291,7 +293,8 @@ class WireReader:
 
     def read(self, item: Any) -> Fragment | None:
         """The fragment that `item` stands for; None for one that this dialect says to ignore."""
-        kind, at, text, value, offset = self._fields(item)
+        sent = self._sent(item)
+        kind, at, value = sent.kind, sent._at, sent.value
         if kind == "JsonComplete" and self._juf and self._cursor.wants != "end":
             return None
         expected = self._cursor.expect(kind)
@@ -303,45 +306,42 @@ class WireReader:
             value = self._whole(value)
             self._parts.take()
         elif kind == "PartialString":
-            self._parts.add(cast(str, text))
+            self._parts.add(cast(str, sent.text))
         place = expected if at is _IMPLIED else _adopted(at, expected)
         self._cursor.move(kind, place, value)
-        return Fragment(kind, place, text, value, offset)
+        return Fragment(kind, place, sent.text, value, sent.offset)
 
-    def _fields(self, item: Any) -> tuple[Kind, Any, str | None, Any, int]:
-        if isinstance(item, Mapping):
-            item = from_wire(item, dialect="juf" if self._juf else "jsonrill")
+    def _sent(self, item: Any) -> Fragment:
+        """A fragment whose payload is checked; that of a compact item has its place implied."""
         if isinstance(item, Fragment):
             if item.kind == "CompleteNumber" and item.value is not None:
-                # Its value is whatever `parse_float` made of its text.
-                return item.kind, item._at, item.text, item.value, item.offset
+                return item  # its value is whatever `parse_float` made of its text
             checked = _checked(item.kind, item._at, item.text, item.value)
-            return checked.kind, item._at, checked.text, checked.value, item.offset
+            checked.offset = item.offset
+            return checked
         if isinstance(item, str):
-            return "PartialString", _IMPLIED, item, None, 0
+            return Fragment("PartialString", _IMPLIED, item)
+        if isinstance(item, Mapping):
+            return from_wire(item, dialect="juf" if self._juf else "jsonrill")
         return self._compact(item)
 
-    def _compact(self, item: Any) -> tuple[Kind, Any, str | None, Any, int]:
+    def _compact(self, item: Any) -> Fragment:
         if not isinstance(item, (list, tuple)) or not 1 <= len(item) <= 3:
             raise FragmentError(f"not a fragment: {item!r}")
         code, path, payload = (*item, None, None)[:3]
         if type(code) is not int or not 0 <= code < len(KINDS):
             raise FragmentError(f"not the code of a kind: {code!r}")
         kind = KINDS[code]
-        at = _IMPLIED
-        if path is not None:
-            at = from_wire({"path": path, "kind": "StartObject"})._at
+        at = _IMPLIED if path is None else _read_path(path)
         if kind == "CompleteString":
             if type(payload) is not int or payload != utf16_length(self._parts.text()):
                 raise FragmentError(f"a string of {payload!r} UTF-16 units was announced, not sent")
-            return kind, at, None, None, 0
+            return Fragment(kind, at)
+        text = payload if kind == "PartialString" else None
         if kind == "CompleteNumber":
             text = payload if isinstance(payload, str) else repr(payload)
             payload = None if isinstance(payload, str) else payload
-            checked = _checked(kind, (), text, payload)
-        else:
-            checked = _checked(kind, (), payload if kind == "PartialString" else None, payload)
-        return kind, at, checked.text, checked.value, 0
+        return _checked(kind, at, text, payload)
 
     def _whole(self, value: Any) -> str:
         parts = self._parts.text()
