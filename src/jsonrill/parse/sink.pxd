@@ -20,6 +20,7 @@ cdef class PlacedSink(Sink):
     cdef public list _frames
     cpdef Place _here(self)
     cpdef Place _next(self)
+    cpdef _pass(self)
     cpdef _enter(self, Place place, step, inside=*)
     cpdef _leave(self)
     cpdef _reset(self, inside=*)

@@ -74,6 +74,11 @@ class PlacedSink(Sink):
             self._step = step + 1
         return Place(self._container, step)
 
+    def _pass(self) -> None:
+        """The value that comes next begins now, and its place is known."""
+        if type(self._step) is int:
+            self._step += 1
+
     def _enter(self, place: Place | None, step: str | int, inside: Any = None) -> None:
         """The value at `place` is a container; `step` is "" in an object, 0 in an array."""
         self._frames.append((self._container, self._step, self._inside))

@@ -175,7 +175,7 @@ class Finder(PlacedSink):
         if sink is not None:
             sink.start_string(offset)
         elif not self._skipped:
-            self._next()
+            self._pass()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         sink = self.begin()
@@ -184,7 +184,7 @@ class Finder(PlacedSink):
         elif self._begun:
             self._begun = False
         elif not self._skipped:
-            self._next()
+            self._pass()
 
     def takes_values(self) -> bool:
         return self._skipped > 0 or (self._whole and self._inside[1] is not None)
@@ -211,7 +211,7 @@ class Finder(PlacedSink):
         declared = self._entity(self._alive(place))
         if declared is None:
             return None
-        self._next()
+        self._pass()
         return self._found(declared, place)
 
     def _alive(self, place: Place | None) -> Alive:

@@ -121,11 +121,12 @@ class Log(PlacedSink):
     def key(self, key: str, offset: int) -> None:
         self._step = key
         self.waits = True
-        self._twice = key in self._inside
-        self._inside.add(key)
+        keys = self._inside
+        self._twice = key in keys
+        keys.add(key)
 
     def start_string(self, offset: int) -> None:
-        place = self.string = self._next()
+        place = self.string = self._next() or ROOT
         self._put(STRING, place, "")
 
     def text(self, run: str) -> None:
@@ -139,7 +140,7 @@ class Log(PlacedSink):
             self._ended()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        self._put(SCALAR, self._next(), value)
+        self._put(SCALAR, self._next() or ROOT, value)
         if not self._frames:
             self._ended()
 
@@ -228,16 +229,13 @@ class Log(PlacedSink):
         return tree
 
     def _open(self, code: int, value: Any, step: str | int, keys: set[str] | None) -> None:
-        place = self._next()
+        place = self._next() or ROOT
         self._put(code, place, value)
         self._enter(place, step, keys)
 
-    def _next(self) -> Place:
-        self.waits = False
-        return super()._next() or ROOT
-
     def _put(self, code: int, place: Place, value: Any) -> None:
         self.entries.append((code, place, value))
+        self.waits = False
         shown = self._shown
         self._shown = None
         if self._twice:

@@ -208,14 +208,16 @@ class PartialStream:
             return
         if self._entity is None and not self._lenient:
             self._finder.begin()
-        self._judge_pending(self._machine.pending_path, text)
+        self._judge_pending(text)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 
-    def _judge_pending(self, path: Path, text: str) -> None:
+    def _judge_pending(self, text: str) -> None:
         check = self._entity.check if self._entity is not None else None
-        if check is not None and check.pending(path, text, self._machine.token_offset):
-            self._finder.skip(check.depth, begun=True)
+        if check is not None:
+            path, offset = self._machine.pending_path, self._machine.token_offset
+            if check.pending(path, text, offset):
+                self._finder.skip(check.depth, begun=True)
 
     def _show(self, log: Log, text: str) -> None:
         if text[0] in LITERALS:
@@ -272,7 +274,7 @@ class PartialStream:
             return
         if self._entity is None:
             self._finder.begin()
-        self._judge_pending(error.path, text)
+        self._judge_pending(text)
 
     # Updates.
 

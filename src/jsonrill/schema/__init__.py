@@ -17,6 +17,7 @@ from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
 from ..wire.fragment import Fragment
 from ..wire.parser import emit
+from .jsonschema import compile_schema
 from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
 from .walk import DEEPEST, Violation, Walk, violation_at
@@ -106,10 +107,10 @@ class Check(Walk):
         # After close() without a violation: the validated instance of a pydantic type.
         self.model: Any = None
 
-    def feed(self, fragment: Fragment) -> Violation | None:
-        """One fragment of the value, in order, from its first to its last."""
+    def feed(self, *fragments: Fragment) -> Violation | None:
+        """The next fragments of the value, in order, from its first to its last."""
         self.violation = None
-        emit((fragment,), self)
+        emit(fragments, self)
         return self.violation
 
     def pending(self, path: Path, text: str, offset: int | None = None) -> Violation | None:
@@ -158,15 +159,14 @@ def _json_schema(source: bool | Mapping[str, Any]) -> Node:
     A server hears of a schema with every reader of a stream, and compiling one takes long.
     """
     try:
-        return _of_text(json.dumps(source))
-    except (TypeError, RecursionError):  # it has no text: let the compiler say why
-        from .jsonschema import compile_schema
-
-        return compile_schema(source)
+        text = json.dumps(source)
+        if json.loads(text) == source:
+            return _of_text(text)
+    except (TypeError, RecursionError):
+        pass  # it has no text: the compiler says why
+    return compile_schema(source)
 
 
 @lru_cache(maxsize=64)
 def _of_text(text: str) -> Node:
-    from .jsonschema import compile_schema
-
     return compile_schema(json.loads(text))

@@ -106,7 +106,7 @@ class Frame:
 class Walk(PlacedSink):
     """Judges one value while it arrives, and tells `then` of what is allowed.
 
-    `violation` is the last one found. `violated` is called with it and, if `then` has a part of the
+    `violation` is the first one found. `violated` is called with it and, if `then` has a part of the
     value that is refused, with the path of that value; it is told before the event.
     """
 
@@ -372,9 +372,10 @@ class Walk(PlacedSink):
         if last.path:
             path += last.path
             offset = self.offset_of(path)
-        self.violation = violation_at(path, offset, last)
+        violation = violation_at(path, offset, last)
+        self.violation = self.violation or violation
         if self._violated is not None:
-            self._violated(self.violation, where if begun else None)
+            self._violated(violation, where if begun else None)
         return False
 
 

@@ -136,11 +136,11 @@ class JsonArguments(Arguments):
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:
             # Not JSON, but kept; only a flood is not.
-            if self._raw.length > self._limits.text:
+            if len(self.raw) > self._limits.text:
                 return None
             self._raw.add(text)
             return []
-        if self._tree.done and len(text) == self._raw.length and text == self.raw:
+        if self._tree.done and text == self.raw:
             return None  # a repetition
         self._raw.add(text)
         try:
@@ -187,11 +187,11 @@ class FreeText(Arguments):
 
     def feed(self, text: str) -> list[Fragment] | None:
         """The text as fragments of a string that is the whole document."""
-        if self._raw.length + len(text) > self._limits.text:
+        if len(self.raw) + len(text) > self._limits.text:
             bound = self._limits.text
             self.error = problem("LIMIT_EXCEEDED", f"more than {bound} (text)", bound)
             return None
-        start = [] if self._raw.length else [Fragment("StartString")]
+        start = [] if self.raw else [Fragment("StartString")]
         self._raw.add(text)
         return [*start, Fragment("PartialString", (), text)]
 
@@ -237,7 +237,7 @@ class Received(Arguments):
         self, text: str | None, fragments: list[Any] | None
     ) -> tuple[str | None, list[Fragment] | None]:
         """Take what one event brings: the text, and those fragments that could be used."""
-        if self._raw.length > self._limits.text:
+        if len(self.raw) > self._limits.text:
             return None, None
         if text:
             self._raw.add(text)

@@ -20,7 +20,7 @@ from .arguments import Arguments, FreeText, JsonArguments, Problem, Received, is
 from .call import NOTHING, ToolCall
 
 if TYPE_CHECKING:
-    from ..schema import Check, Violation
+    from ..schema import Check
 
 # New argument text and its fragments; None where there is nothing new.
 News = tuple[str | None, list[Fragment] | None]
@@ -280,22 +280,16 @@ class LiveCall(ToolCall):
         """The first violation ends the call's hopes, at the character that proves it."""
         check = self._check
         assert check is not None
-        for fragment in fragments:
-            if fragment.kind == "JsonComplete":
-                violation = check.close(self.args if value is ABSENT else value)
-                self.model = check.model if violation is None else None
-            else:
-                violation = check.feed(fragment)
-            if violation is not None:
-                return self._violated(violation)
+        violation = check.feed(*fragments)
         begun = self._arguments.begun
-        if begun is not None and (violation := check.pending(*begun)) is not None:
-            self._violated(violation)
-        return None
-
-    def _violated(self, violation: Violation) -> None:
-        self._check = None
-        self._fail(problem("INVALID_SCHEMA", violation.message, violation.offset))
+        if violation is None and fragments and fragments[-1].kind == "JsonComplete":
+            violation = check.close(self.args if value is ABSENT else value)
+            self.model = check.model
+        if violation is None and begun is not None:
+            violation = check.pending(*begun)
+        if violation is not None:
+            self._check = None
+            self._fail(problem("INVALID_SCHEMA", violation.message, violation.offset))
 
 
 def _loaded(text: str) -> Any:

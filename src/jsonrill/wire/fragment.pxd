@@ -14,7 +14,6 @@ cdef class Fragment:
 cdef class TextBuffer:
     cdef list _new
     cdef str _text
-    cdef readonly Py_ssize_t length
     cpdef add(self, str run)
     @cython.locals(text=str)
     cpdef str text(self)

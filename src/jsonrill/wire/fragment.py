@@ -104,17 +104,16 @@ class TextBuffer:
     Tiny strings are mostly overhead: so it takes about as much memory as the text itself.
     """
 
-    __slots__ = ("_new", "_text", "length")
+    __slots__ = ("_new", "_text")
 
     def __init__(self) -> None:
         self._text = ""
         self._new: list[str] = []
-        self.length = 0
 
     def add(self, run: str) -> None:
-        self._new.append(run)
-        self.length += len(run)
-        if len(self._new) == MANY_PARTS:
+        new = self._new
+        new.append(run)
+        if len(new) == MANY_PARTS:
             self.text()
 
     def text(self) -> str:
@@ -132,7 +131,6 @@ class TextBuffer:
         """The whole text, which is then forgotten."""
         text = self.text()
         self._text = ""
-        self.length = 0
         return text
 
 
@@ -174,7 +172,7 @@ class Cursor(PlacedSink):
         if kind == "PartialString":
             return
         if kind in _STARTS_VALUE:
-            self._next()
+            self._pass()
         if kind == "Key":
             self._step = value
             self.wants = "value"
