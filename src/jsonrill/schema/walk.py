@@ -106,8 +106,8 @@ class Frame:
 class Walk(PlacedSink):
     """Judges one value while it arrives, and tells `then` of what is allowed.
 
-    `violation` is the first one found. `violated` is called with it and, if `then` has a part of the
-    value that is refused, with the path of that value; it is told before the event.
+    `violation` is the first one found. `violated` is called with each, and with the path of the
+    value that is refused if `then` has a part of it already.
     """
 
     __slots__ = ("_active", "_judging", "_member", "_nodes", "_offset", "_starts", "_string",
