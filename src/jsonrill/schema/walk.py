@@ -149,15 +149,55 @@ class Walk(PlacedSink):
             self._then.start_array(offset)
 
     def end_container(self, offset: int) -> None:
-        if self._end():
-            self._then.end_container(offset)
+        frame, place, step = self._inside, self._container, self._step
+        assert frame is not None
+        self._leave()
+        self._judging -= bool(frame.judged)
+        refused: Refused = []
+        for node, branch in alive(frame.obligations):
+            missing = _missing(node, frame.seen, step)
+            if missing is not None:
+                refused.append((branch, missing))
+        if self._allows(refused, place, frame.offset, begun=True):
+            asked = frame.judged if self.deepest <= DEEPEST else []
+            refused = _asked(asked, frame.value)
+            if self._allows(refused, place, frame.offset, begun=True):
+                self._then.end_container(offset)
 
     def key(self, key: str, offset: int) -> None:
-        if self._on_key(key, offset):
+        frame = self._inside
+        assert frame is not None
+        frame.seen.add(key)
+        self._step = key
+        self._member = []
+        refused: Refused = []
+        frame.obligations = alive(frame.obligations)
+        for node, branch in frame.obligations:
+            if node.members is None:
+                continue
+            found = node.members.find(key)
+            if isinstance(found, Refusal):
+                refused.append((branch, found))
+            elif refusal := node.members.excess(len(frame.seen)):
+                refused.append((branch, refusal))
+            else:
+                self._member += [(child, branch) for child in found]
+        if not refused or self._allows(refused, self._here(), offset):
             self._then.key(key, offset)
 
     def start_string(self, offset: int) -> None:
-        if self._start_string(offset):
+        active, refused = self._begin(STRING)
+        self._active, self._offset = active, offset
+        self._string = self._started(offset)
+        self._texts = [
+            Text(node, branch)
+            for node, branch in active
+            if node.texts is not None or node.max_length is not None
+        ]
+        frame = self._inside
+        asked = frame is not None and (frame.value is not None or _unsure(active, STRING))
+        self._text = TextBuffer() if self._texts or asked else None
+        if self._allows(refused, self._string, offset):
             self._then.start_string(offset)
 
     def text(self, run: str) -> None:
@@ -167,11 +207,31 @@ class Walk(PlacedSink):
             self._then.text(run)
 
     def end_string(self) -> None:
-        if self._end_string():
-            self._then.end_string()
+        value = "" if self._text is None else self._text.take()
+        active, texts = self._active, self._texts
+        self._active, self._texts = [], []
+        refused: Refused = [
+            (text.branch, Refusal(text.node.text_rule, f"{shown(value)} is not an allowed value"))
+            for text in texts
+            if text.texts is not None and value not in text.texts
+        ]
+        place, offset = self._string, self._offset
+        if self._allows(refused, place, offset, begun=True):
+            refused = self._end_scalar(active, STRING, place, value)
+            if self._allows(refused, place, offset, begun=True):
+                self._then.end_string()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        if self._scalar(value, _kind(value, text), offset):
+        kind = _kind(value, text)
+        active, refused = self._begin(kind)
+        # A number is known to be one before its end tells which.
+        first = self._begin(NUMBER)[1] if refused and kind & NUMBER else []
+        place = self._started(offset)
+        if (
+            self._allows(first, place, offset)
+            and self._allows(refused, place, offset)
+            and self._allows(self._end_scalar(active, kind, place, value), place, offset)
+        ):
             self._then.scalar(value, text, offset)
 
     def complete(self, offset: int) -> None:
@@ -236,31 +296,6 @@ class Walk(PlacedSink):
         self._starts.append((place, offset))
         return place
 
-    def _scalar(self, value: Any, kind: int, offset: int) -> bool:
-        active, refused = self._begin(kind)
-        # A number is known to be one before its end tells which.
-        first = self._begin(NUMBER)[1] if refused and kind & NUMBER else []
-        place = self._started(offset)
-        return (
-            self._allows(first, place, offset)
-            and self._allows(refused, place, offset)
-            and self._allows(self._end_scalar(active, kind, place, value), place, offset)
-        )
-
-    def _start_string(self, offset: int) -> bool:
-        active, refused = self._begin(STRING)
-        self._active, self._offset = active, offset
-        self._string = self._started(offset)
-        self._texts = [
-            Text(node, branch)
-            for node, branch in active
-            if node.texts is not None or node.max_length is not None
-        ]
-        frame = self._inside
-        asked = frame is not None and (frame.value is not None or _unsure(active, STRING))
-        self._text = TextBuffer() if self._texts or asked else None
-        return self._allows(refused, self._string, offset)
-
     def _start(self, kind: int, step: str | int, offset: int) -> bool:
         active, refused = self._begin(kind)
         place = self._started(offset)
@@ -276,8 +311,6 @@ class Walk(PlacedSink):
         self._enter(place, step, frame)
         self.deepest = max(self.deepest, self.depth)
         return self._allows(refused, place, offset)
-
-    # Values go on and end
 
     def _read(self, run: str) -> bool:
         """Text of a string of which not every one is allowed."""
@@ -296,22 +329,6 @@ class Walk(PlacedSink):
         self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
         return True
 
-    def _end_string(self) -> bool:
-        value = "" if self._text is None else self._text.take()
-        active, texts = self._active, self._texts
-        self._active, self._texts = [], []
-        refused: Refused = [
-            (text.branch, Refusal(text.node.text_rule, f"{shown(value)} is not an allowed value"))
-            for text in texts
-            if text.texts is not None and value not in text.texts
-        ]
-        place, offset = self._string, self._offset
-        if not self._allows(refused, place, offset, begun=True):
-            return False
-        return self._allows(
-            self._end_scalar(active, STRING, place, value), place, offset, begun=True
-        )
-
     def _end_scalar(
         self, active: list[Obligation], kind: int, place: Place | None, value: Any
     ) -> Refused:
@@ -321,42 +338,6 @@ class Walk(PlacedSink):
             return []
         frame.put(place, value)
         return _asked(_unsure(active, kind), value)
-
-    def _on_key(self, key: str, offset: int) -> bool:
-        frame = self._inside
-        assert frame is not None
-        frame.seen.add(key)
-        self._step = key
-        self._member = []
-        refused: Refused = []
-        frame.obligations = alive(frame.obligations)
-        for node, branch in frame.obligations:
-            if node.members is None:
-                continue
-            found = node.members.find(key)
-            if isinstance(found, Refusal):
-                refused.append((branch, found))
-            elif refusal := node.members.excess(len(frame.seen)):
-                refused.append((branch, refusal))
-            else:
-                self._member += [(child, branch) for child in found]
-        return not refused or self._allows(refused, self._here(), offset)
-
-    def _end(self) -> bool:
-        frame, place, step = self._inside, self._container, self._step
-        assert frame is not None
-        self._leave()
-        self._judging -= bool(frame.judged)
-        refused: Refused = []
-        for node, branch in alive(frame.obligations):
-            missing = _missing(node, frame.seen, step)
-            if missing is not None:
-                refused.append((branch, missing))
-        if not self._allows(refused, place, frame.offset, begun=True):
-            return False
-        if not frame.judged or self.deepest > DEEPEST:
-            return True
-        return self._allows(_asked(frame.judged, frame.value), place, frame.offset, begun=True)
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False
