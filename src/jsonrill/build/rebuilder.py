@@ -122,6 +122,7 @@ class Tree(Sink):
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
         self._string = False
+        self.changed = self.stale = True
         if self._members is not None:
             self._members[self._key] = value
         elif self._elements is not None:
@@ -318,5 +319,4 @@ class Rebuilder(Growing):
                 else:
                     emit((fragment,), self._tree)
         finally:
-            self._tree.stale = True
             self.live = self._tree.root
