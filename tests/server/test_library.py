@@ -56,11 +56,12 @@ def test_a_schema_is_compiled_once_for_all_who_read_a_stream(
 ) -> None:
     compiled: list[Any] = []
     compile_schema = jsonrill.schema.compile_schema
-    monkeypatch.setattr(
-        jsonrill.schema,
-        "compile_schema",
-        lambda source: compiled.append(source) or compile_schema(source),
-    )
+
+    def counted(source: Any) -> Any:
+        compiled.append(source)
+        return compile_schema(source)
+
+    monkeypatch.setattr(jsonrill.schema, "compile_schema", counted)
     schema = {"title": "only of this test", "type": "array", "items": {"type": "integer"}}
     tool = {"title": "of a tool of this test", "type": "object"}
 
