@@ -281,11 +281,12 @@ class LiveCall(ToolCall):
         check = self._check
         assert check is not None
         violation = check.feed(*fragments)
-        begun = self._arguments.begun
-        if violation is None and fragments and fragments[-1].kind == "JsonComplete":
+        last = fragments[-1].kind if fragments else None
+        if violation is None and last == "JsonComplete":
             violation = check.close(self.args if value is ABSENT else value)
             self.model = check.model
-        if violation is None and begun is not None:
+        # In a string no number or literal has begun.
+        elif violation is None and last != "PartialString" and (begun := self._arguments.begun):
             violation = check.pending(*begun)
         if violation is not None:
             self._check = None
