@@ -6,26 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..build.rebuilder import Tree
-from ..errors import JsonrillError
+from ..errors import InvalidSchema
 from ..parse.create import machine
 from ..parse.sink import Repair
 from ..paths import Path
 
 if TYPE_CHECKING:
-    from ..schema import Schema, Violation
-
-
-class Violated(JsonrillError):
-    """The value breaks its schema."""
-
-    def __init__(self, violation: Violation) -> None:
-        super().__init__(violation.message)
-        self.offset = violation.offset
-        self.path = violation.path
+    from ..schema import Schema
 
 
 class Judged:
-    """As `Document`, but held against a schema; `Violated` is raised at once."""
+    """As `Document`, but held against a schema: it raises `InvalidSchema` at once."""
 
     def __init__(self, schema: Schema, options: dict[str, Any]) -> None:
         self._tree = Tree()
@@ -67,8 +58,8 @@ class Judged:
             if self._tree.done and not was_done:
                 violation = self._check.close(self._tree.live)
                 if violation is not None:
-                    raise Violated(violation)
+                    raise violation
 
 
-def _refuse(violation: Violation, begun: Path | None) -> None:
-    raise Violated(violation)
+def _refuse(violation: InvalidSchema, begun: Path | None) -> None:
+    raise violation

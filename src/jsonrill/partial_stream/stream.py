@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
-from ..errors import InvalidJSON, LimitExceeded
-from ..limits import Limits
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
 from ..parse.create import machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
@@ -23,14 +22,10 @@ from .log import FinishedLog, Log, Whole
 from .schemas import schemas
 from .update import ABSENT, UNREAD, Status, Update
 
-if TYPE_CHECKING:
-    from ..schema import Violation
-
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 Send = Literal["data", "delta", "both"]
 Models = Literal["final", "partial"]
 
-_WORDS: Final = {repr(word): letter for letter, (word, _) in LITERALS.items()}
 # What a strict machine takes for the beginning of a number or literal.
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 
@@ -101,6 +96,9 @@ class PartialStream:
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
         self._told = self._end, self._next_document
+        # A schema sees no lines: those of a violation are found when the piece has been read. So
+        # the machine keeps where lines begin while an entity with a schema is open.
+        self._violations: list[tuple[InvalidSchema, Update]] = []
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
@@ -120,6 +118,8 @@ class PartialStream:
             return self._failed(error)
         if self._looks and (self._log is None or self._log.string is None):
             self._look()
+        if self._violations:
+            self._find_violations()
         updates = self._out
         self._out = []
         log = self._log
@@ -136,6 +136,7 @@ class PartialStream:
         except (InvalidJSON, LimitExceeded) as error:
             return self._failed(error)
         self._lost()
+        self._find_violations()
         self.ended = True
         if self.mode == "BATCH":
             return self._out + [self._batch(name) for name in self._counts]
@@ -159,6 +160,8 @@ class PartialStream:
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
         if schema is not None:
+            if not self._violations:
+                self._machine.keep_lines(True)
             sink = entity.check = schema.check(place, recorder, self._violated)
         self._machine.tell(sink)
         return sink
@@ -175,16 +178,30 @@ class PartialStream:
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
 
-    def _violated(self, violation: Violation, drop: Path | None) -> None:
+    def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
         """The entity breaks its schema: that is its last update, the rest of it is skipped."""
         check = self._entity.check if self._entity is not None else None
         assert check is not None
-        self._out.append(self._error("INVALID_SCHEMA", violation.message, drop))
+        update = self._error(drop)
+        self._violations.append((violation, update))
+        self._out.append(update)
         self._leave()
         self._finder.skip(check.depth)
 
+    def _find_violations(self) -> None:
+        """Set the errors of violations in this piece, with line and column."""
+        for violation, update in self._violations:
+            found = self._machine.line_and_column(violation.offset)
+            violation.line, violation.column = found
+            update.error = violation.to_dict()
+        self._violations.clear()
+        if self._entity is None:
+            self._machine.keep_lines(False)
+
     def _leave(self) -> None:
         self._entity = self._recorder = self._log = None
+        if not self._violations:
+            self._machine.keep_lines(False)
         self._machine.tell(self._finder)
 
     def _next_document(self) -> None:
@@ -215,7 +232,7 @@ class PartialStream:
     def _judge_pending(self, text: str) -> None:
         check = self._entity.check if self._entity is not None else None
         if check is not None:
-            path, offset = self._machine.pending_path, self._machine.token_offset
+            path, offset = self._machine.pending_path, self._machine.pending_offset
             if check.pending(path, text, offset):
                 self._finder.skip(check.depth, begun=True)
 
@@ -241,6 +258,7 @@ class PartialStream:
         """The stream ends here, and so does the entity that is open."""
         self.ended = True
         self._fail(error)
+        self._find_violations()
         self._leave()
         return self._out
 
@@ -253,8 +271,8 @@ class PartialStream:
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
         """The document ends by an error; what it has finished is not lost."""
         self._judge_begun(error)
-        code = "LIMIT_EXCEEDED" if isinstance(error, LimitExceeded) else "INVALID_JSON"
-        update = self._error(code, str(error))
+        update = self._error()
+        update.error = stream_error(error)
         finished = self._kept[self._kept_before :]
         del self._kept[self._kept_before :]
         if self.mode == "BATCH":
@@ -266,9 +284,7 @@ class PartialStream:
     def _judge_begun(self, error: InvalidJSON | LimitExceeded) -> None:
         """A number or literal that had begun counts, however the text was cut before it."""
         text = self._machine.pending_text
-        if text is None and isinstance(error, InvalidJSON):
-            text = _WORDS.get(error.expected)
-        elif not text and isinstance(error, LimitExceeded) and error.limit == "number":
+        if not text and isinstance(error, LimitExceeded) and error.limit == "number":
             text = "0"  # or any other number
         if text is None or text[:1] not in _BEGINS:
             return
@@ -303,12 +319,11 @@ class PartialStream:
             update._model = entity.check.model
         return update
 
-    def _error(self, code: str, message: str, drop: Path | None = None) -> Update:
+    def _error(self, drop: Path | None = None) -> Update:
         """An ERROR of the open entity, or of none; without the value at `drop`."""
         update = self._update(
             self._entity or Entity(None, None, None, self._document), "ERROR", None
         )
-        update.error = {"code": code, "message": message}
         if self._recorder is not None:
             value, growing = self._recorder.known()
             if drop is not None:

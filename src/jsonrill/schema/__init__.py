@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from ..errors import InvalidSchema
 from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
 from ..wire.fragment import Fragment
@@ -20,9 +21,9 @@ from ..wire.parser import emit
 from .jsonschema import compile_schema
 from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
-from .walk import DEEPEST, Violation, Walk, violation_at
+from .walk import DEEPEST, Walk, violation_at
 
-__all__ = ["Check", "Schema", "Violation"]
+__all__ = ["Check", "Schema"]
 
 
 class Schema:
@@ -66,7 +67,7 @@ class Schema:
         self,
         at: Path | Place | None = (),
         then: Sink | None = None,
-        violated: Callable[[Violation, Path | None], None] | None = None,
+        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> Check:
         """A fresh judge for one value, which will be at this place of its document."""
         return Check(self, place_of(at) if isinstance(at, tuple) else at, then, violated)
@@ -100,20 +101,20 @@ class Check(Walk):
         schema: Schema,
         root: Place | None = None,
         then: Sink | None = None,
-        violated: Callable[[Violation, Path | None], None] | None = None,
+        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> None:
         super().__init__(schema._node, root, then, violated)
         self._schema = schema
         # After close() without a violation: the validated instance of a pydantic type.
         self.model: Any = None
 
-    def feed(self, *fragments: Fragment) -> Violation | None:
+    def feed(self, *fragments: Fragment) -> InvalidSchema | None:
         """The next fragments of the value, in order, from its first to its last."""
         self.violation = None
         emit(fragments, self)
         return self.violation
 
-    def pending(self, path: Path, text: str, offset: int | None = None) -> Violation | None:
+    def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
         """What `Parser.pending` says after a feed, with `Parser.pending_offset`.
 
         Without the offset there is no verdict before the number or literal has ended: a violation
@@ -121,7 +122,7 @@ class Check(Walk):
         """
         return None if offset is None else super().pending(path, text, offset)
 
-    def close(self, value: Any) -> Violation | None:
+    def close(self, value: Any) -> InvalidSchema | None:
         """The value is whole: the real validator decides."""
         judge = self._schema._node.whole
         assert judge is not None

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from ..errors import InvalidSchema
 from ..parse.sink import PlacedSink, Sink
 from ..paths import Path, Place, path_of, place_of, to_text
 from ..wire.fragment import TextBuffer
@@ -37,18 +38,6 @@ _NESTED_JUDGES: Final = 3
 DEEPEST: Final = 500
 
 _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789", NUMBER)}
-
-
-class Violation(NamedTuple):
-    """INVALID_SCHEMA: what is wrong, where, and by which rule.
-
-    `offset` is the character at which the offending value, or the forbidden key, begins.
-    """
-
-    path: Path
-    offset: int
-    rule: str
-    message: str
 
 
 class Text:
@@ -119,13 +108,13 @@ class Walk(PlacedSink):
         node: Node,
         root: Place | None = None,
         then: Sink | None = None,
-        violated: Callable[[Violation, Path | None], None] | None = None,
+        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> None:
         super().__init__(root)
         self._nodes: list[Obligation] = [(node, None)]
         self._then = Sink() if then is None else then
         self._violated = violated
-        self.violation: Violation | None = None
+        self.violation: InvalidSchema | None = None
         # Obligations of the member whose key has come, and of the open string; its text, if needed.
         self._member: list[Obligation] = []
         self._active: list[Obligation] = []
@@ -240,7 +229,7 @@ class Walk(PlacedSink):
     def next_document(self) -> None:
         self._then.next_document()
 
-    def pending(self, path: Path, text: str, offset: int) -> Violation | None:
+    def pending(self, path: Path, text: str, offset: int) -> InvalidSchema | None:
         """A number or literal has begun. Asking twice about the same one does no harm."""
         self.violation = None
         kind = _FIRST.get(text[:1])
@@ -360,13 +349,13 @@ class Walk(PlacedSink):
         return False
 
 
-def violation_at(path: Path, offset: int, refusal: Refusal) -> Violation:
+def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
     """A refusal at its place, as one readable sentence."""
     where = f"at character {offset}, in {to_text(path)}"
     message = f"{refusal.text} ({refusal.rule}) {where}"
     # A validator of the user's may have put any text into it; a message can always be sent.
     message = message.encode("utf-8", "backslashreplace").decode()
-    return Violation(path, offset, refusal.rule, message)
+    return InvalidSchema(message, rule=refusal.rule, offset=offset, path=path)
 
 
 def _asked(judged: list[Obligation], value: Any) -> Refused:

@@ -13,10 +13,8 @@ from contextlib import suppress
 from typing import Any, Final, Literal
 
 from ..build.rebuilder import Tree
-from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed
-from ..limits import Limits
+from ..errors import FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
 from ..parse.create import machine
-from ..parse.grammar import LITERALS
 from ..parse.machine import Machine
 from ..parse.sink import Repair
 from ..paths import Path
@@ -34,14 +32,6 @@ _SPACES: Final = " \t\n\r"
 def is_blank(text: str) -> bool:
     """Nothing but white space, as JSON has it."""
     return not text.strip(_SPACES)
-
-
-def problem(code: str, message: str, offset: int | None = None) -> Problem:
-    """An error as calls carry it, ready for JSON."""
-    found: Problem = {"code": code, "message": message}
-    if offset is not None:
-        found["offset"] = offset
-    return found
 
 
 class Arguments:
@@ -102,13 +92,12 @@ class Arguments:
 class JsonArguments(Arguments):
     """Argument text that should be JSON: it is parsed once, into fragments and a value."""
 
-    __slots__ = ("_broken", "_parser", "_tree")
+    __slots__ = ("_parser", "_tree")
 
     def __init__(self, limits: Limits = _NO_LIMITS, repair: Iterable[str] = ()) -> None:
         super().__init__(limits=limits)
         self._parser = Parser(limits=limits, repair=repair)
         self._tree = Tree()
-        self._broken: tuple[Path, str, int] | None = None
 
     @property
     def value(self) -> Any:
@@ -125,9 +114,7 @@ class JsonArguments(Arguments):
     @property
     def begun(self) -> tuple[Path, str, int] | None:
         pending = self._parser.pending
-        if pending is None:
-            return self._broken
-        return *pending, self._parser.pending_offset
+        return None if pending is None else (*pending, self._parser.pending_offset)
 
     @property
     def repairs(self) -> Sequence[Repair]:
@@ -145,12 +132,8 @@ class JsonArguments(Arguments):
         self._raw.add(text)
         try:
             fragments = self._parser.feed(text)
-        except InvalidJSON as error:
-            self.error = problem("INVALID_JSON", str(error), error.offset)
-            self._broken = _broken_literal(error, self.raw)
-            fragments = error.fragments
-        except LimitExceeded as error:
-            self.error = problem("LIMIT_EXCEEDED", str(error), error.offset)
+        except (InvalidJSON, LimitExceeded) as error:
+            self.error = error.to_dict()
             fragments = error.fragments
         emit(fragments, self._tree)
         return fragments
@@ -166,16 +149,6 @@ class JsonArguments(Arguments):
         return "complete", fragments
 
 
-def _broken_literal(error: InvalidJSON, text: str) -> tuple[Path, str, int] | None:
-    """The good beginning of a literal that went wrong: fed alone, it would have been pending."""
-    before = text[: error.offset]
-    for word, _ in LITERALS.values():
-        if error.expected == repr(word):
-            begun = next(n for n in range(len(word), 0, -1) if before.endswith(word[:n]))
-            return error.path, word[:begun], error.offset - begun
-    return None
-
-
 class FreeText(Arguments):
     """Argument text that is not JSON: the value is the text itself, complete when it has ended."""
 
@@ -189,7 +162,8 @@ class FreeText(Arguments):
         """The text as fragments of a string that is the whole document."""
         if len(self.raw) + len(text) > self._limits.text:
             bound = self._limits.text
-            self.error = problem("LIMIT_EXCEEDED", f"more than {bound} (text)", bound)
+            over = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
+            self.error = over.locate(self.raw + text).to_dict()
             return None
         start = [] if self.raw else [Fragment("StartString")]
         self._raw.add(text)
