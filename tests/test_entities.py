@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from jsonrill import PartialStream
+from jsonrill.options import Mode
 from support import cuttings
 from test_partial import run
 
 COLORS = '{"title": "t", "colors": [{"hex": 1}, {"hex": [2, {"x": 3}]}], "n": [{"hex": 9}]}'
 
 
-def found(text: str, entity: Any, mode: str = "ONE-BY-ONE") -> list[tuple[Any, ...]]:
+def found(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[Any, ...]]:
     results = [
         [(u.entity, u.index, u.path, u.data) for u in run(pieces, mode, entity=entity)]
         for pieces in cuttings(text)
@@ -55,7 +56,7 @@ def test_a_name_whose_key_holds_no_array_means_its_value(value: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", ["ONE-BY-ONE", "REALTIME"])
-def test_a_number_beside_entities_counts_once_however_it_was_cut(mode: str) -> None:
+def test_a_number_beside_entities_counts_once_however_it_was_cut(mode: Mode) -> None:
     """Looking at a number that is still being read must not move the index."""
     text = '{"a": [1234, true, {"b": 5678}, null, {"b": "x"}]}'
     for pieces in cuttings(text):
