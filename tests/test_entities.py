@@ -55,6 +55,15 @@ def test_a_name_whose_key_holds_no_array_means_its_value(value: Any) -> None:
     assert found(text, "colors") == [("colors", 0, ("colors",), value)]
 
 
+@pytest.mark.parametrize("mode", ["ONE-BY-ONE", "REALTIME"])
+def test_a_number_beside_entities_counts_once_however_it_was_cut(mode: Mode) -> None:
+    """Looking at a number that is still being read must not move the index."""
+    text = '{"a": [1234, true, {"b": 5678}, null, {"b": "x"}]}'
+    for pieces in cuttings(text):
+        last = {u.index: (u.path, u.data) for u in run(pieces, mode, entity="a[*].b")}
+        assert last == {0: (("a", 2, "b"), 5678), 1: (("a", 4, "b"), "x")}
+
+
 def test_a_name_and_a_root_array() -> None:
     assert found('[{"colors": 1}, 2]', "colors") == [
         ("colors", 0, (0,), {"colors": 1}),

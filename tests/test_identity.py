@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -21,6 +21,8 @@ class Call:
     message_id: str
     name: str | None = None
     given: bool = True
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
     whole: bool = False
     open: bool = True
 

@@ -301,6 +301,27 @@ def test_the_law_of_deltas_where_a_value_is_taken_back() -> None:
     assert update.status == "ERROR" and update.data == {"name": "a", "tags": ["red", "green"]}
 
 
+@pytest.mark.parametrize(
+    "text, wrong, right",
+    [
+        ("[1, true, 2]", [1], [1, 2]),
+        ("[1, 1.5, 2]", [1], [1, 2]),
+        ('[1, "a", 2]', [1], [1, 2]),
+        ('[1, {"a": [1, {}]}, 2, [[]], 3]', [1, 3], [1, 2, 3]),
+        ("[null, false, 12, nul", [0, 1, 3], [12]),
+    ],
+)
+def test_what_is_left_of_a_violating_entity_is_no_entity(
+    text: str, wrong: list[int], right: list[int]
+) -> None:
+    """The rest of it is skipped, be it a scalar that has begun or containers that are open."""
+    for parts in cuttings(text):
+        seen = run(parts, "REALTIME", schema={"type": "integer"})
+        errors = [u.index for u in seen if u.error and u.error["code"] == "INVALID_SCHEMA"]
+        assert errors == wrong
+        assert [u.data for u in seen if u.status == "COMPLETED"] == right
+
+
 VALUES = st.recursive(
     st.one_of(st.integers(-3, 3), st.sampled_from(["", "red", "green", "abcd"]), st.booleans()),
     lambda inner: st.lists(inner, max_size=3),

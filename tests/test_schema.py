@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Fragment, Parser, to_text
 from jsonrill.paths import parse_pattern
-from jsonrill.schema import Schema
+from jsonrill.schema import Schema, _of_text
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined
 from jsonrill.schema.references import SchemaDocument
@@ -673,6 +673,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(
     source: Any, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
+    _of_text.cache_clear()
     with pytest.raises(ImportError, match=r"jsonrill\[schema\]"):
         Schema(source)
 
