@@ -6,43 +6,29 @@ Cuttings work on `str` and on `bytes`, and joining the pieces always gives the t
 from __future__ import annotations
 
 import gc
+import json
 import os
 import random
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import AnyStr
+from typing import Any, AnyStr
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parent.parent
+CASES = ROOT / "tests" / "cases"
 IN_CI = os.environ.get("CI") == "true"
 # TEST_HARDER=1 makes every property try this many times more examples.
 HARDER = 20 if os.environ.get("TEST_HARDER", "0") not in ("", "0") else 1
 
 
-def shared(name: str) -> Path | None:
-    """A file or folder of the test data beside the repository, if this machine has it."""
-    base = os.environ.get("JSONRILL_SHARED")
-    path = (Path(base) if base else ROOT.parent / "shared") / name
-    return path if path.exists() else None
-
-
-def need_shared(name: str) -> Path:
-    """As `shared`, for use inside a test: without the data the test is skipped."""
-    path = shared(name)
-    if path is None:
-        pytest.skip(f"needs the shared data: {name}")
-    return path
-
-
-def shared_files(name: str, pattern: str = "*.json") -> list[Path]:
-    """The files in a shared folder, to parametrize over; none, and so one skip, without it."""
-    folder = shared(name)
-    return sorted(folder.glob(pattern)) if folder else []
+def cases(name: str) -> Any:
+    """A file of tests/cases, which the tests in JavaScript may read too."""
+    return json.loads((CASES / name).read_text("utf8"))
 
 
 def need_command(command: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 from chunker_streams import load, same
 from jsonrill import InvalidJSON, LimitExceeded, RevisionError, StreamClosed
 from jsonrill.chunker import Chunker
-from support import need_shared, seconds
+from support import cases, seconds
 
 # name: snapshots, chunks[, options]
 CASES: dict[str, tuple[Any, ...]] = {
@@ -363,9 +363,9 @@ def test_case_as_bytes_and_with_another_loads(name: str) -> None:
 
 
 def test_walkthrough() -> None:
-    cases = json.loads(need_shared("data/chunker/walkthrough.json").read_text("utf8"))["cases"]
-    assert len(cases) >= 15
-    for case in cases:
+    given = cases("walkthrough.json")["cases"]
+    assert len(given) >= 15
+    for case in given:
         assert run(case["snapshots"]) == case["chunks"], case["name"]
 
 

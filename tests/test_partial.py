@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Limits, PartialStream, SSEEncoder, Update
-from support import by, by_character, need_shared
+from support import by, by_character, cases
 
 MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 
@@ -28,8 +28,7 @@ def short(updates: list[Update]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_examples_of_the_spec(mode: str) -> None:
-    cases = json.loads(need_shared("data/partial/spec.json").read_text("utf8"))["cases"]
-    for case in cases:
+    for case in cases("updates.json")["cases"]:
         stream, encoder = PartialStream(mode, entity=case["entity"]), SSEEncoder()
         seen, sse = [], b""
         for after, piece in enumerate([*case["chunks"], None]):

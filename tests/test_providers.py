@@ -36,9 +36,9 @@ from provider_streams import (
     partial_args,
     shuffled,
 )
-from support import examples, shared_files
+from support import CASES, examples
 
-SHARED = shared_files("data/providers")
+RECORDED = sorted((CASES / "providers").glob("*.json"))
 
 
 def read(events: list[Event], provider: Any = "auto", **options: Any) -> ToolCalls:
@@ -205,7 +205,7 @@ def _matches(call: ToolCall, expected: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
 def test_shared_stream(file: Path) -> None:
     events, expected = _expected(file)
     calls = read(events).calls
@@ -213,7 +213,7 @@ def test_shared_stream(file: Path) -> None:
     assert all(map(_matches, calls, expected))
 
 
-@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
 def test_shared_stream_cut_differently(file: Path) -> None:
     events, expected = _expected(file)
     for seed in range(5):
@@ -222,7 +222,7 @@ def test_shared_stream_cut_differently(file: Path) -> None:
         assert all(map(_matches, calls, expected))
 
 
-@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
 def test_shared_stream_broken_off_or_doubled(file: Path) -> None:
     events, expected = _expected(file)
     whole = {call["name"]: call for call in expected}

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import is_prefix, loads, same, spoiled, texts
+from json_texts import ACCEPTED
 from jsonrill import (
     Document,
     InvalidJSON,
@@ -20,7 +21,7 @@ from jsonrill import (
     Rebuilder,
 )
 from near import Sloppy, broken, garbage, read, report, rule_sets, sloppy
-from support import by, by_character, examples, pieces, shared_files, within
+from support import by, by_character, examples, pieces, within
 
 any_text = st.one_of(broken(), sloppy().map(lambda one: one.text), garbage, spoiled())
 options = st.fixed_dictionaries(
@@ -142,10 +143,10 @@ def test_what_json_accepts_is_never_touched(text: str, rules: Any) -> None:
     assert same(read(text, repair=rules), (value, []))
 
 
-@pytest.mark.parametrize("file", shared_files("data/jsontestsuite/test_parsing", "y_*.json"))
-def test_valid_json_of_the_test_suite_is_never_touched(file: Any) -> None:
-    text = file.read_bytes()
-    assert report(by_character(text), repair=True) == report([text])
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_valid_json_by_hand_is_never_touched(text: str) -> None:
+    data = text.encode()
+    assert report(by_character(data), repair=True) == report([data])
 
 
 @examples(60)

@@ -21,7 +21,7 @@ from jsonrill import (
     encode_event,
 )
 from jsonrill.sse import HEARTBEAT
-from support import ROOT, by, cuttings, examples, need_shared, pieces, seconds
+from support import ROOT, by, cases, cuttings, examples, pieces, seconds
 
 CASES = json.loads((ROOT / "tests" / "cases" / "sse.json").read_text("utf8"))["cases"]
 
@@ -44,7 +44,7 @@ def test_case(case: dict[str, Any]) -> None:
 
 
 def test_vectors_of_a_browser() -> None:
-    for case in json.loads(need_shared("data/sse/vectors.json").read_text("utf8"))["cases"]:
+    for case in cases("sse_browser.json")["cases"]:
         events = [(kind, data, last) for kind, data, last in case["events"]]
         every_cutting(base64.b64decode(case["bytes_base64"]), events)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import at, at_random, by_character, by_threes, cuttings, pieces, shared, whole
+from support import at, at_random, by_character, by_threes, cuttings, pieces, whole
 
 TEXT = "añ\U0001f600{}12"
 
@@ -29,13 +28,3 @@ def test_pieces_of_every_standard_cutting_join_to_the_text(text: str, data: byte
 @given(st.data())
 def test_drawn_pieces_join_to_the_text(data: st.DataObject) -> None:
     assert "".join(data.draw(pieces(TEXT))) == TEXT
-
-
-def test_shared_data_is_found_by_the_environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("shared")
-    (folder / "data").mkdir()
-    monkeypatch.setenv("JSONRILL_SHARED", str(folder))
-    assert shared("data") == folder / "data"
-    assert shared("nothing") is None

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.recordings import recorded
-from support import need_shared
+from support import CASES
 
 from .look import Shown
 
@@ -116,7 +116,7 @@ def test_a_providers_log_as_it_came(shown: Shown) -> None:
 
 
 def test_streams_of_every_provider(shown: Shown) -> None:
-    files = sorted(need_shared("data/providers").glob("*.json"))
+    files = sorted((CASES / "providers").glob("*.json"))
     shown.speed(5)
     for file in files:
         recording: dict[str, Any] = json.loads(file.read_text("utf8"))
