@@ -5,13 +5,11 @@ Cuttings work on `str` and on `bytes`, and joining the pieces always gives the t
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import random
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, AnyStr
 
@@ -42,31 +40,6 @@ def need_command(command: str) -> str:
 def examples(count: int) -> settings:
     """A decorator for a property: `count` examples, more under TEST_HARDER."""
     return settings(max_examples=count * HARDER)
-
-
-def seconds(work: Callable[[], object], best_of: int = 3) -> float:
-    """Processor time of the quickest run: for coarse ratios between sizes, nothing else."""
-
-    def once() -> float:
-        # What the collector costs depends on everything else that this process has made.
-        gc.collect()
-        gc.disable()
-        try:
-            start = time.process_time()
-            work()
-            return time.process_time() - start
-        finally:
-            gc.enable()
-
-    return min(once() for _ in range(best_of))
-
-
-def within(bound: float, small: Callable[[], object], large: Callable[[], object]) -> bool:
-    """Does `large` take less than `bound` times as long as `small`?
-
-    A busy machine gets three tries: what grows faster than it should fails them all.
-    """
-    return any(seconds(large, 2) < bound * max(0.001, seconds(small)) for _ in range(3))
 
 
 def whole(text: AnyStr) -> list[AnyStr]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costs import is_flat, is_linear
 from support import at, at_random, by_character, by_threes, cuttings, pieces, whole
 
 TEXT = "añ\U0001f600{}12"
@@ -28,3 +33,44 @@ def test_pieces_of_every_standard_cutting_join_to_the_text(text: str, data: byte
 @given(st.data())
 def test_drawn_pieces_join_to_the_text(data: st.DataObject) -> None:
     assert "".join(data.draw(pieces(TEXT))) == TEXT
+
+
+class Hoard:
+    """Keeps all that it is fed, in one of several ways."""
+
+    def __init__(self, way: str) -> None:
+        self.way, self.text, self.pieces = way, "", list[str]()
+
+    def feed(self, piece: str) -> None:
+        if self.way == "copies":
+            self.text = f"{self.text}{piece}"
+            return
+        self.pieces.append(piece)
+        if self.way == "joins":
+            self.text = "".join(self.pieces)
+        elif self.way == "reads again":
+            self.text += piece
+            self.text.find("y")
+
+
+def drip(way: str, size: int) -> Callable[[], object]:
+    hoard = Hoard(way)
+    for _ in range(size // 1_000):
+        hoard.feed("x" * 1_000)
+    return lambda: hoard.feed("abcd")
+
+
+def test_flat_is_what_does_not_look_back() -> None:
+    is_flat(partial(drip, "appends"), large=1_000_000)
+
+
+@pytest.mark.parametrize("way", ["copies", "joins", "reads again"])
+def test_what_looks_back_is_not_flat(way: str) -> None:
+    with pytest.raises(pytest.fail.Exception, match="times as long"):
+        is_flat(partial(drip, way), large=1_000_000, steps=5)
+
+
+def test_linear_is_not_quadratic() -> None:
+    is_linear(lambda size: lambda: sum(range(size)), 20_000)
+    with pytest.raises(pytest.fail.Exception, match="times as long"):
+        is_linear(lambda size: lambda: [sum(range(size)) for _ in range(size)], 300)
