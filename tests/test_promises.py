@@ -47,7 +47,7 @@ from jsonrill import (
     to_wire,
 )
 from jsonrill import values as values_of
-from jsonrill.grammar import dumps
+from jsonrill.parse.grammar import dumps
 from support import by, cuttings, examples, pieces
 
 any_text = st.one_of(

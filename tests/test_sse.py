@@ -20,7 +20,7 @@ from jsonrill import (
     Update,
     encode_event,
 )
-from jsonrill.sse import HEARTBEAT
+from jsonrill.eventstream import HEARTBEAT
 from support import ROOT, by, cases, cuttings, examples, pieces, seconds
 
 CASES = json.loads((ROOT / "tests" / "cases" / "sse.json").read_text("utf8"))["cases"]
