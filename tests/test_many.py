@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costs import is_flat, is_linear
 from documents import described, same, spoiled, texts
 from jsonrill import (
     Document,
@@ -24,7 +26,7 @@ from jsonrill import (
     values,
 )
 from near import report
-from support import at_random, by, by_character, cuttings, examples, pieces, within
+from support import at_random, by, by_character, cuttings, examples, pieces
 
 
 def documents(cut: list[Any], **options: Any) -> tuple[dict[int, Any], list[str]]:
@@ -343,25 +345,34 @@ def read_all(cut: list[Any], **options: Any) -> Callable[[], None]:
     return run
 
 
-@pytest.mark.parametrize("repair", [False, True])
-@pytest.mark.parametrize("size", [5, 10**9])
-@pytest.mark.parametrize("line", ['{"a": 1}\n', "x\n", '["\n', "[] ", "\x1e1", '["a"b]\n'])
-def test_time_is_linear(line: str, size: int, repair: bool) -> None:
-    def work(count: int) -> Callable[[], None]:
-        return read_all(by(size, line * count), repair=repair)
+LINES = ['{"a": 1}\n', "x\n", '["\n', "[] ", "\x1e1", '["a"b]\n']
 
-    assert within(8, work(500), work(2_000))
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_costs_the_same_after_many_others(line: str, repair: bool) -> None:
+    def start(count: int) -> Callable[[], object]:
+        document, pieces = Document(many=True, repair=repair), cycle(by(5, line * 5))
+        for piece in by(50, line * count):
+            document.feed(piece)
+        return lambda: document.feed(next(pieces))
+
+    is_flat(start, small=100, large=4_000)
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("line", LINES)
+def test_time_is_linear(line: str, repair: bool) -> None:
+    is_linear(lambda count: read_all([line * count], repair=repair), 200)
 
 
 @pytest.mark.parametrize("unit", [b"\xff", b"\xff\n", b"[1]\xff\n"])
 def test_bad_bytes_are_linear(unit: bytes) -> None:
-    assert within(8, read_all([unit * 1_000]), read_all([unit * 4_000]))
+    is_linear(lambda count: read_all([unit * count]), 300)
 
 
 def test_small_limits_are_linear() -> None:
-    limits = Limits(text=20)
-    small, large = (read_all(["[1, 2]\n" * count], limits=limits) for count in (2_000, 8_000))
-    assert within(8, small, large)
+    is_linear(lambda count: read_all(["[1, 2]\n" * count], limits=Limits(text=20)), 500)
 
 
 def test_a_limit_over_and_over() -> None:

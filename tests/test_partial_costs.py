@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Limits, PartialStream, SSEEncoder
-from support import by, within
+from costs import is_flat, is_linear
+from jsonrill import Limits, PartialStream, SSEEncoder, Update
+from support import by
 from test_partial import MODES, run
 
 # Deep, wide, one long string, many strings, one growing number after the other.
@@ -25,34 +26,52 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-def is_linear(work: Callable[[int], Any], size: int) -> bool:
-    """Four times the text in well under the sixteenfold time that something quadratic takes."""
-    return within(9, lambda: work(size), lambda: work(4 * size))
+def drips(mode: str, shape: str, **options: Any) -> Any:
+    """For `is_flat`: a stream of this shape, of which a step feeds four characters more."""
+
+    def start(size: int) -> Callable[[], list[Update]]:
+        stream, text = PartialStream(mode, **options), SHAPES[shape](size * 3 // 2 + 3_000)
+        stream.feed(text[:100])
+        for piece in by(40, text[100:size]):
+            stream.feed(piece)
+        rest = iter(by(4, text[size:]))
+        return lambda: stream.feed(next(rest))
+
+    return start
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", MODES)
 def test_time_is_linear(mode: str, shape: str) -> None:
     options: dict[str, Any] = {"entity": "colors"} if shape == "outside" else {}
-    assert is_linear(lambda size: run(by(4, SHAPES[shape](size)), mode, **options), 8_000)
+    is_flat(drips(mode, shape, **options), large=60_000)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 def test_time_is_linear_when_all_deltas_are_read(mode: str, shape: str) -> None:
-    def work(size: int) -> None:
-        for update in run(by(4, SHAPES[shape](size)), mode, send="delta"):
-            update.to_dict()
+    def start(size: int) -> Callable[[], object]:
+        step = drips(mode, shape, send="delta")(size)
+        return lambda: [update.to_dict() for update in step()]
 
-    assert is_linear(work, 5_000)
+    is_flat(start, large=60_000)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_end_is_linear(mode: str) -> None:
+    """In all modes and shapes, text in one piece and the end of the stream included."""
+    for shape in SHAPES:
+        texts = {size: SHAPES[shape](size) for size in (2_000, 8_000)}
+        is_linear(lambda size, texts=texts: lambda: run(by(400, texts[size]), mode), 2_000, 9)
 
 
 def test_depth_costs_nothing_until_somebody_looks() -> None:
-    def work(size: int) -> None:
-        text = "[" * size + '"' + "x" * size
-        run(by(1, text), "REALTIME", limits=Limits(depth=10**6))
+    def start(size: int) -> Callable[[], object]:
+        stream = PartialStream("REALTIME", limits=Limits(depth=10**6))
+        stream.feed("[" * size + '"')
+        return lambda: stream.feed("x")
 
-    assert is_linear(work, 4_000)
+    is_flat(start, small=100, large=10_000)
 
 
 def test_memory_is_linear_when_all_updates_are_kept() -> None:
@@ -65,7 +84,7 @@ def test_memory_is_linear_when_all_updates_are_kept() -> None:
         assert len(updates) > size / 4
         return used
 
-    assert kept(200_000) < 2.5 * kept(100_000)
+    assert kept(40_000) < 2.5 * kept(20_000)
 
 
 def test_finished_entities_are_not_kept_by_the_stream() -> None:
@@ -80,18 +99,17 @@ def test_finished_entities_are_not_kept_by_the_stream() -> None:
 
 
 def test_a_long_string_on_the_wire() -> None:
-    text = json.dumps({"text": "x" * 85_000})
+    text = json.dumps({"text": "x" * 20_000})
     encoder = SSEEncoder()
     sent = sum(len(encoder.feed(u)) for u in run(by(4, text), "REALTIME", send="delta"))
     assert sent + len(encoder.flush()) < 30 * len(text)
 
 
 def test_a_key_that_comes_again_and_again_in_a_wide_object_is_linear() -> None:
-    def work(size: int) -> None:
+    def start(size: int) -> Callable[[], object]:
         wide = ", ".join(f'"k{at}": 1' for at in range(size))
         stream = PartialStream("REALTIME")
         stream.feed("{" + wide)
-        for _ in range(size):
-            stream.feed(', "a": 1')
+        return lambda: stream.feed(', "a": 1')
 
-    assert is_linear(work, 2_000)
+    is_flat(start, small=100, large=10_000)

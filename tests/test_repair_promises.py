@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costs import is_flat, is_linear
 from documents import is_prefix, loads, same, spoiled, texts
 from json_texts import ACCEPTED
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, PartialStream, Rebuilder
 from near import Sloppy, broken, garbage, read, report, rule_sets, sloppy
-from support import by, by_character, examples, pieces, within
+from support import by, by_character, examples, pieces
 
 any_text = st.one_of(broken(), sloppy().map(lambda one: one.text), garbage, spoiled())
 options = st.fixed_dictionaries(
@@ -195,27 +196,38 @@ LONG: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("size", [1, 7, 10**9])
+PATIENT = Limits(repairs=10**9)
+
+
+@pytest.mark.parametrize("size", [1, 7])
 @pytest.mark.parametrize("name", LONG)
 def test_p8_leniency_is_linear(name: str, size: int) -> None:
-    limits = Limits(repairs=10**9)
+    def start(length: int) -> Callable[[], object]:
+        document, text = Document(repair=True, limits=PATIENT), LONG[name](length + 2_000)
+        for piece in by(7, text[:length]):
+            document.feed(piece)
+        rest = iter(by(size, text[length:]))
+        return lambda: document.feed(next(rest))
 
+    is_flat(start, small=500, large=20_000)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_p8_leniency_is_linear_in_one_piece(name: str) -> None:
     def work(length: int) -> Callable[[], None]:
-        cut = by(size, LONG[name](length))
+        text = LONG[name](length)
 
         def run() -> None:
-            document = Document(repair=True, limits=limits)
+            document = Document(repair=True, limits=PATIENT)
             try:
-                for piece in cut:
-                    document.feed(piece)
+                document.feed(text)
                 document.flush()
             except InvalidJSON:
                 pass
 
         return run
 
-    length = 2_000 if size < 10**9 else 8_000
-    assert within(8, work(length), work(4 * length))
+    is_linear(work, 2_000)
 
 
 @examples(80)
