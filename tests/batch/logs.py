@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from commands import BASE, ENV, call
 from support import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
 from sample_streams import lines
 
-COMMAND = [sys.executable, "-m", "jsonrill", "batch"]
-ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+COMMAND = [*BASE, "batch"]
 
 
 def sample(path: Path, count: int, seed: int = 0) -> Path:
@@ -55,10 +55,17 @@ def quarantine(out: Path) -> list[Any]:
     return [json.loads(line) for line in file.read_bytes().splitlines()] if file.exists() else []
 
 
-def batch(*args: object, **more: Any) -> subprocess.CompletedProcess[str]:
-    """The command, to its end."""
-    command = [*COMMAND, *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, env=ENV, timeout=120, **more)
+def batch(*args: object) -> subprocess.CompletedProcess[str]:
+    """The command, to its end; with workers it is a process of its own."""
+    words = [*map(str, args)]
+    if "--workers" in words and "0" not in words:
+        return subprocess.run(
+            [*COMMAND, *words], capture_output=True, text=True, env=ENV, timeout=120
+        )
+    ran = call("batch", *words)
+    return subprocess.CompletedProcess(
+        words, ran.returncode, ran.stdout.decode(), ran.stderr.decode()
+    )
 
 
 def start(*args: object) -> subprocess.Popen[str]:
