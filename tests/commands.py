@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from typing import Any
 from unittest import mock
 
 from jsonrill.cli import main
@@ -22,7 +23,7 @@ def call(*args: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         with tempfile.TemporaryFile() as errors:
             source.write(given)
             source.seek(0)
-            streams = {
+            streams: dict[str, Any] = {
                 "stdin": io.TextIOWrapper(source, "utf8"),
                 "stdout": io.TextIOWrapper(out, "utf8"),
                 "stderr": io.TextIOWrapper(errors, "utf8", write_through=True),

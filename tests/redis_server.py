@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from support import need_command
+from support import SLACK, need_command
 
 
 def free_port() -> int:
@@ -46,7 +46,7 @@ class RedisServer:
         self._wait_until_up()
 
     def _wait_until_up(self) -> None:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 10 * SLACK
         while time.monotonic() < until:
             try:
                 if self.ask("PING") == b"+PONG\r\n":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from commands import BASE, ENV, call
-from support import ROOT
+from support import ROOT, SLACK
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -86,7 +86,7 @@ def done(out: Path) -> int:
 
 def wait_for(true: Callable[[], Any], seconds: float = 60) -> Any:
     """What it gives when it gives something."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * SLACK
     while time.monotonic() < end:
         if found := true():
             return found

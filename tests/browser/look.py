@@ -9,6 +9,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from support import SLACK
+
 DONE = re.compile("Complete|Ended")
 TWO_FRAMES = """() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
@@ -108,9 +110,9 @@ class Shown:
 
     def done(self, seconds: float = 20, drawn: bool = True) -> None:
         """Wait until all has come: for the panes and the raw text, and until it is drawn."""
-        expect(self.page.locator("#state")).to_have_text(DONE, timeout=seconds * 1000)
+        expect(self.page.locator("#state")).to_have_text(DONE, timeout=seconds * 1000 * SLACK)
         if drawn:
-            expect(self.page.locator("#raw .cursor")).to_be_hidden(timeout=seconds * 1000)
+            expect(self.page.locator("#raw .cursor")).to_be_hidden(timeout=seconds * 1000 * SLACK)
             self.page.evaluate(TWO_FRAMES)
 
     def state(self) -> str:
@@ -118,7 +120,7 @@ class Shown:
 
     def until(self, look: Callable[[], Any], seconds: float = 20) -> Any:
         """What `look` gives once it is true."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * SLACK
         while not (found := look()):
             assert time.monotonic() < end, f"{self.state()}; {self.faults}"
             self.page.wait_for_timeout(50)  # not sleep(): events arrive only while it is asked

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import jsonrill
 from jsonrill.eventstream import SSEDecoder, SSEEvent
+from support import SLACK
 
 SOURCE = Path(jsonrill.__file__).parent.parent
 
@@ -59,7 +60,7 @@ class Server:
     def end(self, how: int = signal.SIGTERM) -> int:
         assert self.process is not None
         self.process.send_signal(how)
-        code = self.process.wait(20)
+        code = self.process.wait(20 * SLACK)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return code
@@ -146,6 +147,6 @@ class Events:
 
 async def all_events(url: str, **headers: str) -> list[SSEEvent]:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    async with asyncio.timeout(20), Events(url, headers=named) as events:
+    async with asyncio.timeout(20 * SLACK), Events(url, headers=named) as events:
         assert events.status == 200, events.status
         return [event async for event in events]
