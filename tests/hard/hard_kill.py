@@ -110,7 +110,8 @@ def test_chaos(tmp_path: Path, redis_server: RedisServer, store: str) -> None:
 
         async def strike() -> None:
             how = chance.choice([signal.SIGKILL, signal.SIGTERM])
-            victim = chance.choice([*servers, redis_server])
+            victims: list[Server | RedisServer] = [*servers, redis_server]
+            victim = chance.choice(victims)
             await asyncio.to_thread(victim.end, how)
             await asyncio.sleep(chance.random())
             await asyncio.to_thread(victim.start)
