@@ -112,7 +112,11 @@ class Crowd:
         cuts = self.cuts
         while True:
             url = f"{self.replica().url}/v1/streams/{self.ids[number]}/events?{query}"
-            limit = self.chance.randint(0, len(self.records[number]) // 6) if cuts else 10**9
+            limit = (
+                self.chance.randint(0, len(self.records[number]) // (self.cuts + 2))
+                if cuts
+                else 10**9
+            )
             cuts -= cuts > 0
             try:
                 async with Events(url, headers={"last-event-id": last} if last else {}) as events:
