@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from support import HARDER, IN_CI
+from support import HARDER, IN_CI, QUICKER
 
 # In the background of a shell Ctrl-C is ignored, and every process started here would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -24,7 +24,7 @@ for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "T
 
 settings.register_profile(
     "jsonrill",
-    max_examples=60 * HARDER,
+    max_examples=60 * HARDER // QUICKER,
     deadline=None,
     # A busy machine makes data generation slow; that says nothing about the code.
     suppress_health_check=[HealthCheck.too_slow],
@@ -44,14 +44,14 @@ def _must_run(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Iterator[Any]:
+def pytest_runtest_makereport() -> Generator[None, Any, Any]:
     report = yield
     _must_run(report)
     return report
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Iterator[Any]:
+def pytest_make_collect_report() -> Generator[None, Any, Any]:
     report = yield
     _must_run(report)
     return report

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costs import is_flat, is_linear
-from support import at, at_random, by_character, by_threes, cuttings, pieces, whole
+from support import ROOT, at, at_random, by_character, by_threes, cuttings, pieces, whole
+from support.costs import is_flat, is_linear
 
 TEXT = "añ\U0001f600{}12"
 
@@ -74,3 +76,30 @@ def test_linear_is_not_quadratic() -> None:
     is_linear(lambda size: lambda: sum(range(size)), 20_000)
     with pytest.raises(pytest.fail.Exception, match="times as long"):
         is_linear(lambda size: lambda: [sum(range(size)) for _ in range(size)], 300)
+
+
+FOLDERS = {"cases", "support", "hard", "browser", "clients"}
+
+
+def test_folders_of_tests_are_those_of_the_package() -> None:
+    def folders(where: Path) -> set[str]:
+        return {path.parent.name for path in where.glob("*/*.py")}
+
+    assert folders(ROOT / "tests") <= folders(ROOT / "src" / "jsonrill") | {"web"} | FOLDERS
+
+
+def test_no_test_imports_a_test() -> None:
+    """What two tests need is in tests/support."""
+    for file in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or "", *(alias.name for alias in node.names if node.level)]
+            for name in names:
+                parts = name.split(".")
+                assert not any(part.startswith(("test_", "hard_")) for part in parts), file
+
+
+def test_long_proofs_are_not_collected_with_the_others() -> None:
+    hard = [*(ROOT / "tests").rglob("hard_*.py")]
+    assert hard and not [*(ROOT / "tests" / "hard").rglob("test_*.py")]

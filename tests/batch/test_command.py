@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from batch import logs
-from batch.logs import batch, done, log, quarantine, results, rows, sample
+from support import logs
+from support.logs import batch, done, log, quarantine, results, rows, sample
 
 pytest.importorskip("typer")
 

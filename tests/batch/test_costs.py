@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import jsonrill
-from batch import logs
-from costs import below, seconds
 from jsonrill.batch import Job, process_shard
+from support import logs
+from support.costs import below, seconds
 
 
 def test_the_work_is_little_more_than_a_loop(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from batch import logs
-from batch.logs import done, log, quarantine, results, rows, sample
 from jsonrill.batch import BatchError, Job, resume, run
+from support import logs
+from support.logs import done, log, quarantine, results, rows, sample
 
 distributed = pytest.importorskip("distributed")
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 import jsonrill
-from documents import values
 from jsonrill.batch import Job, Summary, process_shard
 from support import by, examples
+from support.documents import values
 
 COLOURS = '{"colors": [{"hex": "#94"}, {"hex": "#10"}], "ok": true}'
 

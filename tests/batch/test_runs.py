@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from batch import logs
-from batch.logs import done, log, quarantine, results, rows, sample
 from jsonrill.batch import (
     BatchError,
     InputError,
@@ -31,6 +29,8 @@ from jsonrill.batch import (
 from jsonrill.batch.engines.engine import Trials
 from jsonrill.batch.output.folder import Folder
 from jsonrill.batch.plan import Shard
+from support import logs
+from support.logs import done, log, quarantine, results, rows, sample
 
 CHECK = Job(kind="check")
 VALUES = Job(kind="values")

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from server.processes import Server
 from support import SLACK, need_command
-
-from .look import Shown
+from support.look import Shown
+from support.processes import Server
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Page
 
-from server.processes import Server
 from support import SLACK
+from support.processes import Server
 
 PLAIN = {"content-type": "text/plain"}
 TOKEN = {"authorization": "Bearer the-token"}

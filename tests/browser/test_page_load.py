@@ -17,10 +17,9 @@ from playwright.sync_api import Page, expect
 
 from jsonrill.demo.models import large
 from jsonrill.demo.recordings import recorded
-from server.processes import Server
 from support import HARDER, SLACK
-
-from .look import Shown
+from support.look import Shown
+from support.processes import Server
 
 RATE = 3000
 SECONDS = 10 if HARDER > 1 else 1

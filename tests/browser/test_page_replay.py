@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
 from support import CASES
-
-from .look import Shown
+from support.look import Shown
 
 TEXT = json.dumps({"list": [*range(40)], "text": "grows 🌊 " * 12, "end": True})
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from commands import BASE, ENV, call
 from jsonrill.parse.lenient.rules import RULES
 from support import ROOT
+from support.commands import BASE, ENV, call
 
 pytest.importorskip("typer")
 

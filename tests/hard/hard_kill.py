@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from redis_server import RedisServer
-from server.crowd import Crowd, replicas
-from server.processes import Server
+from support.crowd import Crowd, replicas
+from support.processes import Server
+from support.redis_server import RedisServer
 
 
 def hold(servers: list[Server], crowd: Crowd, gap: float) -> None:

@@ -14,10 +14,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from redis_server import RedisServer
-
-from .crowd import ALL_IN, LOST_IN, Crowd, replicas
-from .processes import Events, Server
+from support.crowd import ALL_IN, LOST_IN, Crowd, replicas
+from support.processes import Events, Server
+from support.redis_server import RedisServer
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str) -> None:
-    from .upstream import Upstream
+    from support.upstream import Upstream
 
     async def main(servers: list[Server]) -> None:
         http = httpx2.AsyncClient(timeout=20, trust_env=False)

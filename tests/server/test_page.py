@@ -17,8 +17,7 @@ from jsonrill.runs.options import StreamOptions, ViewOptions
 from jsonrill.runs.records import CLOSED, Record
 from jsonrill.runs.render import rendering
 from jsonrill.server import Config, create_app
-
-from .processes import Server, all_events
+from support.processes import Server, all_events
 
 NAMES = list(models())
 WEB = Path(__file__).parents[2] / "src" / "jsonrill" / "web"

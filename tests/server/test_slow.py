@@ -14,8 +14,7 @@ import httpx2
 from jsonrill.server import Config
 from jsonrill.server.run import listening_socket
 from support import SLACK
-
-from .processes import Events, Server
+from support.processes import Events, Server
 
 PLAIN = {"content-type": "text/plain"}
 RECORD = '"' + "x" * 4000 + '",'

@@ -12,8 +12,7 @@ import pytest
 
 from jsonrill.eventstream import SSEEvent
 from support import SLACK
-
-from .processes import Events, Server, all_events
+from support.processes import Events, Server, all_events
 
 TEXT = '{"colors":[{"name":"red","n":1},{"name":"blue é","n":22}],"done":true}'
 PLAIN = {"content-type": "text/plain"}

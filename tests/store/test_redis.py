@@ -10,8 +10,8 @@ from redis.exceptions import ConnectionError
 
 from jsonrill.store import LogGap, Store, StoreFull, StoreUnavailable, open_store
 from jsonrill.store.redis import RedisStore
-from redis_server import RedisServer
 from support import SLACK
+from support.redis_server import RedisServer
 
 from .conftest import opened
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from npm import installed
 from support import ROOT, need_command
+from support.npm import installed
 
 HERE = Path(__file__).parent
 WEB = ROOT / "src" / "jsonrill" / "web"
