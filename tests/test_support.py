@@ -78,7 +78,8 @@ def test_linear_is_not_quadratic() -> None:
         is_linear(lambda size: lambda: [sum(range(size)) for _ in range(size)], 300)
 
 
-FOLDERS = {"cases", "support", "hard", "browser", "clients"}
+# What is no part of the package, or is tested through several parts of it.
+FOLDERS = {"cases", "support", "hard", "browser", "clients", "typing"}
 
 
 def test_folders_of_tests_are_those_of_the_package() -> None:

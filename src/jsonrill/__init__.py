@@ -18,6 +18,7 @@ The folders are the journey of the data. A part imports only from parts above it
 
     paths.py         where a value sits: paths, patterns, JSON Pointer
     errors.py        the error tree, each with its place and to_dict(); size limits
+    options.py       every option of every stage: types, defaults, checks, help
     eventstream.py   server-sent events, no I/O
     parse/           text → events, strict and lenient
     wire/            fragments, in memory and on the wire; `Parser`

@@ -10,6 +10,7 @@ from hypothesis import given
 
 import jsonrill
 from jsonrill.batch import Job, Summary, process_shard
+from jsonrill.options import Mode
 from support import by, examples
 from support.documents import values
 
@@ -119,7 +120,7 @@ def test_check_tells_how_long_the_first_value_took() -> None:
 
 
 @pytest.mark.parametrize("mode", ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"])
-def test_updates_are_those_of_the_library(mode: str) -> None:
+def test_updates_are_those_of_the_library(mode: Mode) -> None:
     rows, _, summary = do(Job(kind="updates", mode=mode, entity="colors"), stream(COLOURS))
     wanted = [
         update.to_dict() for update in jsonrill.updates(by(4, COLOURS), mode, entity="colors")
@@ -223,7 +224,7 @@ def test_calls_that_went_wrong_keep_their_text() -> None:
 
 def test_calls_may_have_schemas() -> None:
     pytest.importorskip("jsonschema_rs")
-    job = Job(kind="calls", tool_schemas={"weather": {"required": ["country"]}})
+    job = Job(kind="calls", schemas={"weather": {"required": ["country"]}})
     rows, _, summary = do(job, {"events": call_events('{"city": "x"}')})
     assert rows[0]["calls"][0]["error"]["code"] == "INVALID_SCHEMA"
     assert summary.errors == {"INVALID_SCHEMA": 1}
@@ -242,7 +243,7 @@ def test_a_form_that_a_job_cannot_use_goes_to_quarantine(kind: str, form: str) -
         ({"kind": "nothing"}, "a job is one of"),
         ({"kind": "check", "mode": "BATCH"}, "mode is for updates"),
         ({"kind": "chunks", "repair": True}, "repair is for"),
-        ({"kind": "check", "tool_schemas": {}}, "tool_schemas is for calls"),
+        ({"kind": "check", "schemas": {}}, "schemas is for calls"),
         ({"kind": "values", "max_line": 0}, "max_line"),
         ({"kind": "values", "repair": ("nonsense",)}, "no such repair"),
     ],

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, PartialStream, Rebuilder
+from jsonrill.options import Mode
 from support import by, by_character, examples, pieces
 from support.costs import is_flat, is_linear
 from support.documents import is_prefix, loads, same, spoiled, texts
@@ -156,7 +157,7 @@ def test_a_schema_raises_no_false_alarm(near: Sloppy, data: Any) -> None:
 
 @examples(60)
 @given(any_text, st.sampled_from(["BATCH", "ONE-BY-ONE", "REALTIME"]), options, st.data())
-def test_p1_holds_for_updates(text: str, mode: str, options: Any, data: Any) -> None:
+def test_p1_holds_for_updates(text: str, mode: Mode, options: Any, data: Any) -> None:
     def ends(cut: list[str]) -> list[Any]:
         stream = PartialStream(mode, **options)
         found = [update for piece in cut for update in stream.feed(piece)] + stream.flush()

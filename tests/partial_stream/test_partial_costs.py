@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Limits, PartialStream, SSEEncoder, Update
+from jsonrill.options import Mode
 from support import by
 from support.costs import is_flat, is_linear
 from support.updates import MODES, run
@@ -27,7 +28,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-def drips(mode: str, shape: str, **options: Any) -> Any:
+def drips(mode: Mode, shape: str, **options: Any) -> Any:
     """For `is_flat`: a stream of this shape, of which a step feeds four characters more."""
 
     def start(size: int) -> Callable[[], list[Update]]:
@@ -43,14 +44,14 @@ def drips(mode: str, shape: str, **options: Any) -> Any:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", MODES)
-def test_time_is_linear(mode: str, shape: str) -> None:
+def test_time_is_linear(mode: Mode, shape: str) -> None:
     options: dict[str, Any] = {"entity": "colors"} if shape == "outside" else {}
     is_flat(drips(mode, shape, **options), large=60_000)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
-def test_time_is_linear_when_all_deltas_are_read(mode: str, shape: str) -> None:
+def test_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None:
     def start(size: int) -> Callable[[], object]:
         step = drips(mode, shape, send="delta")(size)
         return lambda: [update.to_dict() for update in step()]
@@ -59,13 +60,13 @@ def test_time_is_linear_when_all_deltas_are_read(mode: str, shape: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_end_is_linear(mode: str) -> None:
+def test_the_end_is_linear(mode: Mode) -> None:
     """In all modes and shapes, text in one piece and the end of the stream included."""
     for make in SHAPES.values():
         is_linear(partial(whole, mode, make), 2_000, bound=9)
 
 
-def whole(mode: str, make: Callable[[int], str], size: int) -> Callable[[], object]:
+def whole(mode: Mode, make: Callable[[int], str], size: int) -> Callable[[], object]:
     return partial(run, by(400, make(size)), mode)
 
 

@@ -6,11 +6,12 @@ import copy
 from typing import Any
 
 from jsonrill import PartialStream, Update, apply_delta
+from jsonrill.options import Mode
 
-MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+MODES: list[Mode] = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 
 
-def run(pieces: Any, mode: str, **options: Any) -> list[Update]:
+def run(pieces: Any, mode: Mode, **options: Any) -> list[Update]:
     stream = PartialStream(mode, **options)
     updates = [update for piece in pieces for update in stream.feed(piece)]
     return updates + stream.flush()

@@ -354,7 +354,7 @@ def test_a_text_is_refused_at_the_first_character_after_which_nothing_can_save_i
                 if not refused:
                     longer.append(text + char)
         # A sample that keeps every kind: exhaustive to the third character.
-        beginnings = longer if len(longer) < 1000 else longer[:: len(longer) // 400]
+        beginnings = longer if len(longer) < 1000 else longer[:: len(longer) // 200]
 
 
 def test_the_fragments_before_an_error_are_not_lost() -> None:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..options import TABLE, allow
 from . import (
     ag_ui,
     anthropic,
@@ -47,19 +48,15 @@ PROVIDERS: Final[dict[str, Provider]] = {
     "ag_ui": Provider(ag_ui.accepts, lambda: ag_ui.translate),
     "vercel": Provider(vercel.accepts, lambda: vercel.translate),
 }
+allow("provider", ["auto", *PROVIDERS])
 
 
 def translator(provider: str | Translate) -> Translate:
     """The translation of that name, `auto`, or one's own function."""
     if callable(provider):
         return provider
-    name = str(provider).lower().replace("-", "_")
-    if name == "auto":
-        return Auto()
-    if name not in PROVIDERS:
-        known = ", ".join(["auto", *PROVIDERS])
-        raise ValueError(f"provider is a function or one of {known}; not {provider!r}")
-    return PROVIDERS[name].translation()
+    name = TABLE["provider"].check(provider)
+    return Auto() if name == "auto" else PROVIDERS[name].translation()
 
 
 class Auto:

@@ -54,12 +54,7 @@ class TextSource:
     """Records → the one text they make: chunks joined, snapshots chunked, what a model said."""
 
     def __init__(self, options: StreamOptions) -> None:
-        self._chunker = Chunker(
-            eager=options.eager,
-            null=options.null,  # type: ignore[arg-type]
-            on_revision=options.on_revision,  # type: ignore[arg-type]
-            patience=options.patience,
-        )
+        self._chunker = Chunker(**options.of("chunks"))
         self._failed = False
 
     def feed(self, records: Sequence[Record]) -> str:
@@ -141,7 +136,7 @@ class TextRendering(Rendering):
 class Updates(TextRendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
-        self._stream = PartialStream(view.mode, send=view.send, **update_options(stream, view))  # type: ignore[arg-type]
+        self._stream = PartialStream(**update_options(stream, view))
 
     def _piece(self, text: str) -> list[str]:
         return [update.to_json() for update in self._stream.feed(text)] if text else []
@@ -157,7 +152,7 @@ class Fragments(TextRendering):
         super().__init__(stream)
         if stream.many and view.wire == "compact":
             raise ValueError("compact fragments are for one document, many is for several")
-        self._parser = Parser(**parser_options(stream))
+        self._parser = Parser(**stream.of("fragments"))
         self._many = stream.many
         self._told = 0
         self._encode: Callable[[list[Fragment]], list[Any]] = (
@@ -215,7 +210,7 @@ class Calls(Rendering):
     """Tool calls of a provider's events, as jsonrill's own events."""
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        calls = ToolCalls(stream.provider, schemas=stream.schemas)
+        calls = ToolCalls(**stream.of("calls"))
         self._events = ToolCallEvents(calls, compact=view.wire == "compact")
 
     def feed(self, records: Sequence[Record]) -> list[str]:
@@ -257,20 +252,10 @@ def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
         raise BadOption(str(error)) from error
 
 
-def parser_options(stream: StreamOptions) -> dict[str, Any]:
-    return {"repair": stream.repair, "many": stream.many, "duplicates": stream.duplicates}
-
-
 def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
-    return {
-        "entity": stream.entity if view.entity is None else view.entity,
-        "schema": stream.schema,
-        "document_schema": stream.document_schema,
-        "partial_numbers": stream.partial_numbers,
-        "early_literals": stream.early_literals,
-        "zero_values": stream.zero_values,
-        **parser_options(stream),
-    }
+    """The options of the stream, and those that the reader chose."""
+    chosen = {} if view.entity is None else {"entity": view.entity}
+    return {**stream.of("updates"), "mode": view.mode, "send": view.send, **chosen}
 
 
 def error_data(error: dict[str, Any]) -> str:

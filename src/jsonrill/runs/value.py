@@ -13,7 +13,7 @@ from ..store import Status, Store
 from ..toolcalls import ToolCall, ToolCalls
 from .options import StreamOptions
 from .records import End, Record, from_entry
-from .render import SourceFailed, TextSource, parser_options
+from .render import SourceFailed, TextSource
 
 BESIDE: Final = 64 * 1024
 
@@ -48,7 +48,7 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[str, int]
 
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
-    source, document = TextSource(options), Document(**parser_options(options))
+    source, document = TextSource(options), Document(**options.of("values"))
     error: dict[str, Any] | None = None
     try:
         document.feed(source.feed(records))
@@ -64,7 +64,7 @@ def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> 
 
 
 def _of_events(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
-    calls = ToolCalls(options.provider, schemas=options.schemas, keep=None)
+    calls = ToolCalls(**options.of("calls"), keep=None)
     for record in records:
         calls.feed(record.body)
     if end is not None:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import Limits
+from ..options import Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
+from ..parse.sink import Repair
 from ..providers import plain, translator
 from ..providers.deltas import (
     ABSENT,
@@ -20,7 +22,6 @@ from ..providers.deltas import (
     Finish,
     Result,
     Statement,
-    Translate,
 )
 from ..wire.fragment import CompactEncoder, Fragment, to_wire
 from .call import Status, ToolCall
@@ -121,13 +122,14 @@ class ToolCalls:
 
     def __init__(
         self,
-        provider: str | Translate = "auto",
+        provider: Provider = "auto",
         *,
-        schemas: Mapping[str, Any] | None = None,
+        schemas: Schemas = None,
         keep: int | None = 256,
-        repair: bool | Iterable[str] = False,
+        repair: Rules = False,
         limits: Limits | None = None,
     ) -> None:
+        check(schemas=schemas, keep=keep)
         self._translate = translator(provider)
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep
@@ -146,6 +148,11 @@ class ToolCalls:
     def calls(self) -> list[ToolCall]:
         """The calls that are kept, in order of appearance."""
         return [*self._calls.values()]
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: what was put right in the calls that are kept, call by call."""
+        return [repair for call in self._calls.values() for repair in call.repairs]
 
     def get(self, id: str) -> ToolCall | None:
         """The latest call of this id."""

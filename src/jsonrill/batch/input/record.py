@@ -13,6 +13,7 @@ from math import isfinite
 from typing import Any, Final, Literal
 
 from ...chunker import Chunker
+from ...options import of_stage
 from ...paths import Path, from_text, lookup
 from ...providers import PROVIDERS, text_of
 from ..errors import BadRecord
@@ -69,9 +70,7 @@ def texts(stream: Stream, job: Job) -> Iterator[str]:
 
 def chunker(job: Job) -> Chunker:
     """As the job wants it."""
-    return Chunker(
-        eager=job.eager, null=job.null, on_revision=job.on_revision, patience=job.patience
-    )
+    return Chunker(**of_stage("chunks", vars(job)))
 
 
 def _decoded(line: str | bytes) -> Any:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from ...errors import InvalidJSON, LimitExceeded, stream_error
 from ...paths import to_pointer
 from ...runs.options import StreamOptions, ViewOptions
-from ...runs.render import parser_options
 from ...toolcalls import ToolCall
 from ...wire.fragment import Fragment, to_wire
 from ...wire.parser import Parser
@@ -23,7 +22,7 @@ class AGUI(Talk):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
-        self._parser = Parser(**parser_options(stream))
+        self._parser = Parser(**stream.of("fragments"))
         self._run = {"threadId": view.thread or "thread", "runId": view.run or "run"}
 
     def begin(self) -> Iterator[Any]:

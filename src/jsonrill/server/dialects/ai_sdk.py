@@ -20,7 +20,7 @@ class AISDK(Talk):
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream, view)
-        self._updates = PartialStream(view.mode, **update_options(stream, view))
+        self._updates = PartialStream(**update_options(stream, view) | {"send": "data"})
         self._called = False
 
     def feed(self, records: Sequence[Record]) -> list[str]:

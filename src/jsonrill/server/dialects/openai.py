@@ -18,7 +18,8 @@ class OpenAI(Dialect):
     """Chat completion chunks as they came, on request with fragments beside the arguments."""
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        self._calls = ToolCalls("openai_chat", schemas=stream.schemas) if view.fragments else None
+        options = {**stream.of("calls"), "provider": "openai_chat"}
+        self._calls = ToolCalls(**options) if view.fragments else None
         self._compact = view.wire == "compact"
         # By identity: a call is kept with its encoder, so that no other takes its place.
         self._encoders: dict[int, tuple[ToolCall, CompactEncoder]] = {}

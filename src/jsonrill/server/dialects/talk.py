@@ -25,7 +25,7 @@ class Talk(Dialect):
         self._input = stream.input
         self._view = view
         self._source = TextSource(stream)
-        self._calls = ToolCalls(stream.provider, schemas=stream.schemas)
+        self._calls = ToolCalls(**stream.of("calls"))
         # By identity: the call is kept with what is known of it, so that no other takes its place.
         self._ids: dict[int, tuple[ToolCall, str]] = {}
         self._waiting: dict[int, list[str]] = {}

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from ...errors import JsonrillError, LimitExceeded
 from ...eventstream import SSEDecoder
-from ...runs.records import Input, Record
+from ...options import Input
+from ...runs.records import Record
 
 
 class BadBody(JsonrillError, ValueError):

@@ -19,9 +19,10 @@ from starlette.responses import JSONResponse, Response
 
 from ...errors import LimitExceeded
 from ...eventstream import SSEDecoder
+from ...options import Wire
 from ...runs.config import Config
 from ...runs.hub import Hub
-from ...runs.options import WIRES, BadOption, StreamOptions, ViewOptions
+from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
 from ...runs.positions import START
 from ...runs.records import CLOSED, End, Record
 from ...store import LogClosed, StoreError, StoreFull, UnknownStream
@@ -86,7 +87,7 @@ async def chat_completions(request: Request) -> Response:
 
 
 async def _relayed(
-    request: Request, hub: Hub, owner: str, came: httpx2.Response, wire: str
+    request: Request, hub: Hub, owner: str, came: httpx2.Response, wire: Wire | None
 ) -> Response:
     producer = secrets.token_hex(8)
     try:
@@ -188,11 +189,11 @@ def _parsed(request: Request, body: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _fragments(request: Request) -> str:
-    wire = request.headers.get("jsonrill-fragments", "")
-    if wire and wire not in WIRES:
-        raise BadOption(f"Jsonrill-Fragments is one of {', '.join(WIRES)}")
-    return wire
+def _fragments(request: Request) -> Wire | None:
+    wire = request.headers.get("jsonrill-fragments")
+    if wire and wire not in VIEW["wire"].choices:
+        raise BadOption(f"Jsonrill-Fragments is {VIEW['wire'].allowed}")
+    return wire or None  # type: ignore[return-value]
 
 
 def _error(status: int, message: str, code: str) -> Response:
