@@ -12,8 +12,9 @@ CORE_TESTS := tests/parse tests/wire tests/build \
 # And the stages that stand on it, of which none needs a server or a browser.
 STAGE_TESTS := tests/partial_stream tests/schema tests/chunker tests/providers tests/toolcalls \
   tests/test_eventstream.py tests/test_updates.py
-# Of these, what loads the clients of others.
-CLIENT_TESTS := tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py
+# Of these, what measures or loads the clients of others.
+SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \
+  tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py
 # A file stays in one process: what it starts, it starts once.
 PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
@@ -37,7 +38,7 @@ test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=tests/test_paths.
 	@$(if $(ARGS),,$(MAKE) --no-print-directory compiled)
 
 quick: .venv/.stamp-dev  ## the core and the stages, in one process and under half a minute
-	@TEST_QUICK=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) $(addprefix --ignore=,$(CLIENT_TESTS)) $(ARGS)
+	@TEST_QUICK=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) $(addprefix --ignore=,$(SLOW_TESTS)) $(ARGS)
 
 hard: .venv/.stamp-dev  ## the long proofs, and every property twenty times as often; wants a quiet machine
 	@$(BIN)/python tools/system_parts.py
