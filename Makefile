@@ -10,7 +10,7 @@ BIN := .venv/bin
 CORE_TESTS := tests/parse tests/wire tests/build \
   $(addprefix tests/test_,$(addsuffix .py,compiled paths streams))
 # And the stages that stand on it, of which none needs a server or a browser.
-STAGE_TESTS := tests/partial_stream tests/schema tests/chunker tests/providers tests/toolcalls \
+STAGE_TESTS := $(addprefix tests/,partial_stream schema chunker providers toolcalls dialects) \
   tests/test_eventstream.py tests/test_updates.py
 # Of these, what measures or loads the clients of others.
 SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \

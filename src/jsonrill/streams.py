@@ -1,7 +1,7 @@
 """The only file that knows sync from async: each function here takes either kind of iterable.
 
 A stage is a generator function of one piece (or `END`), so that it can yield what was good and
-then raise. `_drive` runs it over a source, lazily, and closes the source when the loop is left.
+then raise. `drive` runs it over a source, lazily, and closes the source when the loop is left.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from .options import (
 )
 from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
+from .providers.statements import Translate
+from .sources import AnswerText
 from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
 from .wire.parser import Parser
@@ -207,9 +209,7 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
         if text:
             yield text
 
-    # A model, like a mapping, can be iterated, but it is one snapshot.
-    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return drive(stage, (source,) if one else source)
+    return drive(stage, _events(source))
 
 
 @overload
@@ -243,9 +243,30 @@ def tool_calls(
             seen.add(update.message_id)
             yield update
 
-    # A model, like a mapping, can be iterated, but it is one snapshot.
-    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return drive(stage, (source,) if one else source)
+    return drive(stage, _events(source))
+
+
+@overload
+def content(
+    source: AsyncIterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
+) -> AsyncIterator[str]: ...
+@overload
+def content(
+    source: Iterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
+) -> Iterator[str]: ...
+def content(source: Any, *, choice: int = 0, provider: str | Translate = "auto") -> Any:
+    """The text of the answer in a provider's stream, piece by piece, for `values` and the others.
+
+    The source is what `tool_calls` takes; `provider` is that of `ToolCalls`. Reasoning and tool
+    calls are not part of the text; of several choices it is that of `choice`.
+    """
+    answer = AnswerText(provider, choice=choice)
+
+    def stage(event: Any) -> Iterator[str]:
+        if event is not END and (text := answer.feed(event)):
+            yield text
+
+    return drive(stage, _events(source))
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
@@ -326,6 +347,12 @@ def _paced(
     if isinstance(source, AsyncIterable):
         return _apace(stage, source, over, pace)
     return _space(stage, source, over, pace)
+
+
+def _events(source: Any) -> Any:
+    """The source; a model or a mapping can be iterated too, but it is one event or snapshot."""
+    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
+    return (source,) if one else source
 
 
 def _iterable(source: Any) -> Any:

@@ -206,9 +206,9 @@ def test_calls_are_those_of_the_stream() -> None:
     assert (call["id"], call["name"], call["status"]) == ("c1", "weather", "complete")
     assert call["args"] == {"city": "Lisbon"} and "raw" not in call
     assert summary.ok == 1 and summary.characters == 18
-    # The same events as the text of the answer.
-    values, _, _ = do(Job(kind="values"), {"id": 1, "events": events})
-    assert values[0]["value"] == {"city": "Lisbon"}
+    # They are not the text of the answer, and that is said.
+    values, bad, _ = do(Job(kind="values"), {"id": 1, "events": events})
+    assert not values and bad[0]["code"] == "NO_TEXT" and "calls" in bad[0]["message"]
 
 
 def test_calls_that_went_wrong_keep_their_text() -> None:

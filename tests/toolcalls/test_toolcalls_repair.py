@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jsonrill import ToolCall, ToolCallEvents, ToolCalls
-from jsonrill.providers.deltas import CallDelta, End, Finish, Statement
+from jsonrill.providers.statements import CallDelta, End, Finish, Statement
 from support import ROOT, cuttings
 from support.documents import same
 

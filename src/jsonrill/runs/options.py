@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..dialects import DIALECTS
 from ..options import (
     Input,
     Mode,
@@ -24,10 +25,7 @@ from ..options import (
     taken_by,
 )
 
-FORMATS: Final = (
-    *("updates", "fragments", "chunks", "calls", "raw"),
-    *("openai", "ai-sdk", "ag-ui"),
-)
+FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
 allow("format", FORMATS)
 
 STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
@@ -46,6 +44,7 @@ class StreamOptions:
         self.input: Input = given.get("input", "text")
         self.many: bool = given.get("many", False)
         self.lease: float | None = given.get("lease")
+        self.provider: str = given.get("provider", "auto")
 
     @classmethod
     def from_json(cls, given: Any) -> StreamOptions:

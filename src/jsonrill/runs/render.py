@@ -10,20 +10,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ..chunker import Chunker
+from ..dialects import DIALECTS, Event, Settings
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
-from ..server.content import content_of
+from ..sources import AnswerText
 from ..toolcalls import ToolCallEvents, ToolCalls
 from ..wire.fragment import CompactEncoder, Fragment, to_wire
 from ..wire.parser import Parser
 from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, Record
-
-DONE: Final = "[DONE]"
 
 
 class Rendering(ABC):
@@ -43,18 +42,12 @@ class Rendering(ABC):
         """The data of the last events."""
 
 
-class Dialect(Rendering):
-    """A rendering for other people's clients."""
-
-    closes = False
-    ids = False
-
-
 class TextSource:
     """Records → the one text they make: chunks joined, snapshots chunked, what a model said."""
 
     def __init__(self, options: StreamOptions) -> None:
         self._chunker = Chunker(**options.of("chunks"))
+        self._answer = AnswerText(options.provider)
         self._failed = False
 
     def feed(self, records: Sequence[Record]) -> str:
@@ -75,7 +68,7 @@ class TextSource:
             return record.body
         if record.input == "snapshots":
             return self._chunker.feed(record.body)
-        return content_of(record.body)
+        return self._answer.feed(record.body)
 
     def flush(self) -> str:
         if self._failed:
@@ -115,7 +108,7 @@ class TextRendering(Rendering):
         if self._over:
             return []
         if end.reason != "closed":
-            return [error_data(end.error())]
+            return self._error(end.error())
         try:
             return [*self._piece(self._source.flush()), *self._last()]
         except SourceFailed as failed:
@@ -124,7 +117,10 @@ class TextRendering(Rendering):
     def _failed(self, failed: SourceFailed) -> list[str]:
         events = self._piece(failed.text)
         self._over = True
-        return [*events, error_data(stream_error(failed.error))]
+        return [*events, *self._error(stream_error(failed.error))]
+
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [error_data(error)]
 
     @abstractmethod
     def _piece(self, text: str) -> list[str]: ...
@@ -232,22 +228,53 @@ class Raw(Rendering):
         return [] if end.reason == "closed" else [error_data(end.error())]
 
 
+class Dialect(TextRendering):
+    """A rendering for other people's clients: they read from the start and send no ids back."""
+
+    closes = False
+    ids = False
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream)
+        self._events = stream.input == "events"
+        self._stage = DIALECTS[view.format](
+            Settings(
+                calls=stream.of("calls"),
+                parser=stream.of("fragments"),
+                updates=update_options(stream, view),
+                fragments=bool(view.fragments),
+                compact=view.wire == "compact",
+                thread=view.thread,
+                run=view.run,
+            )
+        )
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        if not self._events:
+            return super().feed(records)
+        return [_data(event) for it in records for event in self._stage.feed(it.body)]
+
+    def _piece(self, text: str) -> list[str]:
+        return [_data(event) for event in self._stage.feed_json(text)] if text else []
+
+    def _last(self) -> list[str]:
+        return [_data(event) for event in self._stage.flush()]
+
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [_data(event) for event in self._stage.flush(error)]
+
+
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
     """The rendering that a reader asked for; BadOption if these options do not go together."""
-    from ..server.dialects import AGUI, AISDK, OpenAI
-
     makers: dict[str, Callable[[], Rendering]] = {
         "updates": lambda: Updates(stream, view),
         "fragments": lambda: Fragments(stream, view),
         "chunks": lambda: Chunks(stream),
         "calls": lambda: Calls(stream, view),
         "raw": Raw,
-        "openai": lambda: OpenAI(stream, view),
-        "ai-sdk": lambda: AISDK(stream, view),
-        "ag-ui": lambda: AGUI(stream, view),
     }
     try:
-        return makers[view.format]()
+        return makers[view.format]() if view.format in makers else Dialect(stream, view)
     except (ValueError, TypeError, JsonrillError) as error:
         raise BadOption(str(error)) from error
 
@@ -264,6 +291,11 @@ def error_data(error: dict[str, Any]) -> str:
 
 def _error_of(error: InvalidJSON | LimitExceeded) -> str:
     return error_data(stream_error(error))
+
+
+def _data(event: Event) -> str:
+    """The data of a dialect's event; what is text already is sent as it came."""
+    return one_line(event) if isinstance(event, str) else dumps(event)
 
 
 def one_line(body: str) -> str:

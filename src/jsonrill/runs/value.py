@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..build.document import Document
 from ..errors import InvalidJSON, LimitExceeded
 from ..parse.grammar import dumps
-from ..server.content import content_of
+from ..providers.statements import text_in
 from ..store import Status, Store
 from ..toolcalls import ToolCall, ToolCalls
 from .options import StreamOptions
@@ -65,11 +65,13 @@ def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> 
 
 def _of_events(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
     calls = ToolCalls(**options.of("calls"), keep=None)
+    text = ""
     for record in records:
-        calls.feed(record.body)
+        said = calls.reader.feed(record.body)
+        text += text_in(said)
+        calls.read(said)
     if end is not None:
         calls.flush()
-    text = "".join(content_of(record.body) for record in records)
     return {"text": text, "calls": [_call(call) for call in calls.calls]}
 
 

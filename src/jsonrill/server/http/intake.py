@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from typing import Any, Protocol
 
 from ...errors import JsonrillError, LimitExceeded
-from ...eventstream import SSEDecoder
+from ...eventstream import DONE, SSEDecoder
 from ...options import Input
 from ...runs.records import Record
 
@@ -105,7 +105,7 @@ class EventsIntake:
             raise BadBody(str(error), 413) from error
         records = []
         for event in events:
-            if event.data.strip() and not event.data.startswith("[DONE]"):
+            if event.data.strip() and not event.data.startswith(DONE):
                 records.append(one_record("events", event.data.encode(), "an event"))
         return records
 

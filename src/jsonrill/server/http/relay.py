@@ -18,8 +18,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...errors import LimitExceeded
-from ...eventstream import SSEDecoder
+from ...eventstream import DONE, SSEDecoder
 from ...options import Wire
+from ...providers import Reader
+from ...providers.statements import Ending
 from ...runs.config import Config
 from ...runs.hub import Hub
 from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
@@ -147,7 +149,8 @@ async def _generate(hub: Hub, stream: str, producer: str, came: httpx2.Response)
 async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) -> End:
     """How it ended. Appends name their position, so that one may be repeated."""
     decoder = SSEDecoder(limit=hub.config.record_bytes)
-    first, finished = 1, False
+    reader, ending = Reader(OPTIONS.provider), Ending()
+    first = 1
     chunks = came.aiter_bytes()
     try:
         while True:
@@ -156,12 +159,13 @@ async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) 
             if data is None:
                 break
             bodies = [event.data for event in decoder.feed(data) if event.data.strip()]
-            done = any(body.startswith("[DONE]") for body in bodies)
-            records = [Record("events", body) for body in bodies if not body.startswith("[DONE]")]
+            done = any(body.startswith(DONE) for body in bodies)
+            records = [Record("events", body) for body in bodies if not body.startswith(DONE)]
             if records:
                 await hub.append(stream, producer, records, first)
                 first += len(records)
-                finished = finished or any('"finish_reason":"' in _tight(r.body) for r in records)
+                for record in records:
+                    ending.feed(reader.feed(record.body))
             if done:
                 return CLOSED
     except TimeoutError:
@@ -172,13 +176,9 @@ async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) 
         return End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
     except (LogClosed, UnknownStream, StoreFull):
         return CLOSED  # it has its end already
-    if finished:
+    if ending.complete:
         return CLOSED
     return End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
-
-
-def _tight(body: str) -> str:
-    return body.replace('": "', '":"')
 
 
 def _parsed(request: Request, body: bytes) -> dict[str, Any] | None:
