@@ -29,7 +29,7 @@ from jsonrill import texts as text_of
 from jsonrill import values as values_of
 from support import by_character, cuttings, pieces
 from support.documents import is_prefix, merged, same, shown, texts, tokens, values
-from support.sources import as_list, collect, sources
+from support.sources import as_list, collect, sources, until
 
 Source = Callable[[Iterable[Any]], Any]
 
@@ -301,7 +301,7 @@ def test_a_break_closes_async_sources(stream: Any, make: Any) -> None:
         source = make(TEXT)
         async for _ in stream(source):
             break
-        await asyncio.sleep(0.01)
+        await until(lambda: source.closed)
         assert source.closed == 1
         other = make(TEXT)
         async with aclosing(stream(other)) as opened:

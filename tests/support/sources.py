@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -44,3 +44,11 @@ def collect(stream: Any) -> tuple[list[Any], Exception | None]:
     except Exception as error:
         return found, error
     return found, None
+
+
+async def until(true: Callable[[], object]) -> None:
+    """Lets the others run until it is true; whoever waits in vain finds out what is missing."""
+    for _ in range(500):
+        if true():
+            return
+        await asyncio.sleep(0.01)
