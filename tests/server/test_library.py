@@ -18,12 +18,13 @@ import jsonrill.schema
 from jsonrill import updates
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.server import Config, EventStreamResponse, create_app
+from support import SLACK
 
 
 def run_app(app: Any, work: Any) -> Any:
     async def main() -> Any:
         transport = httpx2.ASGITransport(app=app)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(20 * SLACK):
             async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
                 return await work(http)
 
@@ -129,7 +130,7 @@ class Client:
             await asyncio.Event().wait()
 
     async def ask(self, response: EventStreamResponse, method: str = "GET") -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(10 * SLACK):
             await response({"type": "http", "method": method}, self.receive, self.send)
 
     @property
