@@ -76,15 +76,16 @@ def batch(options: dict[str, Any], own: Own) -> None:
         typed = {name for name in own.context.params if source(name).name != "DEFAULT"}
         if typed - _OF_A_RUN:
             raise typer.BadParameter("--resume takes the job and its inputs from the folder")
-        _do(lambda tell: resumed(own.resume, **where, tell=tell), own.resume, own.json)
+        _do(lambda show: resumed(own.resume, **where, on_progress=show), own.resume, own.json)
         return
     kind, *paths = own.files or [""]
     if not paths or own.out is None:
         raise typer.BadParameter("what to do, at least one input, and --out FOLDER are needed")
     options |= {"field": own.field, "id_field": own.id_field, "max_line": bytes_of(own.max_line)}
     job = made(lambda: Work(Job(kind=kind, **options, **_schemas(kind, own.schema))).job)
-    more = {"format": own.format, "form": own.input, "shard_bytes": bytes_of(own.shard_size)}
-    _do(lambda tell: begun(job, paths, own.out, **where, **more, tell=tell), own.out, own.json)
+    where |= {"format": own.format, "input_format": own.input}
+    where |= {"shard_bytes": bytes_of(own.shard_size)}
+    _do(lambda show: begun(job, paths, own.out, **where, on_progress=show), own.out, own.json)
 
 
 command = flagged(batch, [*own_flags("batch"), *_options()], INPUTS, _schema)
