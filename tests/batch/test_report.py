@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -97,9 +96,7 @@ def report(summary: Summary, **more: object) -> Report:
 
 
 def test_whatever_a_log_says_is_escaped() -> None:
-    summary = Summary(streams=2)
-    for counts in (summary.errors, summary.quarantined, summary.repairs):
-        counts[NASTY] = 1
+    summary = Summary(streams=2, errors={NASTY: 1}, quarantined={NASTY: 1}, repairs={NASTY: 1})
     bad = {"file": NASTY, "line": 1, "code": NASTY, "message": NASTY}
     text = page(report(summary, failed={NASTY: NASTY}, samples=[bad]))
     assert "<script" not in text and Reader(text).text.count("alert") == 8
@@ -108,7 +105,7 @@ def test_whatever_a_log_says_is_escaped() -> None:
 
 def test_nothing_of_a_log_reaches_the_terminal_or_breaks_the_files() -> None:
     bad = {"file": "\x1b[2J\udcff.jsonl", "line": 1, "code": "NOT_JSON", "message": "\x9b1m\n"}
-    made = report(Summary(streams=1, quarantined=Counter(NOT_JSON=1)), samples=[bad])
+    made = report(Summary(streams=1, quarantined={"NOT_JSON": 1}), samples=[bad])
     assert r"\u001b[2J\udcff.jsonl line 1: \u009b1m\u000a" in made.to_text()
     assert made.to_text().encode() and page(made).encode()
     bad["message"] = "\u202egpj.exe"  # which would be read from right to left

@@ -14,7 +14,7 @@ from .input.line import Line, too_long
 from .input.record import read_line
 from .job import Job
 from .operations import Work
-from .output.summary import Summary
+from .output.summary import Summary, add_counts
 from .output.tally import Tally
 
 Write = Callable[[str], object]
@@ -46,7 +46,7 @@ def process_shard(
                 write(row)
                 summary.rows += 1
         except BadRecord as bad:
-            summary.quarantined[bad.code] += 1
+            add_counts(summary.quarantined, {bad.code: 1})
             quarantine(_quarantined(line, bad, job.keep, summary.rows - before))
     return summary
 

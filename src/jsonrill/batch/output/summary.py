@@ -7,7 +7,6 @@ of shards add up and a percentile is right within 12 %.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,7 +22,7 @@ class Spread:
     zeros: int = 0
     least: float | None = None
     most: float | None = None
-    steps: Counter[int] = field(default_factory=Counter)
+    steps: dict[int, int] = field(default_factory=dict)
 
     def add(self, measure: float) -> None:
         """Count one value, which is not negative."""
@@ -33,7 +32,7 @@ class Spread:
         if measure <= 0:
             self.zeros += 1
         else:
-            self.steps[math.floor(math.log10(measure) * STEPS)] += 1
+            add_counts(self.steps, {math.floor(math.log10(measure) * STEPS): 1})
 
     def merge(self, other: Spread) -> None:
         """Add the values of another spread."""
@@ -41,7 +40,7 @@ class Spread:
         self.zeros += other.zeros
         self.least = min(_known(self.least, other.least), default=None)
         self.most = max(_known(self.most, other.most), default=None)
-        self.steps.update(other.steps)
+        add_counts(self.steps, other.steps)
 
     def at(self, share: float) -> float | None:
         """The percentile: the value that a `share` of all values does not exceed."""
@@ -83,7 +82,7 @@ class Spread:
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Spread:
-        return cls(**{**given, "steps": Counter(dict(given["steps"]))})
+        return cls(**{**given, "steps": dict(given["steps"])})
 
 
 def edge(step: int) -> float:
@@ -110,16 +109,16 @@ class Summary:
     characters: int = 0
     pieces: int = 0
     after_error: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
-    quarantined: Counter[str] = field(default_factory=Counter)
-    repairs: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, int] = field(default_factory=dict)
+    quarantined: dict[str, int] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)
     first: dict[str, Spread] = field(default_factory=dict)
     last: dict[str, Spread] = field(default_factory=dict)
 
     @property
     def bad_lines(self) -> int:
         """The number of lines in quarantine."""
-        return self.quarantined.total()
+        return sum(self.quarantined.values())
 
     def merge(self, other: Summary) -> None:
         """Add the counts of another summary."""
@@ -128,6 +127,8 @@ class Summary:
                 mine = getattr(self, name)
                 for unit, spread in theirs.items():
                     mine.setdefault(unit, Spread()).merge(spread)
+            elif name in _BY_CODE:
+                add_counts(getattr(self, name), theirs)
             else:
                 setattr(self, name, getattr(self, name) + theirs)
 
@@ -143,16 +144,21 @@ class Summary:
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Summary:
         """The summary that `to_json` wrote."""
-        counts = {name: Counter(given[name]) for name in _BY_CODE}
         spreads = {
             name: {unit: Spread.from_json(one) for unit, one in given[name].items()}
             for name in _SPREADS
         }
-        return cls(**{**given, **counts, **spreads})
+        return cls(**{**given, **spreads})
 
 
 _BY_CODE: Final = ("errors", "quarantined", "repairs")
 _SPREADS: Final = ("first", "last")
+
+
+def add_counts(counts: dict[Any, int], more: Mapping[Any, int]) -> None:
+    """Add the counts of `more` to `counts`."""
+    for key, count in more.items():
+        counts[key] = counts.get(key, 0) + count
 
 
 def _known(*measures: float | None) -> list[float]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...parse.sink import Repair
 from ..input.record import Stream
-from .summary import Spread, Summary
+from .summary import Spread, Summary, add_counts
 
 
 @dataclass(slots=True)
@@ -73,8 +74,8 @@ class Tally:
         summary.characters += self.characters
         summary.after_error += self.after_error
         summary.ok += not self.errors
-        summary.errors.update({error["code"] for error in self.errors})
-        summary.repairs.update(repair.rule for repair in self.repairs)
+        add_counts(summary.errors, dict.fromkeys((error["code"] for error in self.errors), 1))
+        add_counts(summary.repairs, Counter(repair.rule for repair in self.repairs))
         for place, spreads in ((self.first, summary.first), (self.last, summary.last)):
             for unit, measure in self.waited(place).items() if place else ():
                 spreads.setdefault(unit, Spread()).add(measure)
