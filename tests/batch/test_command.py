@@ -151,7 +151,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     said, complaint = process.communicate(timeout=60)
     assert process.returncode == 130, complaint
     assert complaint.count("\n") == 1 and not said
-    assert re.search(r"stopped, with \d+ of \d+ shards done. Go on with: (.*)\n", complaint)
+    assert re.search(r"stopped, with \d+ of \d+ shards done. Continue with: (.*)\n", complaint)
     assert f"jsonrill batch --resume '{out}'" in complaint
     assert not any(map(logs.is_alive, workers)) and not (out / "tmp").exists()
     ran = batch("--resume", out, "--workers", 2)
