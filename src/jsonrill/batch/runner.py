@@ -94,6 +94,7 @@ def run(
     folder = folder_at(os.fspath(out))
     _need_free(folder)
     manifest = Manifest(job, files, size, format)
+    manifest.shards()  # a size that it refuses must not leave a folder behind
     with folder.locked():
         _need_free(folder)  # another run may have used it meanwhile
         folder.clean()
