@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..eventstream import DONE
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..partial_stream import PartialStream, Update
 from ..toolcalls import ToolCall
 from .chat import ChatDialect

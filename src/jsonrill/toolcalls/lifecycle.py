@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Limits
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..providers.fields import ABSENT
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
