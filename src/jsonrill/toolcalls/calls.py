@@ -153,10 +153,7 @@ class ToolCalls:
             self.ended = []
             self._evict()
         for statement in said:
-            if type(statement) is CallDelta:
-                self._call(statement)
-            else:
-                self._act(statement)
+            self._act(statement)
         return self._take()
 
     def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
@@ -192,10 +189,10 @@ class ToolCalls:
 
     def _act(self, statement: Statement) -> None:
         match statement:
-            case Text() | Reasoning() | Usage():
-                pass
             case CallDelta():
                 self._call(statement)
+            case Text() | Reasoning() | Usage():
+                pass
             case Begin(message):
                 for scope in self._identity.ended(None, None, except_for=message):
                     self._end(scope, None)
