@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-DONE = re.compile("Complete|Ended")
+DONE = re.compile("Complete|Closed")
 TWO_FRAMES = """() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
 })"""
@@ -63,12 +63,12 @@ class Shown:
     def choose(self, select: str, value: str, pane: int = 1) -> None:
         self.pane(pane).locator(f"select.{select}").select_option(value)
 
-    def paste(self, text: str, kind: str = "auto") -> None:
+    def paste(self, text: str, format: str = "auto") -> None:
         box = self.page.locator("#paste-box")
         if box.get_attribute("open") is None:
             box.locator("summary").click()
         self.page.locator("#paste").fill(text)
-        self.page.locator("#paste-kind").select_option(kind)
+        self.page.locator("#paste-format").select_option(format)
         self.page.locator("#paste-form .main").click()
 
     # ---- eyes ----
@@ -90,7 +90,7 @@ class Shown:
         text: str = self.page.locator("#raw").evaluate(
             """(raw) => {
                 const copy = raw.cloneNode(true);
-                for (const note of copy.querySelectorAll(".fault-note, .earlier")) note.remove();
+                for (const note of copy.querySelectorAll(".error-note, .earlier")) note.remove();
                 return copy.textContent;
             }"""
         )

@@ -153,7 +153,7 @@ def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
     shown.done()
     assert page.evaluate(place) == 0
     shown.speed(5)
-    shown.page.locator("#again").click()
+    shown.page.locator("#restart").click()
     shown.done()
     assert page.evaluate(place) > 0
 
@@ -289,7 +289,7 @@ def test_the_checks_find_what_is_wrong(shown: Shown) -> None:
     shown.page.evaluate(
         """() => {
             document.querySelector("#title").style.color = "#b8b4a8";
-            document.querySelector("#again").textContent = "";
+            document.querySelector("#restart").textContent = "";
             document.querySelector(".models").append(document.createElement("section"));
         }"""
     )
@@ -312,7 +312,7 @@ def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
     shown.model("invalid")
     shown.done()
     told = page.evaluate("told")
-    assert told[-1] == "Broken JSON: Ended, with an error"
+    assert told[-1] == "Broken JSON: Closed with an error"
     assert any(text.startswith("Error: expected a value") for text in told) and len(told) < 8
 
 
