@@ -1,4 +1,4 @@
-"""The page with simulated models: what is chosen streams, in every format, and survives."""
+"""The page with simulated models: every format, disconnecting, restarts of the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page under hands and keys: tree, search, copying, themes; what assistive tools find."""
+"""Mouse and keyboard: tree, search, copying, themes; accessibility."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .look import Shown
 
 @pytest.fixture
 def recipe(shown: Shown) -> Shown:
-    """The plain object, whole."""
+    """The plain object, complete."""
     shown.speed(5)
     shown.slide("#piece", 6)
     shown.model("recipe")

@@ -1,4 +1,4 @@
-"""A text of one's own is replayed: found out what it is, cut, paced, and moved through."""
+"""Replay of a pasted text: its format is detected, it is cut into pieces, played and scrubbed."""
 
 from __future__ import annotations
 

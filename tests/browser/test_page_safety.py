@@ -1,4 +1,4 @@
-"""Strangers' text on the page is text, whatever it says; a token is asked for and kept close."""
+"""Untrusted text is only ever text; a token is asked for and kept in memory."""
 
 from __future__ import annotations
 

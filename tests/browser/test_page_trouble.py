@@ -1,4 +1,4 @@
-"""What goes wrong is said where it belongs, and nothing that is not true any more stays."""
+"""Errors are shown where they belong, and nothing outdated stays on the page."""
 
 from __future__ import annotations
 

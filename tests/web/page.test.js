@@ -1,4 +1,4 @@
-/** Parts of the page that need no page: what is shown of a text, what a pasted one is, frames. */
+/** Parts of the page that need no DOM: escaping, detection of formats, frames, counters. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { Counters } from "../../src/jsonrill/web/page/subscription.js";
 import { detect, pieces, plan } from "../../src/jsonrill/web/page/replay.js";
 import { escapeText, formatBytes, formatCount, formatNumber, shorten, skipCharacters } from "../../src/jsonrill/web/page/escaping.js";
 
-test("what cannot be seen, or reorders, becomes a sign", () => {
+test("invisible and reordering characters are shown as their code points", () => {
   assert.equal(escapeText("plain tèxt 😀 \t\n"), "plain tèxt 😀 \t\n");
   assert.equal(escapeText("\u001b[31m\u0000\u007f\u0085"), "‹U+001B›[31m‹U+0000›‹U+007F›‹U+0085›");
   assert.equal(escapeText("a\u202eb\u2066c\u2069\u200f\u061c"), "a‹U+202E›b‹U+2066›c‹U+2069›‹U+200F›‹U+061C›");
@@ -15,7 +15,7 @@ test("what cannot be seen, or reorders, becomes a sign", () => {
   assert.equal(escapeText("\ud83d \ude00 😀"), "‹U+D83D› ‹U+DE00› 😀");
   assert.equal(escapeText("a\u{e0041}b"), "a‹U+E0041›b");
   assert.equal(escapeText("a\r\nb\r"), "a␍\nb␍");
-  // Joined emoji and letters that are written from right to left are what they are.
+  // Joined emoji and right-to-left letters stay as they are.
   assert.equal(escapeText("👩‍🚀 שלום مرحبا"), "👩‍🚀 שלום مرحبا");
 });
 
@@ -34,7 +34,7 @@ test("characters are counted as Python counts them", () => {
   assert.equal(skipCharacters("a😀b", 99), 4);
 });
 
-test("figures for people", () => {
+test("numbers are formatted for people", () => {
   assert.deepEqual([0, 999, 1000, 1234567].map(formatNumber), ["0", "999", "1\u202f000", "1\u202f234\u202f567"]);
   assert.deepEqual([12, 1200, 2_500_000].map(formatBytes), ["12 B", "1.2 kB", "2.5 MB"]);
   assert.equal(formatCount(1, "match", "matches"), "1 match");
@@ -75,7 +75,7 @@ for (const [text, format] of FORMATS) {
   });
 }
 
-test("the server says whether there are tool calls, of what is auto-detected and of what is chosen", async () => {
+test("the server is asked about tool calls, for detected and for chosen formats", async () => {
   const text = '{"messageStart":{}}\n{"contentBlockDelta":{"delta":{"toolUse":{}}}}';
   assert.deepEqual(await detect(text, "auto", recognise), { format: "events", calls: true });
   assert.deepEqual(await detect(text, "events", recognise), { format: "events", calls: true });
@@ -107,7 +107,7 @@ test("a plan says how to publish", () => {
   assert.equal(plan('{"choices":[]}', "events", 4, true).suits, "calls");
 });
 
-test("drawing is asked for once a frame, and goes on where it was not done", async () => {
+test("a frame is requested once, and again for painters that were not done", async () => {
   /** @type {(() => void)[]} */
   const asked = [];
   globalThis.requestAnimationFrame = (work) => asked.push(work);
@@ -128,7 +128,7 @@ test("drawing is asked for once a frame, and goes on where it was not done", asy
   assert.deepEqual(drawn, ["slow", "quick", "slow"]);
 });
 
-test("what comes again is counted from nothing, and never backwards", () => {
+test("restarted counters count from zero, and the rate is never negative", () => {
   const counters = new Counters();
   assert.equal(counters.rate, 0);
   for (let at = 1; at <= 500; at += 1) counters.count(String(at));
@@ -141,7 +141,7 @@ test("what comes again is counted from nothing, and never backwards", () => {
   assert.ok(counters.rate >= 0);
 });
 
-test("a long text is told by its ends, and no character is cut", () => {
+test("a long text is shortened to its ends, and no character is cut", () => {
   assert.equal(shorten("short"), "short");
   for (let odd = 0; odd < 2; odd += 1) {
     const told = shorten("x".repeat(odd) + "\u{1f30a}".repeat(400) + "x".repeat(odd));

@@ -1,4 +1,4 @@
-/** The page's tree says what the other receivers say, and does no more work than it must. */
+/** The page's tree gives the same values as the other receivers, and touches only what changed. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -179,7 +179,7 @@ export class Pane {
       ["events", formatNumber(events)],
       ["", `${formatNumber(rate)}/s`],
       ["", formatBytes(bytes)],
-      ["first event", first === null ? "–" : `${Math.round(first)} ms`],
+      ["first", first === null ? "–" : `${Math.round(first)} ms`],
       ["last id", lastId || "–"],
       ["reconnects", String(reconnects)],
       ["duplicates", String(duplicates), duplicates > 0],
