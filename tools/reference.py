@@ -1,7 +1,8 @@
 """Writes docs/reference.md: the API from its docstrings, the command line from its `--help`.
 
-Writes the tables of options in the other pages as well, between `<!-- options: STAGE -->` and
-`<!-- end of options -->`. `python tools/reference.py` writes, `--check` says what is stale.
+Writes the map of the folders in docs/design.md as well, and the tables of options between
+`<!-- options: STAGE -->` and `<!-- end of options -->`. `python tools/reference.py` writes,
+`--check` says what is stale.
 """
 
 from __future__ import annotations
@@ -144,9 +145,13 @@ def meaning(option: Option) -> str:
 
 
 def with_tables(text: str) -> str:
-    """A page with its tables of options as they should be."""
+    """A page with its tables of options, and the map of the folders, as they should be."""
     mark = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
-    return mark.sub(lambda found: f"{found[1]}\n{option_table(found[2])}\n{found[3]}", text)
+    text = mark.sub(lambda found: f"{found[1]}\n{option_table(found[2])}\n{found[3]}", text)
+    tree = "\n".join(
+        re.findall(r"^    ([a-z_]+(?:\.py|/) .*)$", jsonrill.__doc__ or "", re.MULTILINE)
+    )
+    return re.sub(r"(<!-- map -->\n```text\n).*?(```)", rf"\1{tree}\n\2", text, flags=re.DOTALL)
 
 
 if __name__ == "__main__":

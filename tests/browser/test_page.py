@@ -14,9 +14,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill.demo.models import models
-from server.processes import Server
-
-from .look import Shown
+from support.look import Shown
+from support.processes import Server
 
 MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE", "ALL-TOGETHER", "BATCH")
 
@@ -200,7 +199,9 @@ def test_another_format_is_chosen_while_it_is_cut(shown: Shown) -> None:
     shown.line("serves").wait_for()
     shown.page.locator("#disconnect").click()
     shown.choose("format", "delta")
-    expect(shown.pane().locator(".problem")).to_contain_text("resume to see the stream in this format")
+    expect(shown.pane().locator(".problem")).to_contain_text(
+        "resume to see the stream in this format"
+    )
     shown.speed(5)
     shown.page.locator("#resume").click()
     shown.line("minutes").wait_for()
