@@ -18,7 +18,7 @@ TWO_FRAMES = """() => new Promise((done) => {
 
 
 class Shown:
-    """One open page. `faults` lists the errors and warnings of the browser: it should stay empty."""
+    """One open page. `faults` lists errors and warnings of the browser: it should stay empty."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
