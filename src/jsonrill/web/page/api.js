@@ -2,7 +2,15 @@
 
 import { inBytes } from "../lib/connection.js";
 
-/** @typedef {{name: string, title: string, about: string, input: string, suits: string, pace: number}} Model */
+/**
+ * @typedef {object} Model a simulated model
+ * @property {string} name
+ * @property {string} title
+ * @property {string} about
+ * @property {string} input what it publishes: text, snapshots or events
+ * @property {string} suits the format that shows it best
+ * @property {number} pace pieces per second
+ */
 /** @typedef {{id: string, urls: Record<string, string>}} Handle */
 
 // Characters in one request that publishes records.

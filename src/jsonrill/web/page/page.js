@@ -24,7 +24,7 @@ import { askToken } from "./token.js";
  * @property {string} [every]
  */
 
-// The server accepts 16 MiB for a stream.
+// By default the server accepts 16 MiB for a stream.
 const MAX_TEXT = 15 * 2 ** 20;
 
 class Page {

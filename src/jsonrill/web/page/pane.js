@@ -26,7 +26,9 @@ import { stringify } from "../lib/values.js";
  * @property {(text: string) => void} announce
  */
 
-/** The query for each format. @type {Record<string, {format: keyof typeof RENDERERS} & Record<string, string>>} */
+/** @typedef {{format: keyof typeof RENDERERS} & Record<string, string>} Query */
+
+/** The query for each choice of format. @type {Record<string, Query>} */
 const FORMATS = {
   fragments: { format: "fragments" },
   compact: { format: "fragments", wire: "compact" },

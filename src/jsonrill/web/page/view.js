@@ -38,7 +38,7 @@ export class TreeView {
     this.selected = null;
     this.level = Infinity;
     this.lines = 0;
-    /** What the user opened or closed, by JSON Pointer: kept when the tree is built again. */
+    /** What the user opened or closed, by `placeOf`: kept when the tree is built again. */
     /** @type {Map<string, boolean>} */
     this._openedByUser = new Map();
     /** @type {TreeNode[]} */
@@ -397,6 +397,7 @@ function foldText(hidden, which) {
 }
 
 /**
+ * The keys from the root to a node, as one string.
  * @param {TreeNode} node
  * @returns {string}
  */
