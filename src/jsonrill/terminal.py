@@ -12,7 +12,7 @@ from rich.text import Text
 
 from .build.document import Document
 from .errors import InvalidJSON, LimitExceeded
-from .parse.grammar import dumps
+from .jsontext import dumps
 from .paths import Path
 
 CARET = "▌"

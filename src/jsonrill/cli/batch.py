@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
+from ..jsontext import dumps
 from ..options import BATCH_MODE, Option, Stage, offered
-from ..parse.grammar import dumps
 from .options import Own, bytes_of, flagged, json_file, made, own_flags, tool_schemas_of
 
 if TYPE_CHECKING:
