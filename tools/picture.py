@@ -20,7 +20,7 @@ if __name__ == "__main__":
     )
     show(pace=0.0, console=console, still=True)
     svg = console.export_svg(title="jsonrill demo", unique_id="jsonrill")
-    # The fonts would be fetched from elsewhere; every machine has a monospace one.
+    # The fonts would be loaded from another site; every machine has a monospace one.
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S)
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S).replace("Fira Code, ", "")
     (ROOT / "docs" / "demo.svg").write_text(svg, "utf8")

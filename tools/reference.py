@@ -49,7 +49,7 @@ def page() -> str:
 
 
 def entry(name: str) -> str:
-    """One public name: its signature, what it says of itself, and its members."""
+    """The section of one public name: its signature, its docstring, and its members."""
     thing = getattr(jsonrill, name)
     lines = [f"### `{name}`\n"]
     if isinstance(thing, type) and issubclass(thing, Exception):
@@ -65,7 +65,7 @@ def entry(name: str) -> str:
 
 
 def told(thing: Any) -> str:
-    """What a name that is neither class nor function is: a type, or a flag."""
+    """The section of a name that is neither class nor function: a type or a flag."""
     return "bool" if isinstance(thing, bool) else str(thing).replace("typing.", "")
 
 
@@ -85,7 +85,7 @@ def members(thing: type) -> list[str]:
 
 
 def own(member: Any) -> bool:
-    """A method, a property, or an attribute that says what it is."""
+    """The lines about a method, a property, or an attribute with a docstring."""
     if inspect.ismemberdescriptor(member):
         return bool(doc(member))
     return isinstance(member, property) or inspect.isfunction(member)
@@ -96,7 +96,7 @@ def signature(thing: Any) -> str:
         text = str(inspect.signature(thing))
     except (TypeError, ValueError):
         return "(…)"
-    # Annotations are texts, so they come in quotes.
+    # Annotations are strings, so the signature shows them in quotes.
     text = re.sub(r"""(: |-> )(['"])(.*?)\2(?=[,)= ]|$)""", r"\1\3", text.replace("jsonrill.", ""))
     text = re.sub(r"\bself(, )?", "", text)
     text = re.sub(r"<class '(\w+)'>", r"\1", text)
@@ -105,7 +105,7 @@ def signature(thing: Any) -> str:
 
 def doc(thing: Any) -> str:
     text = inspect.getdoc(thing) or ""
-    # A class without words of its own would show those of its base.
+    # A class without a docstring would show that of its base.
     return text + "\n" if text and text != object.__doc__ else ""
 
 
@@ -127,7 +127,7 @@ def help_of(command: str) -> str:
 
 
 def option_table(stage: str) -> str:
-    """The options of a stage; of `stream`, all that the server keeps with a stream."""
+    """The table of the options of a stage; for `stream`, of a stream of the server."""
     options = STREAM.values() if stage == "stream" else taken_by(stage)
     rows = [f"| `{it.name}` | {default(it)} | {meaning(it)} |" for it in options]
     return "\n".join(["| option | default | |", "| --- | --- | --- |", *rows, ""])
@@ -145,7 +145,7 @@ def meaning(option: Option) -> str:
 
 
 def with_tables(text: str) -> str:
-    """A page with its tables of options, and the map of the folders, as they should be."""
+    """The page with its tables of options and its map of the folders up to date."""
     mark = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
     text = mark.sub(lambda found: f"{found[1]}\n{option_table(found[2])}\n{found[3]}", text)
     tree = "\n".join(

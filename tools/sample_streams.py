@@ -16,7 +16,7 @@ WORDS = "tram hill river tiles market museum harbour garden bridge coffee sunset
 
 
 def value(chance: random.Random) -> dict[str, Any]:
-    """What a model may have answered."""
+    """An answer as a model might write it."""
     days = [
         {
             "city": chance.choice(CITIES),
@@ -40,7 +40,7 @@ def tokens(text: str, chance: random.Random) -> list[str]:
 
 
 def streams(count: int, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """So many streams: one in fifty is cut off, one in a hundred is no JSON."""
+    """`count` streams: one in fifty is cut off, one in a hundred is not JSON."""
     chance = random.Random(seed)
     for number in range(count):
         text = json.dumps(value(chance), ensure_ascii=False)

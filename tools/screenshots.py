@@ -22,13 +22,13 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "screenshots"
 MOST_BYTES = 200_000
-# Without colours at the edges of letters, a picture is half as large.
+# Without subpixel colours at the edges of letters, a picture is half as large.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-lcd-text"]
 SPEED = "(slider) => { slider.value = 1; slider.dispatchEvent(new Event('input')); }"
 
 
 class Shot(NamedTuple):
-    """A picture: how the page looks, and what is done before it is taken."""
+    """A screenshot: how the page looks, and what is done before it is taken."""
 
     name: str
     scheme: Literal["light", "dark"]
@@ -38,7 +38,7 @@ class Shot(NamedTuple):
 
 
 def until(page: Page, key: str) -> None:
-    """Wait for the line of this key."""
+    """Wait until the tree shows the line of this key."""
     page.locator(".row", has=page.locator(f".key:text-is('{key}')")).last.wait_for(timeout=60_000)
     page.wait_for_timeout(250)
 
@@ -128,8 +128,10 @@ Colour = tuple[int, ...]
 
 
 def with_palette(png: bytes) -> bytes:
-    """The picture in 256 colours: colours that are hardly different become one. A page has few, but
-    for the edges of letters, and a file with a palette is a third as large."""
+    """The picture with a palette of 256 colours; similar colours become one.
+
+    A page has few colours, apart from the edges of letters, and the file becomes a third as large.
+    """
     width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
     assert depth == 8 and kind in (2, 6), "an ordinary screenshot"
     step = 3 if kind == 2 else 4
@@ -144,7 +146,7 @@ def with_palette(png: bytes) -> bytes:
 
 
 def reduced(counts: Counter[Colour]) -> tuple[list[Colour], dict[Colour, int]]:
-    """256 colours, and which of them stands for each colour."""
+    """A palette of 256 colours, and the index in it of each colour of the picture."""
     alike: dict[Colour, Counter[Colour]] = {}
     for colour, count in counts.items():
         alike.setdefault(tuple(part >> 4 for part in colour), Counter())[colour] = count
@@ -174,7 +176,7 @@ def chunk(name: bytes, body: bytes) -> bytes:
 
 
 def unfiltered(data: bytes, length: int, step: int) -> list[bytearray]:
-    """The rows of a PNG, with the filter of each undone (RFC 2083, section 6)."""
+    """The rows of a PNG without their filters (RFC 2083, section 6)."""
     rows = []
     above = bytearray(length)
     for start in range(0, len(data), length + 1):

@@ -1,8 +1,8 @@
-"""Programs that some tests need and pip cannot bring: what is missing is installed, or named.
+"""Installs, or names, the programs that some tests need and pip cannot install.
 
-Run by `make test`. A part counts once the tests that need it are there (`needed_by`), so that
-nobody waits for a browser that no test opens. It is installed with apt by root on a machine that
-has apt-get; otherwise it is named with what is left out, which is a failure only when CI=true.
+`make test` runs this. A program is needed if the tests that use it exist (`needed_by`), so that
+nobody waits for a browser that no test opens. Root installs it with apt-get, if there is one;
+otherwise its name and the tests that will be skipped are printed, a failure only if CI=true.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Part(NamedTuple):
-    """A program: how it is called, which Debian package brings it, which tests need it."""
+    """A program: its command, its Debian package, and the tests that need it."""
 
     command: str
     package: str
@@ -49,7 +49,7 @@ def may_install() -> bool:
 
 
 def install(parts: Iterable[Part]) -> None:
-    """Try; whether it worked is seen by looking for the programs again."""
+    """Try to install; the caller looks for the programs again to see whether it worked."""
     packages = [part.package for part in parts]
     print(f"installing {', '.join(packages)} ...", flush=True)
     for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):

@@ -1,4 +1,4 @@
-"""Text of strangers on a terminal, and a document growing in it with a mark where it grows."""
+"""Untrusted text on a terminal, and a growing document with a caret where it grows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from rich.text import Text
 
 from .build.document import Document
 from .errors import InvalidJSON, LimitExceeded
+from .jsontext import dumps
 from .paths import Path
 
 CARET = "▌"
-# C1 controls, DEL, and the characters that change the direction of what is shown.
+# DEL, C1 controls, and characters that change the direction of text.
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def safe(text: str) -> str:
-    """JSON text in which everything that a terminal obeys is written as an escape."""
+    """JSON text with the characters that control a terminal written as escapes."""
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
@@ -47,13 +48,13 @@ def watched(
 
 
 def fitted(view: Text, height: int) -> Text:
-    """The end of the view, where it grows, when all of it is higher than the terminal."""
+    """The view, or its last lines, where it grows, if it is higher than the terminal."""
     lines = view.split("\n")
     return view if len(lines) <= height else Text("\n").join(lines[-height:])
 
 
 def rendered(value: Any, open_path: Path | None = None) -> Text:
-    """JSON with colours, indented, with a caret at the value that still grows."""
+    """The value as indented JSON with colours, and a caret in the value that still grows."""
     text = Text()
     _add(text, value, open_path, "")
     return text
@@ -69,7 +70,7 @@ def _add(text: Text, value: Any, open_path: Path | None, indent: str) -> None:
             text.append(CARET, "bold yellow")
     else:
         style = "magenta" if value is None or isinstance(value, bool) else "yellow"
-        text.append(_plain(value), style)
+        text.append(dumps(value), style)
 
 
 def _add_container(text: Text, value: Any, open_path: Path | None, indent: str) -> None:
@@ -92,12 +93,4 @@ def _add_container(text: Text, value: Any, open_path: Path | None, indent: str) 
 
 
 def _quoted(value: str) -> str:
-    from .jsontext import dumps
-
     return safe(dumps(value))
-
-
-def _plain(value: Any) -> str:
-    from .jsontext import dumps
-
-    return dumps(value)

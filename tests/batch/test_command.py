@@ -92,7 +92,7 @@ def test_the_report_may_be_json(tmp_path: Path) -> None:
         ([], "are needed"),
         (["check"], "are needed"),
         (["check", "HERE"], "--out"),
-        (["nonsense", "HERE", "--out", "OUT"], "a job is one of"),
+        (["nonsense", "HERE", "--out", "OUT"], "kind is one of"),
         (["check", "gone.jsonl", "--out", "OUT"], "gone.jsonl: No such file"),
         (["check", "HERE", "--out", "OUT", "--mode", "BATCH"], "mode is for updates"),
         (["updates", "HERE", "--out", "OUT", "--mode", "X"], "mode is one of"),
@@ -100,7 +100,7 @@ def test_the_report_may_be_json(tmp_path: Path) -> None:
         (["check", "HERE", "--out", "OUT", "--schema", "no:where"], "no:where"),
         (["check", "HERE", "--out", "OUT", "--schema", "a", "--schema", "b"], "one --schema"),
         (["check", "HERE", "--out", "OUT", "--shard-size", "big"], "a size is"),
-        (["check", "HERE", "--out", "OUT", "--shard-size", "0"], "at least one byte"),
+        (["check", "HERE", "--out", "OUT", "--shard-size", "0"], "at least 1 byte"),
         (["check", "HERE", "--out", "OUT", "--scheduler", "tcp://x"], "dask"),
         (["check", "HERE", "--resume", "OUT"], "from the folder"),
         (["--resume", "OUT", "--mode", "BATCH"], "from the folder"),
@@ -151,7 +151,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     said, complaint = process.communicate(timeout=60)
     assert process.returncode == 130, complaint
     assert complaint.count("\n") == 1 and not said
-    assert re.search(r"stopped, with \d+ of \d+ shards done. Go on with: (.*)\n", complaint)
+    assert re.search(r"stopped, with \d+ of \d+ shards done. Continue with: (.*)\n", complaint)
     assert f"jsonrill batch --resume '{out}'" in complaint
     assert not any(map(logs.is_alive, workers)) and not (out / "tmp").exists()
     ran = batch("--resume", out, "--workers", 2)

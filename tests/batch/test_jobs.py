@@ -240,7 +240,7 @@ def test_a_form_that_a_job_cannot_use_goes_to_quarantine(kind: str, form: str) -
 @pytest.mark.parametrize(
     "options, said",
     [
-        ({"kind": "nothing"}, "a job is one of"),
+        ({"kind": "nothing"}, "kind is one of"),
         ({"kind": "check", "mode": "BATCH"}, "mode is for updates"),
         ({"kind": "chunks", "repair": True}, "repair is for"),
         ({"kind": "check", "schemas": {}}, "schemas is for calls"),

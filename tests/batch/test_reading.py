@@ -201,7 +201,7 @@ def test_all_that_is_missing_is_named_at_once(tmp_path: Path) -> None:
         find_files(gone)
     for name in ("gone.jsonl: No such file", "no*.jsonl", "has no files"):
         assert name in str(caught.value)
-    with pytest.raises(InputError, match="nothing to read"):
+    with pytest.raises(InputError, match="no input files"):
         find_files([])
 
 
@@ -253,7 +253,7 @@ def test_shards_are_the_same_for_the_same_files() -> None:
 
 
 def test_compressed_files_and_events_are_not_cut() -> None:
-    shards = cut([fake("a", 10**6, "gzip"), fake("b", 10**6)._replace(form="sse")], 1000)
+    shards = cut([fake("a", 10**6, "gzip"), fake("b", 10**6)._replace(input_format="sse")], 1000)
     assert [len(shard.segments) for shard in shards] == [1, 1]
     assert [shard.name for shard in shards] == ["part-00000", "part-00001"]
 

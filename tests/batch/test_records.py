@@ -52,15 +52,15 @@ def test_each_form_is_text(record: Any, form: str, joined: str) -> None:
         ("null", "NOT_A_STREAM", "not null"),
         ({"id": 1}, "NOT_A_STREAM", "--field"),
         (EVENT, "NOT_A_STREAM", "all events of a stream into one line"),
-        ({"chunks": "x"}, "NOT_A_STREAM", '"chunks" is a list, not a text'),
+        ({"chunks": "x"}, "NOT_A_STREAM", '"chunks" must be a list, not a string'),
         ({"chunks": ["x", None]}, "NOT_A_STREAM", "not null"),
         ({"chunks": ["x", 1]}, "NOT_A_STREAM", "not a number"),
         ({"text": ["x"]}, "NOT_A_STREAM", "not a list"),
-        ({"id": {}, "text": "x"}, "NOT_A_STREAM", "an id is"),
-        ({"id": True, "text": "x"}, "NOT_A_STREAM", "not a truth value"),
+        ({"id": {}, "text": "x"}, "NOT_A_STREAM", "the id must be"),
+        ({"id": True, "text": "x"}, "NOT_A_STREAM", "not a boolean"),
         ({"text": "x", "times": [1.79e308]}, "NOT_A_STREAM", "a list of seconds"),
         ({"chunks": ["1", "2"], "times": [-1e308, 1e308]}, "NOT_A_STREAM", "a list of seconds"),
-        ({"text": "x", "times": [1], "start": -1e300}, "NOT_A_STREAM", '"start" is a number'),
+        ({"text": "x", "times": [1], "start": -1e300}, "NOT_A_STREAM", '"start" must be a number'),
         ({"text": "x", "times": [1, 2]}, "NOT_A_STREAM", "2 times for 1 text"),
         ({"text": "x", "times": ["1"]}, "NOT_A_STREAM", "list of seconds"),
         ({"text": "x", "times": [10**400]}, "NOT_A_STREAM", "list of seconds"),
@@ -94,7 +94,7 @@ def test_a_field_of_another_name_is_recognised(found: Any, form: str) -> None:
     assert (stream.form, stream.id) == (form, 7)
     with pytest.raises(BadRecord, match="nothing at response.gone"):
         read(record, field="response.gone")
-    with pytest.raises(BadRecord, match="a text or a list"):
+    with pytest.raises(BadRecord, match="a string or a list"):
         read(record, field="request")
 
 

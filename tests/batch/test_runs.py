@@ -220,10 +220,10 @@ def test_a_file_that_goes_away_fails_its_shard_alone(tmp_path: Path) -> None:
             os.unlink(paths[1])
 
     out = str(tmp_path / "out")
-    report = run(VALUES, paths, out, workers=0, shard_bytes=150, tell=vanish)
+    report = run(VALUES, paths, out, workers=0, shard_bytes=150, on_progress=vanish)
     assert list(report.failed) == ["part-00001"] and "No such file" in report.failed["part-00001"]
     assert report.summary.streams == 10 and "FAILED" in report.to_text()
-    with pytest.raises(InputError, match="not those that the run began with: .*No such file"):
+    with pytest.raises(InputError, match="have changed since the run was started: .*No such file"):
         resume(out)
     Path(paths[1]).write_bytes(kept)
     with pytest.raises(InputError, match=r"b\.jsonl has changed.*another folder"):
@@ -284,9 +284,9 @@ def test_ctrl_c_stops_and_can_be_resumed(
     for workers in (0, 2):
         with pytest.raises(Interrupted, match=r"[0-9]+ of 16 shards done"):
             if workers:
-                resume(out, workers=workers, tell=lambda progress: stop(Progress(0, 0, 3)))
+                resume(out, workers=workers, on_progress=lambda progress: stop(Progress(0, 0, 3)))
             else:
-                run(CHECK, [str(streams)], out, workers=0, shard_bytes=100_000, tell=stop)
+                run(CHECK, [str(streams)], out, workers=0, shard_bytes=100_000, on_progress=stop)
         assert not (tmp_path / "out" / "tmp").exists()
     resume(out, workers=0)
     assert results(tmp_path / "out") == whole
@@ -299,7 +299,7 @@ def test_progress_counts_up_to_the_end(streams: Path, tmp_path: Path) -> None:
         seen.append((progress.bytes_done, progress.streams, progress.left or 0.0))
 
     size = streams.stat().st_size
-    run(CHECK, [str(streams)], str(tmp_path / "o"), workers=1, shard_bytes=size, tell=tell)
+    run(CHECK, [str(streams)], str(tmp_path / "o"), workers=1, shard_bytes=size, on_progress=tell)
     assert seen[-1][:2] == (size, 1500)
     assert [found[0] for found in seen] == sorted(found[0] for found in seen)
     # Within a shard, too.
@@ -460,7 +460,7 @@ def test_what_somebody_keeps_in_a_folder_stays(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="pipe is no file"):
+    with pytest.raises(InputError, match="pipe is not a regular file"):
         run(CHECK, [str(tmp_path / "pipe")], str(tmp_path / "out"), workers=0)
 
 
@@ -492,7 +492,7 @@ def test_a_long_quarantine_is_put_together_line_by_line(
 def test_who_looks_on_is_told_at_once(tmp_path: Path) -> None:
     path, seen = log(tmp_path / "a.jsonl", GOOD), list[int]()
     out = str(tmp_path / "out")
-    run(CHECK, [str(path)], out, workers=0, tell=lambda now: seen.append(now.shards_done))
+    run(CHECK, [str(path)], out, workers=0, on_progress=lambda now: seen.append(now.shards_done))
     assert seen == [0, 1]
 
 
@@ -504,7 +504,7 @@ def test_ctrl_c_does_not_reach_workers(streams: Path, tmp_path: Path) -> None:
             if "jsonrill.batch.engines.worker" in logs.name_of(child):
                 groups.add(os.getpgid(child))
 
-    run(CHECK, [str(streams)], str(tmp_path / "out"), workers=1, tell=tell)
+    run(CHECK, [str(streams)], str(tmp_path / "out"), workers=1, on_progress=tell)
     assert groups and os.getpgid(0) not in groups
 
 

@@ -1,18 +1,17 @@
-"""Millions of recorded streams: converted, validated, checked, on one machine or on Dask.
+"""Converts, validates or checks millions of recorded streams, on one machine or on Dask.
 
-`run` does a `Job` on files and leaves rows, a quarantine and a `Report` in a folder; `resume` goes
-on after whatever stopped it. `process_shard` is the work itself, for an engine of one's own: lines
-in, rows out, a `Summary` at the end.
+`run` does a `Job` on files and writes rows, a quarantine and a `Report` into a folder; `resume`
+continues a run that was stopped. `process_shard` is the work alone, for an engine of your own:
+lines in, rows out, a `Summary` at the end.
 
-record.py   a line → a stream, in any of its forms
-work.py     a stream → rows, one function for each kind of job; judged.py, tally.py: its parts
-shard.py    lines → rows, quarantine and summary; pure
-reading.py  files → lines: ranges, event streams; archives.py: .gz, .zst
-plan.py     inputs → files → shards
-task.py     one shard, from its files to its record
-engine.py, local.py, cluster.py, worker.py   who does the shards, and what if they die
-folder.py, manifest.py, run.py               what is kept, so that nothing is done twice or lost
-summary.py, report.py, page.py               what it came to
+job.py         what is to be done with each stream
+operations.py  a stream → rows: one function for each kind of job
+shard.py       lines → rows, quarantine and summary; no files
+plan.py        inputs → files → shards; manifest.py: what was planned and what is done
+runner.py      run and resume
+input/         files → lines → streams
+engines/       who does the shards, and what happens when workers die
+output/        the folder, the formats of rows, the summary and the report
 """
 
 from .errors import BatchError, InputError, Interrupted, OutputError

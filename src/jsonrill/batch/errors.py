@@ -1,10 +1,10 @@
-"""What goes wrong in a batch, apart from the streams themselves.
+"""Errors of a run; errors in a stream are part of its rows.
 
-BatchError                the run cannot begin or go on; the message says why and what to do
-├── InputError            an input cannot be read (now): its shard is tried again, then failed
-├── OutputError           what was made cannot be written: the run stops, what is done stays
-└── Interrupted           somebody wanted it to stop
-BadRecord                 a line that is no stream; it goes to the quarantine
+BatchError                the run cannot start or continue; the message says why and what to do
+├── InputError            an input cannot be read: its shard is tried again, then it fails
+├── OutputError           the output cannot be written: the run stops, shards that are done stay
+└── Interrupted           the run was stopped
+BadRecord                 a line is no stream; it goes to quarantine
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..errors import JsonrillError
 
 
 class BatchError(JsonrillError):
-    """The run cannot begin or go on."""
+    """The run cannot start or continue."""
 
 
 class InputError(BatchError):
@@ -21,15 +21,15 @@ class InputError(BatchError):
 
 
 class OutputError(BatchError):
-    """What was made cannot be written."""
+    """The output cannot be written."""
 
 
 class Interrupted(BatchError):
-    """The run was asked to stop; `--resume` goes on."""
+    """The run was stopped; `resume` continues it."""
 
 
 class BadRecord(JsonrillError):
-    """A line that cannot be read as a stream. `code` is what the report counts."""
+    """A line cannot be read as a stream. The report counts these by `code`."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Files here and on other file systems: which is which, and whether one has changed."""
+"""Local files and files of other file systems (fsspec): their versions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from .errors import InputError
 
 
 def is_remote(path: str) -> bool:
+    """True for a URL such as s3://bucket/key."""
     return "://" in path
 
 
 def version_of(stat: os.stat_result) -> str:
-    """What changes when a local file does."""
+    """A text that changes when a local file changes."""
     return f"{stat.st_size}-{stat.st_mtime_ns}"
 
 
 def remote(path: str) -> Any:
-    """The file system of a path like s3://..."""
+    """The fsspec file system of a URL."""
     try:
         import fsspec
     except ModuleNotFoundError as missing:
@@ -32,5 +33,5 @@ def remote(path: str) -> Any:
 
 
 def remote_version(store: Any, path: str) -> str:
-    """What changes when a file of that file system does."""
+    """A text that changes when a file of that file system changes."""
     return str(store.ukey(path))

@@ -1,14 +1,14 @@
-"""What is to be done with each stream. A job is plain data: for workers, and for the manifest.
+"""The job: what is to be done with each stream. It is JSON, for workers and for the manifest.
 
-What an option means is known by the part of jsonrill that has it; here they are only refused where
-they would have no effect.
+The stages of jsonrill know what their options mean; a job only refuses an option that would have
+no effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from ..errors import Limits
@@ -27,8 +27,8 @@ from ..options import (
 from ..parse.lenient.rules import rule_names
 from ..paths import from_text
 
-# Whose options a job has: those of its stages, and of the check of a document by a schema. Any
-# text may come as snapshots.
+# The stages whose options a kind of job takes. Any text may come as snapshots, hence "chunks";
+# "checked" is the validation of a document by a schema.
 STAGES: Final[dict[str, tuple[str, ...]]] = {
     "calls": ("calls",),
     "check": ("values", "chunks", "checked"),
@@ -41,16 +41,16 @@ STAGES: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """`kind` says what is made of a stream, the rest how; all of it is JSON.
+    """What to make of each stream (`kind`), and the options for it.
 
-    `values` the last value, `updates` and `fragments` one row each, `chunks` the texts that
-    snapshots make, `calls` the tool calls, `check` whether it ends in valid JSON, where it broke,
-    and how long the first value took.
+    `values` writes the last value, `updates` and `fragments` one row for each, `chunks` the chunks
+    that snapshots make, `calls` the tool calls, and `check` whether the stream is valid JSON, where
+    it is not, and how long the first value took.
 
     `schema` is a JSON Schema, or `"module:Name"` of a pydantic type that workers can import: of
     the document (`values`, `check`) or of one entity (`updates`). `field` and `id_field` are paths
-    in a line, for logs with names of their own. A line longer than `max_line` bytes is put into
-    quarantine, of which `keep` bytes of each line are kept.
+    in a line, for logs with other names. A line longer than `max_line` bytes goes to quarantine,
+    which keeps the first `keep` bytes of a line.
     """
 
     kind: str
@@ -78,14 +78,14 @@ class Job:
 
     def __post_init__(self) -> None:
         if self.kind not in STAGES:
-            raise ValueError(f"a job is one of {', '.join(STAGES)}; not {self.kind!r}")
+            raise ValueError(f"kind is one of {', '.join(STAGES)}, not {self.kind!r}")
         if self.max_line < 1 or self.keep < 0:
-            raise ValueError("max_line is at least 1 byte, and keep is not negative")
+            raise ValueError("max_line must be at least 1, and keep at least 0")
         given = self._given()
         for option in offered("batch"):
             kinds = jobs_of(option)
             if option.name in given and self.kind not in kinds:
-                raise ValueError(f"{option.name} is for {', '.join(kinds)}; not {self.kind}")
+                raise ValueError(f"{option.name} is for {', '.join(kinds)}, not for {self.kind}")
             option.check(getattr(self, option.name))
         for path in (self.field, self.id_field):
             if path is not None:
@@ -94,7 +94,7 @@ class Job:
             object.__setattr__(self, "repair", tuple(sorted(rule_names(self.repair))))
 
     def _given(self) -> set[str]:
-        """The options that are not what they are by themselves."""
+        """The names of options that differ from their defaults."""
         return {
             option.name
             for option in fields(self)
@@ -102,7 +102,7 @@ class Job:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """What was asked for, as JSON."""
+        """The job as JSON, without options that have their defaults."""
         shown = {name: getattr(self, name) for name in sorted(self._given())}
         if "limits" in shown:
             shown["limits"] = {name: getattr(self.limits, name) for name in Limits.__slots__}
@@ -112,7 +112,7 @@ class Job:
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Job:
-        """The same job again."""
+        """The job that `to_json` wrote."""
         options = dict(given)
         if "limits" in options:
             options["limits"] = Limits(**options["limits"])
@@ -122,21 +122,17 @@ class Job:
 
 
 def jobs_of(option: Option) -> list[str]:
-    """The kinds of jobs that take an option."""
+    """The kinds of job that take an option."""
     return [kind for kind, stages in STAGES.items() if not set(stages).isdisjoint(option.stages)]
 
 
 def resolved(schema: Any) -> Any:
-    """A schema as `Schema` takes it: one that is named is imported."""
+    """The schema as `Schema` takes it; a type that is named is imported."""
     if not isinstance(schema, str):
         return schema
-    module, colon, name = schema.partition(":")
-    if not colon:
+    if ":" not in schema:
         raise ValueError(f'a schema is JSON Schema or "module:Name", not {schema!r}')
     try:
-        found = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        return resolve_name(schema)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"schema {schema!r}: {error}") from error
-    return found

@@ -1,7 +1,7 @@
-"""What a run was asked to do, written before it begins, and what is done of it.
+"""The plan of a run, written before it starts, and the records of shards that are done.
 
-`manifest.json` has the job and the inputs as they were; each shard that is done leaves a record of
-its own in `done/`, so that nothing has to be appended and any process may die at any time.
+`manifest.json` has the job and the inputs as they were. Each shard that is done writes one record
+of its own into `done/`: no file is appended to, so that any process may die at any time.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .job import Job
 from .output.folder import DONE, MANIFEST, Folder
 from .plan import File, Shard, cut, find_files
 
-VERSION: Final = 1
+VERSION: Final = 2
 QUARANTINED: Final = "quarantine.jsonl"
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The whole of a run, from which its shards follow."""
+    """Job, input files and formats of a run; its shards follow from them."""
 
     job: Job
     files: list[File]
@@ -32,7 +32,7 @@ class Manifest:
     format: str = "jsonl"
 
     def shards(self) -> list[Shard]:
-        """The same ones every time."""
+        """The shards, the same ones every time."""
         return cut(self.files, self.shard_size)
 
     def to_json(self) -> dict[str, Any]:
@@ -49,25 +49,25 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: Folder) -> Manifest:
-        """That of a run which has begun in this folder."""
+        """The manifest of the run in this folder; `BatchError` if there is none."""
         found = folder.read(MANIFEST)
         if found is None:
-            raise BatchError(f"{folder.path} has no {MANIFEST}: there is no run to go on with")
+            raise BatchError(f"{folder.path} has no {MANIFEST}: there is no run to resume")
         try:
             given = json.loads(found)
             if given["version"] != VERSION:
-                raise BatchError(f"{folder.path} is of another version of jsonrill")
+                raise BatchError(f"{folder.path} was written by another version of jsonrill")
             files = [File(**file) for file in given["files"]]
             return cls(Job.from_json(given["job"]), files, given["shard_size"], given["format"])
         except (ValueError, KeyError, TypeError) as error:
             raise BatchError(f"{folder.path}/{MANIFEST} cannot be read: {error}") from error
 
     def check_inputs(self) -> None:
-        """Are the inputs still what they were?"""
+        """`InputError` if an input has changed since the run was planned."""
         changed = []
         for file in self.files:
             try:
-                now = find_files([file.path], file.form)[0]
+                now = find_files([file.path], file.input_format)[0]
             except InputError as error:
                 changed.append(str(error))
                 continue
@@ -76,14 +76,14 @@ class Manifest:
         if changed:
             more = f"; and {len(changed) - 5} more" if len(changed) > 5 else ""
             raise InputError(
-                "the inputs are not those that the run began with: "
+                "the inputs have changed since the run was started: "
                 + "; ".join(changed[:5])
-                + f"{more}. Put them back, or begin a new run in another folder"
+                + f"{more}. Put them back, or start a new run in another folder"
             )
 
 
 def done_of(folder: Folder, manifest: Manifest, shards: list[Shard]) -> dict[int, dict[str, Any]]:
-    """The records of shards that are done and whose files are there."""
+    """By index, the records of shards that are done and whose files are complete."""
     names = set(folder.names(DONE))
     found = {}
     for shard in shards:
@@ -95,7 +95,7 @@ def done_of(folder: Folder, manifest: Manifest, shards: list[Shard]) -> dict[int
             found[shard.index] = record
     if len(found) == len(shards) and folder.size(QUARANTINED) is not None:
         return found
-    # Before they are put together, each has its own quarantine.
+    # Until the quarantine is gathered in one file, each shard needs its own.
     return {index: record for index, record in found.items() if _has_quarantine(folder, record)}
 
 
@@ -114,9 +114,10 @@ def _has_quarantine(folder: Folder, record: dict[str, Any]) -> bool:
 
 
 def gather_quarantine(folder: Folder, shards: list[Shard], done: dict[int, dict[str, Any]]) -> None:
-    """All that is in quarantine in one file, with line numbers counted from the file's beginning.
+    """Gather the quarantine of all shards in one file, with line numbers of the input file.
 
-    A shard that begins within a file cannot know how many lines are before it; together they do.
+    A shard that starts in the middle of a file does not know how many lines come before it, so
+    its line numbers are added up here.
     """
     if all(record["quarantine"] is None for record in done.values()):
         folder.remove(QUARANTINED)
@@ -129,7 +130,7 @@ def gather_quarantine(folder: Folder, shards: list[Shard], done: dict[int, dict[
 
 
 def first_quarantined(folder: Folder, count: int = 10) -> list[dict[str, Any]]:
-    """Some of what is in quarantine, without the text: for the report."""
+    """The first rows of the quarantine without their text, for the report."""
     rows = [json.loads(line) for line in islice(folder.lines(QUARANTINED), count)]
     return [{name: value for name, value in row.items() if name != "text"} for row in rows]
 

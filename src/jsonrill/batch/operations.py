@@ -1,7 +1,7 @@
-"""One stream → its rows: a function for each kind of job, over the stages of jsonrill.
+"""One stream → its rows: a function for each kind of job, on top of the stages of jsonrill.
 
-A row is JSON text. Streams that are not valid JSON are no failure here: their rows tell what was
-good and the error, and the tally counts it.
+A row is JSON text. An error in a stream is no failure of the job: its rows have what was valid and
+the error, and the tally counts it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .output.tally import Tally
 
 
 class Work:
-    """A job made ready: schemas are compiled once, and wrong options are refused here."""
+    """A job with its schemas compiled; `ValueError` for options that a stage refuses."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -56,34 +56,36 @@ class Work:
         return options
 
     def _compiled(self, schema: Any) -> Any:
-        """Compiled once: one schema, or one for each name of an entity."""
+        """The compiled schema, or one for each name of an entity."""
         names = set(Entities(self.job.entity).names)
         if isinstance(schema, dict) and schema and schema.keys() <= names:
             return {name: Schema(resolved(one)) for name, one in schema.items()}
         return Schema(schema)
 
     def calls(self) -> ToolCalls:
-        # The `keep` of a job is another: bytes of a line in quarantine.
+        """What reads the calls of one stream."""
+        # The `keep` of a job is another option: bytes of a line in quarantine.
         return ToolCalls(**{**self.options["calls"], "schemas": self.tools, "keep": None})
 
     def document(self) -> Document | Judged:
-        """What reads one text."""
+        """What reads the text of one stream."""
         options = self.options["values"]
         return Document(**options) if self.schema is None else Judged(self.schema, options)
 
     def rows(self, stream: Stream, tally: Tally) -> Iterator[str]:
-        """The rows of one stream; what they tell is counted in the tally."""
+        """The rows of one stream; the tally gets its measures, errors and repairs."""
         return self._rows(self, stream, tally)
 
 
-# What may be wrong with a stream.
+# The errors that a stream may have.
 ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, InvalidSchema)
 
 
 def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
-    """Read the text of a stream to its end or to its error, measuring.
+    """Read the text of a stream to its end or its error, and measure it.
 
-    This is where the time goes, once for each piece: hence two loops, and lengths only at the end.
+    Most of the time of a job is spent here, for each piece: hence two loops, before and after the
+    first value, and lengths are added up only at the end.
     """
     document = work.document()
     feed = document.feed
@@ -117,7 +119,7 @@ def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
 
 
 def _kept(stream: Stream, job: Job) -> tuple[list[str], Iterator[str]]:
-    """The texts of a stream as they come, and a list that has those which have come."""
+    """A list that fills with the texts of a stream, and the iterator that fills it."""
     if stream.form in ("chunks", "text"):
         return stream.pieces, iter(stream.pieces)
     seen: list[str] = []
@@ -131,13 +133,13 @@ def _kept(stream: Stream, job: Job) -> tuple[list[str], Iterator[str]]:
 
 
 def _rest(texts: Iterator[str]) -> Iterator[str]:
-    """What came after an error; snapshots end where they contradict, too."""
+    """The texts after an error, up to the next error."""
     with suppress(*ERRORS):
         yield from texts
 
 
 def _shows(document: Document | Judged) -> bool:
-    """Is there more than an empty text or container?"""
+    """True if there is more than an empty string or container."""
     live = document.live
     return document.started and (bool(live) or not isinstance(live, (str, dict, list)))
 
@@ -145,7 +147,7 @@ def _shows(document: Document | Judged) -> bool:
 def _values(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     document = _read(work, stream, tally)
     row = {"id": stream.id, "value": document.live if document.started else None}
-    yield dumps({**row, **_told(tally)})
+    yield dumps({**row, **_error_and_repairs(tally)})
 
 
 def _check(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
@@ -155,7 +157,7 @@ def _check(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     for name, place in (("first", tally.first), ("last", tally.last)):
         if place is not None:
             row[name] = tally.waited(place)
-    yield dumps({**row, **_told(tally)})
+    yield dumps({**row, **_error_and_repairs(tally)})
 
 
 def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
@@ -168,7 +170,7 @@ def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
             text = next(pieces, None)
         except ERRORS as error:
             tally.errors.append(error.to_dict())
-            yield dumps({"id": stream.id, "seq": sequence, **_told(tally)})
+            yield dumps({"id": stream.id, "seq": sequence, **_error_and_repairs(tally)})
             return
         if text is not None:
             tally.piece(text)
@@ -205,13 +207,13 @@ def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
             sequence += 1
     tally.repairs = parser.repairs
     if tally.errors:
-        yield dumps({"id": stream.id, "seq": sequence, **_told(tally)})
+        yield dumps({"id": stream.id, "seq": sequence, **_error_and_repairs(tally)})
     tally.rest(_rest(pieces))
 
 
 def _chunks(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     if stream.form != "snapshots":
-        raise BadRecord("WRONG_FORM", f"chunks are made of snapshots, and these are {stream.form}")
+        raise BadRecord("WRONG_FORM", f"chunks are made of snapshots, not of {stream.form}")
     made: list[str] = []
     try:
         for text in texts(stream, work.job):
@@ -221,12 +223,12 @@ def _chunks(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
                 made.append(text)
     except ERRORS as error:
         tally.errors.append(error.to_dict())
-    yield dumps({"id": stream.id, "chunks": made, **_told(tally)})
+    yield dumps({"id": stream.id, "chunks": made, **_error_and_repairs(tally)})
 
 
 def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     if stream.form != "events":
-        raise BadRecord("WRONG_FORM", f"calls are read from events, and these are {stream.form}")
+        raise BadRecord("WRONG_FORM", f"calls are read from events, not from {stream.form}")
     calls = work.calls()
     for event in stream.pieces:
         tally.pieces += 1
@@ -252,8 +254,8 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value not in (None, "")}
 
 
-def _told(tally: Tally) -> dict[str, Any]:
-    """What a row says beside its result."""
+def _error_and_repairs(tally: Tally) -> dict[str, Any]:
+    """The fields of a row for error and repairs."""
     shown: dict[str, Any] = {}
     if tally.errors:
         shown["error"] = tally.errors[0]

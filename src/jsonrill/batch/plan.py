@@ -1,7 +1,7 @@
 """Inputs → files → shards. The same inputs and size give the same shards with the same names.
 
-Nothing but sizes and the first bytes is read here. Large plain files are cut into ranges, small
-files are put together, compressed files and event streams stay whole.
+Only sizes and first bytes are read here. Large plain files are cut into ranges, small files share
+a shard, compressed files and event streams are not cut.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .input.archives import need
 from .input.lines import Segment, looks_like_events
 from .output.folder import DONE, MANIFEST
 
-FORMS: Final = ("auto", "jsonl", "sse")
+INPUT_FORMATS: Final = ("auto", "jsonl", "sse")
 LEAST: Final = 4 * 2**20
 MOST: Final = 256 * 2**20
 _COMPRESSIONS: Final = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -27,19 +27,19 @@ _MAGIC: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 class File(NamedTuple):
-    """An input as it is now: where it lies, how it is called in what is written, its version."""
+    """An input file: its absolute path or URL, the name for rows and messages, and its version."""
 
     path: str
     name: str
     size: int
     version: str
-    form: str
+    input_format: str
     compression: str
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of the work, with one output: whole files, or one range of one file."""
+    """A part of the work with one output file: some files, or a range of one file."""
 
     index: int
     segments: tuple[Segment, ...]
@@ -53,39 +53,43 @@ class Shard:
         return sum(segment.end - segment.start for segment in self.segments)
 
 
-def find_files(inputs: Iterable[str], form: str = "auto") -> list[File]:
-    """The files that paths, folders, patterns and addresses name, each once, in order.
+def find_files(inputs: Iterable[str], input_format: str = "auto") -> list[File]:
+    """The files that paths, folders, patterns and URLs name, each once, in order.
 
-    One `InputError` names all that cannot be found.
+    One `InputError` names every input that cannot be found.
     """
-    if form not in FORMS:
-        raise ValueError(f"the form of inputs is one of {', '.join(FORMS)}; not {form!r}")
+    if input_format not in INPUT_FORMATS:
+        raise ValueError(f"input_format is one of {', '.join(INPUT_FORMATS)}, not {input_format!r}")
     found: dict[str, File] = {}
     wrong: list[str] = []
     for given in inputs:
         try:
-            for file in _remote_files(given, form) if is_remote(given) else _files(given, form):
+            for file in (
+                _remote_files(given, input_format)
+                if is_remote(given)
+                else _files(given, input_format)
+            ):
                 found.setdefault(file.path, file)
         except InputError as error:
             wrong.append(str(error))
     if wrong:
         raise InputError("; ".join(wrong))
     if not found:
-        raise InputError("there is nothing to read")
+        raise InputError("there are no input files")
     for compression in sorted({file.compression for file in found.values()}):
         need(compression)
     return list(found.values())
 
 
 def shard_size(files: Sequence[File]) -> int:
-    """About 128 shards, but none too small to be worth its files or too large to do again."""
+    """The bytes of a shard: about 128 shards, none too small for its files or too large to redo."""
     return min(MOST, max(LEAST, sum(file.size for file in files) // 128))
 
 
 def cut(files: Iterable[File], size: int) -> list[Shard]:
-    """The shards of about that many bytes."""
+    """Shards of about `size` bytes."""
     if size < 1:
-        raise ValueError("a shard has at least one byte")
+        raise ValueError("the size of a shard is at least 1 byte")
     return [Shard(index, tuple(group)) for index, group in enumerate(_groups(files, size))]
 
 
@@ -107,82 +111,84 @@ def _groups(files: Iterable[File], size: int) -> Iterator[list[Segment]]:
 
 
 def _ranges(file: File, size: int) -> Iterator[Segment]:
-    whole = bool(file.compression) or file.form != "jsonl"
+    whole = bool(file.compression) or file.input_format != "jsonl"
     count = 1 if whole else max(1, round(file.size / size))
     edges = [file.size * number // count for number in range(count + 1)]
     for start, end in zip(edges, edges[1:], strict=False):
-        yield Segment(*file[:4], start, end, file.form, file.compression)
+        yield Segment(*file[:4], start, end, file.input_format, file.compression)
 
 
-def _files(given: str, form: str) -> Iterator[File]:
+def _files(given: str, input_format: str) -> Iterator[File]:
     if os.path.isdir(given):
-        yield from _folder(given, form)
+        yield from _folder(given, input_format)
         return
     if has_magic(given) and not os.path.exists(given):
         paths = sorted(path for path in iglob(given, recursive=True) if os.path.isfile(path))
         if not paths:
-            raise InputError(f"no file is called {given}")
+            raise InputError(f"no file matches {given}")
         for path in paths:
-            yield _file(path, form)
+            yield _file(path, input_format)
         return
-    yield _file(given, form)
+    yield _file(given, input_format)
 
 
-def _folder(folder: str, form: str) -> Iterator[File]:
+def _folder(folder: str, input_format: str) -> Iterator[File]:
     empty = True
     for place, folders, names in os.walk(folder):
         if place != folder and MANIFEST in names and DONE in folders:
-            folders.clear()  # what an earlier run made is no log
+            folders.clear()  # the output of an earlier run is no log
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(name for name in names if not name.startswith(".")):
             empty = False
-            yield _file(os.path.join(place, name), form)
+            yield _file(os.path.join(place, name), input_format)
     if empty:
-        raise InputError(f"{folder} has no files in it")
+        raise InputError(f"{folder} has no files")
 
 
-def _file(path: str, form: str) -> File:
+def _file(path: str, input_format: str) -> File:
     try:
         stat = os.stat(path)
         if not S_ISREG(stat.st_mode):
-            raise InputError(f"{path} is no file; what comes through a pipe has to be saved first")
+            raise InputError(
+                f"{path} is not a regular file; save the output of a pipe to a file first"
+            )
         with open(path, "rb") as file:
             beginning = file.read(256)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     where = os.path.abspath(path)
-    return File(where, path, stat.st_size, version_of(stat), *_kind(path, beginning, form))
+    return File(where, path, stat.st_size, version_of(stat), *_kind(path, beginning, input_format))
 
 
-def _remote_files(given: str, form: str) -> Iterator[File]:
+def _remote_files(given: str, input_format: str) -> Iterator[File]:
     store = remote(given)
     try:
         paths = sorted(store.glob(given)) if has_magic(given) else [given]
         if not paths:
-            raise InputError(f"no file is called {given}")
+            raise InputError(f"no file matches {given}")
         for path in paths:
-            yield _remote_file(store, str(store.unstrip_protocol(path)), form)
+            yield _remote_file(store, str(store.unstrip_protocol(path)), input_format)
     except InputError:
         raise
     except Exception as error:  # each driver has errors of its own
         raise InputError(f"{given}: {type(error).__name__}: {error}") from error
 
 
-def _remote_file(store: Any, path: str, form: str) -> File:
+def _remote_file(store: Any, path: str, input_format: str) -> File:
     size = int(store.size(path))
     with store.open(path, "rb") as file:
         beginning = bytes(file.read(256))
     version = remote_version(store, path)
-    return File(path, path, size, version, *_kind(path, beginning, form))
+    return File(path, path, size, version, *_kind(path, beginning, input_format))
 
 
-def _kind(path: str, beginning: bytes, form: str) -> tuple[str, str]:
-    """How a file is written, and how it is compressed: by its first bytes, else by its name."""
+def _kind(path: str, beginning: bytes, input_format: str) -> tuple[str, str]:
+    """Format and compression of a file, by its first bytes or else by its name."""
     for magic, compression in _MAGIC.items():
         if beginning.startswith(magic):
-            return form, compression
+            return input_format, compression
     compression = _COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "")
-    if compression or form != "auto":
-        return form, compression
+    if compression or input_format != "auto":
+        return input_format, compression
     return "sse" if looks_like_events(beginning) else "jsonl", ""

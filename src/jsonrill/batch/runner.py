@@ -1,7 +1,7 @@
-"""A run from its inputs to its report, whichever engine does the work.
+"""Runs a job from its inputs to its report, on any engine.
 
-`run` begins one in a new folder, `resume` goes on with one that was interrupted: what is recorded
-as done stays as it is, the rest is done as it would have been.
+`run` starts in a new folder; `resume` continues a run that was interrupted: shards whose record
+says that they are done are kept, the others are done as they would have been.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from .engines.engine import Engine, Here
-from .engines.task import FORMATS, task_of
+from .engines.engine import Engine, Here, MakeTask
+from .engines.task import ROWS, task_of
 from .errors import BatchError, Interrupted, OutputError
 from .job import Job
 from .manifest import QUARANTINED, Manifest, done_of, first_quarantined, gather_quarantine
@@ -34,13 +34,13 @@ ENGINES: Final = ("local", "dask")
 
 @dataclass
 class Progress:
-    """How far a run is. Bytes are those of the inputs as they lie there, compressed or not."""
+    """How far a run is. Bytes are those of the input files, compressed or not."""
 
     shards: int
     bytes: int
     shards_done: int = 0
     bytes_done: int = 0
-    # Of these, what had been done when this run began.
+    # Those of shards that an earlier run had done.
     bytes_before: int = 0
     streams: int = 0
     quarantined: int = 0
@@ -49,14 +49,14 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end, if it goes on like this."""
+        """Seconds until the end at this speed; None if that is not known yet."""
         now = self.bytes_done - self.bytes_before
         if now <= 0 or self.seconds <= 0:
             return None
         return (self.bytes - self.bytes_done) * self.seconds / now
 
 
-Tell = Callable[[Progress], object]
+OnProgress = Callable[[Progress], object]
 Place = str | os.PathLike[str]
 
 
@@ -69,37 +69,38 @@ def run(
     workers: int | None = None,
     scheduler: str | None = None,
     format: Literal["jsonl", "parquet"] = "jsonl",
-    form: Literal["auto", "jsonl", "sse"] = "auto",
+    input_format: Literal["auto", "jsonl", "sse"] = "auto",
     shard_bytes: int | None = None,
-    tell: Tell = lambda progress: None,
+    on_progress: OnProgress = lambda progress: None,
 ) -> Report:
-    """Do a job on all streams in the inputs, and leave rows, quarantine and report in `out`.
+    """Run a job on all streams in the inputs; write rows, quarantine and report into `out`.
 
-    Inputs are paths, folders, patterns, or addresses that fsspec knows; `.gz` and `.zst` are read,
-    too. `workers` are processes (all processors; 0: none, in this process), `scheduler` is where a
-    Dask cluster is. `tell` is called a few times a second. A run that cannot begin or go on is a
-    `BatchError`; Ctrl-C becomes `Interrupted`, and `resume` goes on.
+    Inputs are paths, folders, patterns, or URLs that fsspec knows; `.gz` and `.zst` are
+    decompressed. `workers` is the number of processes (default: one for each processor; 0 works
+    in this process), `scheduler` the address of a Dask cluster. `on_progress` is called with a
+    `Progress` a few times a second. A run that cannot start or continue raises `BatchError`;
+    Ctrl-C raises `Interrupted`, and `resume` continues the run.
     """
-    if format not in FORMATS:
-        raise ValueError(f"a format is one of {', '.join(FORMATS)}; not {format!r}")
+    if format not in ROWS:
+        raise ValueError(f"format is one of {', '.join(ROWS)}, not {format!r}")
     Work(job)
     _as_json(job)
     if format == "parquet":
         need_pyarrow()
     given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    files = find_files([os.fspath(place) for place in given], form)
+    files = find_files([os.fspath(place) for place in given], input_format)
     size = shard_size(files) if shard_bytes is None else shard_bytes
     doing = _engine(engine, workers, scheduler)
     folder = folder_at(os.fspath(out))
     _need_free(folder)
     manifest = Manifest(job, files, size, format)
-    shards = manifest.shards()
+    manifest.shards()  # a size that it refuses must not leave a folder behind
     with folder.locked():
-        _need_free(folder)  # another run may have begun and ended meanwhile
+        _need_free(folder)  # another run may have used it meanwhile
         folder.clean()
         folder.prepare()
         manifest.save(folder)
-        return _Run(folder, manifest, shards, doing, tell).go()
+        return _Run(folder, manifest, doing, on_progress).go()
 
 
 def resume(
@@ -108,9 +109,9 @@ def resume(
     engine: EngineName = "local",
     workers: int | None = None,
     scheduler: str | None = None,
-    tell: Tell = lambda progress: None,
+    on_progress: OnProgress = lambda progress: None,
 ) -> Report:
-    """Do what is missing of the run in this folder; its job and inputs are in its manifest."""
+    """Continue the run in this folder, whose manifest has its job and its inputs."""
     folder = folder_at(os.fspath(out))
     manifest = Manifest.load(folder)
     manifest.check_inputs()
@@ -119,7 +120,7 @@ def resume(
     with folder.locked():
         folder.clean()
         folder.prepare()
-        return _Run(folder, manifest, manifest.shards(), doing, tell).go()
+        return _Run(folder, manifest, doing, on_progress).go()
 
 
 def _need_free(folder: Folder) -> None:
@@ -128,64 +129,76 @@ def _need_free(folder: Folder) -> None:
 
 
 class _Run:
-    """One run, new or resumed, of which some shards may be done."""
+    """One run, new or resumed; some of its shards may be done already."""
 
     def __init__(
-        self,
-        folder: Folder,
-        manifest: Manifest,
-        shards: list[Shard],
-        engine: _Engine,
-        tell: Tell,
+        self, folder: Folder, manifest: Manifest, engine: Engine, on_progress: OnProgress
     ) -> None:
         self._folder = folder
         self._manifest = manifest
-        self._shards = shards
+        self._shards = manifest.shards()
         self._engine = engine
-        self._tell = tell
-        self._done = done_of(folder, manifest, shards)
+        self._on_progress = on_progress
         self._failed: dict[str, str] = {}
-        self._before = len(self._done)
-        self._progress = self._progress_so_far()
+        self._total = Summary()
+        self._progress = Progress(len(self._shards), sum(shard.size for shard in self._shards))
+        self._done = done_of(folder, manifest, self._shards)
+        for index, record in self._done.items():
+            self._count(self._shards[index], record)
+        self._progress.bytes_before = self._progress.bytes_done
+        self._report = Report(
+            manifest.job.to_json(),
+            folder.path,
+            self._total,
+            len(manifest.files),
+            len(self._shards),
+            engine=engine.name,
+            workers=engine.workers,
+            resumed=len(self._done),
+        )
 
     def go(self) -> Report:
-        began = time.monotonic()
+        """Do the shards that are missing, and write the report."""
+        began, report, folder = time.monotonic(), self._report, self._folder
+        streams, size = self._total.streams, self._total.bytes
         missing = [shard for shard in self._shards if shard.index not in self._done]
-        summary_before = self._summary()
         if missing:
-            self._folder.remove(QUARANTINED)
+            folder.remove(QUARANTINED)
             self._work(missing, began)
-        report = self._report(summary_before, time.monotonic() - began)
-        if not self._failed and self._folder.size(QUARANTINED) is None:
-            gather_quarantine(self._folder, self._shards, self._done)
-        report.samples = first_quarantined(self._folder)
-        self._folder.write("report.json", json.dumps(report.to_json(), indent=1).encode())
-        self._folder.write("report.txt", report.to_text().encode())
-        self._folder.write("report.html", page(report).encode())
-        self._folder.clean()
+        report.failed = dict(sorted(self._failed.items()))
+        report.seconds = time.monotonic() - began
+        report.streams_now = self._total.streams - streams
+        report.bytes_now = self._total.bytes - size
+        if not self._failed and folder.size(QUARANTINED) is None:
+            gather_quarantine(folder, self._shards, self._done)
+        report.samples = first_quarantined(folder)
+        folder.write("report.json", json.dumps(report.to_json(), indent=1).encode())
+        folder.write("report.txt", report.to_text().encode())
+        folder.write("report.html", page(report).encode())
+        folder.clean()
         return report
 
     def _work(self, missing: list[Shard], began: float) -> None:
         with ExitStack() as opened:
             opened.callback(self._folder.clean)
             make = self._make_task(opened)
-            outcomes = self._engine.engine.run(missing, make)
+            outcomes = self._engine.run(missing, make)
             opened.callback(outcomes.close)  # type: ignore[attr-defined]
             try:
-                self._show(began)  # there is something to resume, before anything is done
+                self._show(began)  # the run can be resumed even before a shard is done
                 for outcome in outcomes:
                     if outcome is not None:
                         self._take(outcome)
                     self._show(began)
             except KeyboardInterrupt:
-                # More may be done than this process has heard of.
+                # Workers may have done more than this process has heard of.
                 done = len(done_of(self._folder, self._manifest, self._shards))
                 raise Interrupted(
                     f"stopped, with {done} of {len(self._shards)} shards done"
                 ) from None
 
-    def _make_task(self, opened: ExitStack) -> Any:
-        """Tasks leave their marks where this process can see them, if there is such a place."""
+    def _make_task(self, opened: ExitStack) -> MakeTask:
+        """A function that makes tasks, with mark files where this process can read them."""
         manifest, folder = self._manifest, self._folder
         if not isinstance(folder, Remote):
             marks = os.path.join(folder.path, TEMPORARY)
@@ -213,80 +226,36 @@ class _Run:
         self._count(shard, outcome["record"])
 
     def _count(self, shard: Shard, record: dict[str, Any]) -> None:
-        progress, summary = self._progress, Summary.from_json(record["summary"])
-        progress.shards_done += 1
-        progress.bytes_done += shard.size
-        progress.streams += summary.streams
-        progress.quarantined += summary.bad_lines
-
-    def _progress_so_far(self) -> Progress:
-        self._progress = Progress(len(self._shards), sum(shard.size for shard in self._shards))
-        for shard in self._shards:
-            if shard.index in self._done:
-                self._count(shard, self._done[shard.index])
-        self._progress.bytes_before = self._progress.bytes_done
-        return self._progress
+        self._total.merge(Summary.from_json(record["summary"]))
+        self._progress.shards_done += 1
+        self._progress.bytes_done += shard.size
+        self._progress.streams = self._total.streams
+        self._progress.quarantined = self._total.bad_lines
 
     def _show(self, began: float) -> None:
+        """Report the progress, with the bytes that workers have done of unfinished shards."""
         progress = self._progress
-        whole = progress.bytes_done
-        progress.seconds = time.monotonic() - began
-        progress.bytes_done = min(progress.bytes, whole + self._engine.engine.running())
-        self._tell(progress)
-        progress.bytes_done = whole
-
-    def _summary(self) -> Summary:
-        total = Summary()
-        for shard in self._shards:
-            if shard.index in self._done:
-                total.merge(Summary.from_json(self._done[shard.index]["summary"]))
-        return total
-
-    def _report(self, before: Summary, seconds: float) -> Report:
-        total = self._summary()
-        return Report(
-            self._manifest.job.to_json(),
-            self._folder.path,
-            total,
-            len(self._manifest.files),
-            len(self._shards),
-            dict(sorted(self._failed.items())),
-            seconds,
-            self._engine.name,
-            self._engine.workers,
-            self._before,
-            streams_now=total.streams - before.streams,
-            bytes_now=total.bytes - before.bytes,
-        )
+        done = min(progress.bytes, progress.bytes_done + self._engine.running())
+        self._on_progress(replace(progress, bytes_done=done, seconds=time.monotonic() - began))
 
 
-@dataclass(frozen=True)
-class _Engine:
-    """An engine, and what the report says of it."""
-
-    engine: Engine
-    name: str
-    workers: int
-
-
-def _engine(name: str, workers: int | None, scheduler: str | None) -> _Engine:
+def _engine(name: str, workers: int | None, scheduler: str | None) -> Engine:
     count = _processors() if workers is None else workers
     if name not in ENGINES:
-        raise ValueError(f"an engine is one of {', '.join(ENGINES)}; not {name!r}")
+        raise ValueError(f"engine is one of {', '.join(ENGINES)}, not {name!r}")
     if count < 0:
-        raise ValueError("there cannot be less than 0 workers")
+        raise ValueError(f"workers is a whole number from 0 up, not {count}")
     if name == "dask":
         from .engines.cluster import Cluster
 
-        # How many there are elsewhere is not ours to know.
-        return _Engine(Cluster(scheduler, max(1, count)), name, 0 if scheduler else count)
+        return Cluster(scheduler, max(1, count))
     if scheduler is not None:
-        raise ValueError('a scheduler is for engine="dask"')
+        raise ValueError('scheduler is for engine="dask"')
     if count == 0:
-        return _Engine(Here(), name, 0)
+        return Here()
     from .engines.local import Local
 
-    return _Engine(Local(count), name, count)
+    return Local(count)
 
 
 def _as_json(job: Job) -> None:
@@ -294,12 +263,12 @@ def _as_json(job: Job) -> None:
         json.dumps(job.to_json())
     except TypeError as error:
         raise TypeError(
-            f'{error}: what workers do is JSON; name a type like "module:Name"'
+            f'{error}: a job must be JSON; name a pydantic type as "module:Name"'
         ) from error
 
 
 def _processors() -> int:
-    """Those that this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

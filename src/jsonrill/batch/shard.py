@@ -1,6 +1,6 @@
-"""Lines in, rows out, a summary at the end: the work itself, pure, without files or engines.
+"""Runs a job on lines: rows out, a summary at the end; no files, no engines.
 
-Memory is bounded by one line and what is made of it. One bad line never stops the others.
+Only one line and its rows are in memory at a time. A bad line never stops the others.
 """
 
 from __future__ import annotations
@@ -14,49 +14,47 @@ from .input.line import Line, too_long
 from .input.record import read_line
 from .job import Job
 from .operations import Work
-from .output.summary import Summary
+from .output.summary import Summary, add_counts
 from .output.tally import Tally
 
 Write = Callable[[str], object]
 
 
-def nowhere(text: str) -> None:
-    """Keeps nothing."""
+def discard(text: str) -> None:
+    """Drop the text."""
 
 
 def process_shard(
     lines: Iterable[str | bytes | Line],
     job: Job,
-    write: Write = nowhere,
-    quarantine: Write = nowhere,
+    write: Write = discard,
+    quarantine: Write = discard,
 ) -> Summary:
-    """Do a job on each line: `write` gets the rows, `quarantine` the lines that are no streams.
+    """Run a job on each line: `write` gets the rows, `quarantine` the lines that are no streams.
 
-    Both get JSON text, in the order of the lines. Whatever the lines are, nothing is raised but
-    what `write` and `quarantine` raise, and the source; wrong options of a job are a `ValueError`.
+    Both get JSON text, in the order of the lines. Whatever is in the lines, only `write`,
+    `quarantine` and the source can raise; wrong options of the job are a `ValueError`.
     """
     work = Work(job)
     summary = Summary()
     for line in _lines(lines, job.max_line):
         summary.lines += 1
         summary.bytes += line.size
+        before = summary.rows
         try:
-            written = _process(line, work, summary, write)
+            for row in _rows(line, work, summary):
+                write(row)
+                summary.rows += 1
         except BadRecord as bad:
-            code, message, written = bad.code, str(bad), 0
-        except _Broken as broken:
-            code, message, written = "FAILED", str(broken), broken.rows
-        else:
-            continue
-        summary.quarantined[code] = summary.quarantined.get(code, 0) + 1
-        quarantine(quarantined(line, code, message, job.keep, written))
+            add_counts(summary.quarantined, {bad.code: 1})
+            quarantine(_quarantined(line, bad, job.keep, summary.rows - before))
     return summary
 
 
-def quarantined(line: Line, code: str, message: str, keep: int, rows: int = 0) -> str:
-    """A line that is no stream, with what is known of it.
+def _quarantined(line: Line, bad: BadRecord, keep: int, rows: int) -> str:
+    """The quarantine's row for a line: where it is, why it is there, and its first `keep` bytes.
 
-    Bytes that are no UTF-8 are kept as Python's `surrogateescape` keeps them.
+    Bytes that are not UTF-8 are kept as Python's `surrogateescape` keeps them.
     """
     text = line.text[:keep]
     if isinstance(text, bytes):
@@ -66,41 +64,21 @@ def quarantined(line: Line, code: str, message: str, keep: int, rows: int = 0) -
         "line": line.number,
         "offset": line.offset,
         "size": line.size,
-        "code": code,
-        "message": message,
+        "code": bad.code,
+        "message": str(bad),
         "rows": rows or None,
         "text": text,
-        "cut": len(line.text) > keep or code == "TOO_LONG" or None,
+        "cut": len(line.text) > keep or bad.code == "TOO_LONG" or None,
     }
     return dumps({name: value for name, value in shown.items() if value is not None})
 
 
-class _Broken(Exception):
-    """Something broke in the middle of a stream, after some rows were written."""
-
-    def __init__(self, cause: Exception, rows: int) -> None:
-        super().__init__(f"{type(cause).__name__}: {cause}")
-        self.rows = rows
-
-
-def _process(line: Line, work: Work, summary: Summary, write: Write) -> int:
-    """The rows that were written of this line."""
+def _rows(line: Line, work: Work, summary: Summary) -> Iterator[str]:
+    """The rows of one line; anything that fails in here is a `BadRecord` of this line alone."""
     if line.fault is not None:
         raise line.fault
     if not line.text.strip():
-        return 0
-    written = 0
-    for row in _rows(line, work, summary):
-        if isinstance(row, Exception):
-            raise _Broken(row, written) from row
-        write(row)
-        written += 1
-        summary.rows += 1
-    return written
-
-
-def _rows(line: Line, work: Work, summary: Summary) -> Iterator[str | Exception]:
-    """The rows; what breaks is handed over, so that it is not taken for a failure to write."""
+        return
     try:
         stream = read_line(line.text, work.job, line.name or f"line {line.number}")
         tally = Tally(stream)
@@ -108,8 +86,8 @@ def _rows(line: Line, work: Work, summary: Summary) -> Iterator[str | Exception]
         tally.count(summary)
     except BadRecord:
         raise
-    except Exception as error:  # a stage that fails on one stream must not lose the others
-        yield error
+    except Exception as error:  # one stream that makes a stage fail must not lose the others
+        raise BadRecord("FAILED", f"{type(error).__name__}: {error}") from error
 
 
 def _lines(lines: Iterable[str | bytes | Line], max_line: int) -> Iterator[Line]:

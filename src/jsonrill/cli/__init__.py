@@ -1,12 +1,11 @@
 """The command line: filters from standard input or files to standard output, one JSON a line.
 
-app.py     the commands and their options; no `if` about JSON in them
-batch.py   the command for logs of streams: its job, its progress, its exit codes
-options.py what options mean, as they are typed
-source.py  where text, lines and events come from: files, pipes, event streams, cut and paced
-sink.py    where values go: lines, colours, event streams; safe on a terminal
-watch.py   a document growing in the terminal
-demo.py    the three jobs in ten seconds, on the streams in streams/
+app.py      the commands
+options.py  makes flags from the table of options, and reads their values
+input.py    reads text, lines and events from files, pipes and event streams
+output.py   writes lines, colours and event streams; safe on a terminal
+batch.py    the command for logs of streams: its job, its progress, its exit codes
+serve.py    the command for the server
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import sys
 
 
 def main() -> None:
-    """The `jsonrill` command."""
+    """Run the `jsonrill` command."""
     try:
         from .app import run
     except ModuleNotFoundError as missing:

@@ -1,4 +1,4 @@
-"""The commands: they parse arguments, open files, and call the library."""
+"""The commands: they read arguments, open files, and call the library."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .serve import serve
 
 app = typer.Typer(
     name="jsonrill",
-    help="Streaming JSON in both directions, as filters: standard input (or files) to standard"
+    help="Streaming JSON in both directions, as filters from standard input (or files) to standard"
     " output, one JSON a line. Try: jsonrill demo",
     no_args_is_help=True,
     add_completion=False,
@@ -47,17 +47,17 @@ app = typer.Typer(
 
 
 def command(make: Callable[..., Any]) -> Callable[[Callable[[Any, Own, Sink], None]], None]:
-    """Add a filter: a function of its stage, which `make` makes, its flags and its output."""
+    """Add a filter: a function of its stage (made by `make`), its flags and its output."""
 
     def add(work: Callable[[Any, Own, Sink], None]) -> None:
         def run(options: dict[str, Any], own: Own) -> None:
             stage, sink = made(lambda: make(**options)), own.sink()
 
-            def whole() -> None:
+            def work_and_close() -> None:
                 work(stage, own, sink)
                 sink.close()
 
-            _do(whole, stage if vars(own).get("report") else None)
+            _do(work_and_close, stage if vars(own).get("report") else None)
 
         run.__name__, run.__doc__ = work.__name__, work.__doc__
         rows = [*offered("cli", work.__name__), *own_flags(work.__name__)]
@@ -68,7 +68,7 @@ def command(make: Callable[..., Any]) -> Callable[[Callable[[Any, Own, Sink], No
 
 @command(Document)
 def values(document: Document, own: Own, sink: Sink) -> None:
-    """What is known of a JSON text, after each piece that changed it.
+    """Write the value of a JSON text after each piece that changed it.
 
     Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
     """
@@ -83,7 +83,7 @@ def values(document: Document, own: Own, sink: Sink) -> None:
 
 @command(PartialStream)
 def updates(stream: PartialStream, own: Own, sink: Sink) -> None:
-    """How far each entity of a JSON text has come: the Partial Stream Spec in five modes.
+    """Write updates of the entities in a JSON text: the Partial Stream Spec in five modes.
 
     Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
     """
@@ -98,7 +98,7 @@ def updates(stream: PartialStream, own: Own, sink: Sink) -> None:
 
 @command(Parser)
 def fragments(parser: Parser, own: Own, sink: Sink) -> None:
-    """A JSON text as small addressed changes, one a line (compact: one list for each piece).
+    """Write a JSON text as fragments, one a line (--compact: one list for each piece).
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
     """
@@ -122,7 +122,7 @@ def fragments(parser: Parser, own: Own, sink: Sink) -> None:
 
 @command(Rebuilder)
 def rebuild(rebuilder: Rebuilder, own: Own, sink: Sink) -> None:
-    """The value that fragments tell of, after each line of them: the inverse of `fragments`.
+    """Write the value that fragments describe, after each line: the inverse of `fragments`.
 
     Example: echo '{"a": [1, "x"]}' | jsonrill fragments | jsonrill rebuild
     """
@@ -134,7 +134,7 @@ def rebuild(rebuilder: Rebuilder, own: Own, sink: Sink) -> None:
 
 @command(Chunker)
 def chunks(chunker: Chunker, own: Own, sink: Sink) -> None:
-    """Complete JSON snapshots, one a line, as chunks of text that join to the last of them.
+    """Turn complete JSON snapshots, one a line, into chunks whose joined text is the last one.
 
     Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
     """
@@ -150,10 +150,9 @@ def chunks(chunker: Chunker, own: Own, sink: Sink) -> None:
 
 @command(ToolCalls)
 def calls(live: ToolCalls, own: Own, sink: Sink) -> None:
-    """The tool calls in a provider's stream, after each event that changed one.
+    """Write the tool calls in a provider's stream, after each event that changed one.
 
-    The input is one event a line, or the event stream as it came over HTTP (a log saved with
-    curl), which is recognised.
+    The input is one event a line, or with --sse-in the event stream as it came over HTTP.
 
     Example: curl -sN ... | jsonrill calls --sse-in
     """
@@ -179,9 +178,9 @@ app.command("serve")(serve)
 
 @app.command()
 def demo(
-    fast: Annotated[bool, typer.Option("--fast", help="Without the pauses.")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Do not pause.")] = False,
 ) -> None:
-    """See the three jobs in about ten seconds, on recorded streams, without a network.
+    """Show the three jobs in about ten seconds, on recorded streams, without a network.
 
     Example: jsonrill demo
     """
@@ -192,7 +191,7 @@ def demo(
 
 @app.command()
 def version() -> None:
-    """The version, and whether the core is compiled.
+    """Write the version, and whether the core is compiled.
 
     Example: jsonrill version
     """
@@ -200,12 +199,12 @@ def version() -> None:
 
 
 def run() -> None:
-    """The entry point."""
+    """Run the command line."""
     app()
 
 
 def _do(work: Callable[[], None], reported: Any = None) -> None:
-    """Run a command: bad input is one line and exit 1, a reader that left is no error."""
+    """Run a command. Bad input gives one line and exit code 1; a closed pipe is no error."""
     try:
         try:
             work()
@@ -217,7 +216,7 @@ def _do(work: Callable[[], None], reported: Any = None) -> None:
         typer.echo(f"jsonrill: {_line(error)}", err=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        # The interpreter would complain once more when it closes standard output.
+        # The interpreter would report the error again when it closes standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             typer.echo(f"jsonrill: standard output: {error.strerror}", err=True)
@@ -242,11 +241,11 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _ended(items: Iterator[Any]) -> Iterator[Any]:
-    """The items, and then None."""
+    """The items, then None for the end."""
     yield from items
     yield None
 
 
 def _is_batch(item: list[Any]) -> bool:
-    """Is this list many fragments, and not one in compact form?"""
+    """True if the list is several fragments, not one in compact form."""
     return not item or not isinstance(item[0], int)

@@ -1,4 +1,4 @@
-"""`jsonrill batch`: what is asked for, made into a job; progress; the report; exit codes."""
+"""`jsonrill batch`: makes a job from the flags, shows progress, report and exit code."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
+from ..jsontext import dumps
 from ..options import BATCH_MODE, Option, Stage, offered
 from .options import Own, bytes_of, flagged, json_file, made, own_flags, tool_schemas_of
 
 if TYPE_CHECKING:
     from ..batch import Progress, Report
 
-# Without a terminal: a line after this many seconds.
+# Without a terminal, progress is one line in this many seconds.
 EVERY = 10.0
 
 INPUTS = (
-    "What to do (values, updates, fragments, chunks, calls or check), and the files, folders,"
-    " patterns or addresses (s3://...) to read."
+    "The job (values, updates, fragments, chunks, calls or check), then the files, folders,"
+    " patterns or URLs (s3://...) to read."
 )
-# What --resume may be given with; all else is in the folder.
+# The flags that --resume allows; the manifest in the folder has all others.
 _OF_A_RUN = {"resume", "engine", "workers", "scheduler", "json"}
 
 
 def _schema(given: str | None) -> Any:
-    """A file, or the name of a type, which workers import."""
+    """The JSON Schema in a file; or module:Name as it is, which workers import."""
     if given is None or (":" in given and not Path(given).exists()):
         if given is not None and os.getcwd() not in sys.path:
-            sys.path.append(os.getcwd())  # last: nothing in it stands for another module
+            sys.path.append(os.getcwd())  # last, so that it hides no other module
         return given
     return json_file(given)
 
 
 def _options() -> Iterator[Option]:
-    """Those of all stages, but for --schema, which means another thing for each."""
+    """The options of all stages, but --schema, which means something else for each job."""
     of: dict[tuple[str, ...], str]
     of = {("updates",): "For updates: ", ("chunks",): "For snapshots: ", ("calls",): "For calls: "}
     for option in offered("cli"):
@@ -53,15 +54,15 @@ def _options() -> Iterator[Option]:
 
 
 def batch(options: dict[str, Any], own: Own) -> None:
-    """Millions of recorded streams: converted, validated or checked, on all processors or on Dask.
+    """Convert, validate or check millions of recorded streams, on all processors or on Dask.
 
     A line of a log is a stream: {"id": ..., "chunks": [...]}, or its snapshots, events or text;
-    .gz, .zst and event streams as they came are read, too. Rows go to part-*.jsonl in the folder,
-    lines that are no streams to quarantine.jsonl, and report.html tells how it went. A run that was
-    stopped, by whatever, goes on with --resume FOLDER.
+    .gz, .zst and recorded event streams are read, too. Rows go to part-*.jsonl in the folder, lines
+    that are no streams to quarantine.jsonl; report.html shows the results. --resume FOLDER
+    continues a run that was stopped.
 
     Exit code 0: all done; 1: some lines are in quarantine, a shard failed, or (check) a stream is
-    not valid; 2: it could not begin; 130: stopped, go on with --resume.
+    not valid; 2: the run could not start; 130: it was stopped, continue with --resume.
 
     Example: jsonrill batch check logs/*.jsonl.gz --out checked
     """
@@ -76,44 +77,43 @@ def batch(options: dict[str, Any], own: Own) -> None:
         typed = {name for name in own.context.params if source(name).name != "DEFAULT"}
         if typed - _OF_A_RUN:
             raise typer.BadParameter("--resume takes the job and its inputs from the folder")
-        _do(lambda tell: resumed(own.resume, **where, tell=tell), own.resume, own.json)
+        _do(lambda show: resumed(own.resume, **where, on_progress=show), own.resume, own.json)
         return
     kind, *paths = own.files or [""]
     if not paths or own.out is None:
-        raise typer.BadParameter("what to do, at least one input, and --out FOLDER are needed")
+        raise typer.BadParameter("a job, at least one input, and --out FOLDER are needed")
     options |= {"field": own.field, "id_field": own.id_field, "max_line": bytes_of(own.max_line)}
     job = made(lambda: Work(Job(kind=kind, **options, **_schemas(kind, own.schema))).job)
-    more = {"format": own.format, "form": own.input, "shard_bytes": bytes_of(own.shard_size)}
-    _do(lambda tell: begun(job, paths, own.out, **where, **more, tell=tell), own.out, own.json)
+    where |= {"format": own.format, "input_format": own.input}
+    where |= {"shard_bytes": bytes_of(own.shard_size)}
+    _do(lambda show: begun(job, paths, own.out, **where, on_progress=show), own.out, own.json)
 
 
 command = flagged(batch, [*own_flags("batch"), *_options()], INPUTS, _schema)
 
 
 def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json: bool) -> None:
-    """Run it, show how far it is, tell how it went."""
+    """Run the job, show its progress, and exit with its report."""
     from ..batch import BatchError, Interrupted, OutputError
     from ..batch.output.report import printable
 
-    begun = False
+    started = False
 
-    def tell(progress: Progress) -> None:
-        nonlocal begun
-        begun = True
+    def on_progress(progress: Progress) -> None:
+        nonlocal started
+        started = True
         show(progress)
 
     try:
         with _stoppable(), _showing() as show:
-            report = work(tell)
+            report = work(on_progress)
     except (BatchError, ValueError, ImportError, KeyboardInterrupt) as error:
-        again = f". Go on with: jsonrill batch --resume {shlex.quote(out)}" if begun else ""
+        again = f". Continue with: jsonrill batch --resume {shlex.quote(out)}" if started else ""
         _complain(f"{str(error) or 'stopped'}{again}")
         if isinstance(error, Interrupted | KeyboardInterrupt):
             raise typer.Exit(130) from None
-        raise typer.Exit(1 if begun or isinstance(error, OutputError) else 2) from None
+        raise typer.Exit(1 if started or isinstance(error, OutputError) else 2) from None
     if as_json:
-        from ..jsontext import dumps
-
         typer.echo(dumps(report.to_json()))
     else:
         typer.echo(report.to_text(), nl=False)
@@ -129,7 +129,7 @@ def _complain(text: str) -> None:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """To be told to end is as good as Ctrl-C."""
+    """Treat SIGTERM as Ctrl-C."""
 
     def stop(number: int, frame: Any) -> None:
         raise KeyboardInterrupt
@@ -143,7 +143,7 @@ def _stoppable() -> Iterator[None]:
 
 @contextmanager
 def _showing() -> Iterator[Callable[[Progress], None]]:
-    """A bar for who looks on, a line now and then for a log."""
+    """A function that shows progress: a bar on a terminal, else a line now and then."""
     if not sys.stderr.isatty():
         yield _lines()
         return
@@ -199,5 +199,5 @@ def _schemas(kind: str, given: list[str] | None) -> dict[str, Any]:
     if kind == "calls":
         return {"schemas": tool_schemas_of(given)}
     if len(given) > 1:
-        raise ValueError("there is one --schema, but for calls one for each tool")
+        raise ValueError("only calls takes more than one --schema, one for each tool")
     return {"schema": _schema(given[0])}

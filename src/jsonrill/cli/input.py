@@ -1,7 +1,7 @@
-"""Where text, lines and provider events come from: files and pipes, as they are or cut and paced.
+"""Reads text, lines and provider events from files and pipes.
 
-Text is handed on as it arrives, so that a pipe is followed live. A file that is read whole can be
-cut into tokens of some characters and paced, like a model would send it.
+Text is yielded as it arrives, so that a pipe is followed live. It can be cut into pieces of some
+characters with a delay after each, as a model would send it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ LARGE = 4 << 20
 
 
 class BadInput(Exception):
-    """What was given cannot be read: one line on standard error, exit 1."""
+    """The input cannot be read: one line on standard error, exit code 1."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """The files named on the command line ("-" is standard input), and how to read them."""
+    """The input files ("-" is standard input), and how to read them."""
 
     files: list[Path] = field(default_factory=list)
     tokens: int = 0
@@ -39,16 +39,16 @@ class Source:
     sse: bool = False
 
     def pieces(self) -> Iterator[bytes | str]:
-        """The text: as it comes, or as the text of provider events, cut and paced."""
+        """The text in pieces: as it comes, or of an event stream; cut and delayed if wanted."""
         raw: Iterable[bytes | str] = self._texts() if self.sse else self._raw()
         return self._paced(self._cut(raw)) if self.tokens or self.delay else iter(raw)
 
     def lines(self) -> Iterator[str]:
-        """One item a line; in an event stream, one an event. Empty ones are left out."""
+        """The lines, or the data of the events of an event stream, without empty ones."""
         return self._paced(self._lines())
 
     def events(self) -> Iterator[Any]:
-        """Each line, or the data of each event, as decoded JSON."""
+        """The JSON value of each line, or of the data of each event."""
         for number, line in enumerate(self.lines(), start=1):
             if line.strip() == DONE:
                 continue
@@ -73,13 +73,13 @@ class Source:
                     yield event.data
 
     def _texts(self) -> Iterator[str]:
-        """The answer of a provider's event stream; of any other event stream, its data."""
+        """The text of the answer in a provider's event stream; the data of any other."""
         answer = AnswerText()
         for data in self._data():
             text = answer.feed(data)
             yield text if answer.recognised else data
         if answer.has_only_calls:
-            raise BadInput("the answer has tool calls and no text: read it with jsonrill calls")
+            raise BadInput("the answer has tool calls and no text: use jsonrill calls")
 
     def _lines(self) -> Iterator[str]:
         if self.sse:
@@ -93,7 +93,7 @@ class Source:
             yield _text(rest)
 
     def _cut(self, pieces: Iterable[bytes | str]) -> Iterator[str]:
-        """Tokens of so many characters (4, if only a delay is wanted)."""
+        """Pieces of `tokens` characters (4, if there is only a delay)."""
         size = self.tokens or 4
         text = ""
         for piece in decoded(pieces):
@@ -112,7 +112,7 @@ class Source:
 
 
 def decoded(pieces: Iterable[bytes | str]) -> Iterator[str]:
-    """Text, whatever it came as."""
+    """The pieces as text; bytes are UTF-8."""
     decoder = getincrementaldecoder("utf-8")("strict")
     try:
         for piece in pieces:
@@ -143,7 +143,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _progress(file: BinaryIO, path: Path) -> AbstractContextManager[Any]:
-    """A bar on standard error for a large file, when somebody is there to see it."""
+    """A progress bar for a large file, if standard error is a terminal."""
     size = os.fstat(file.fileno()).st_size if str(path) != "-" else 0
     if size < LARGE or not sys.stderr.isatty():
         return nullcontext(lambda read: None)

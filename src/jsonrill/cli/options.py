@@ -1,4 +1,4 @@
-"""Flags: made from the table of options and from the commands' own, read for the library."""
+"""Makes flags from the table of options and the commands' own, and reads their values."""
 
 from __future__ import annotations
 
@@ -24,42 +24,49 @@ _BATCH: Final = ("batch",)
 _Engine = Literal["local", "dask"]
 _Rows = Literal["jsonl", "parquet"]
 _Lines = Literal["auto", "jsonl", "sse"]
-# What commands have beside the options of their stage.
+# The flags that commands have beside the options of their stage.
 OWN: Final = (
-    Option("watch", bool, False, ("values",), "Show one value growing, instead of one a line."),
-    Option("compact", bool, False, ("fragments",), "The compact wire form."),
-    Option("text", bool, False, ("chunks",), "Write the text itself, not a JSON string a line."),
-    Option("wire", bool, False, ("calls",), "Wire events with fragments, not the calls."),
+    Option("watch", bool, False, ("values",), "Show one growing value instead of a value a line."),
+    Option("compact", bool, False, ("fragments",), "Write the compact wire form."),
+    Option(
+        "text", bool, False, ("chunks",), "Write the text itself instead of a JSON string a line."
+    ),
+    Option("wire", bool, False, ("calls",), "Write wire events with fragments instead of calls."),
     Option("report", bool, False, _REPAIRING, "Report repairs on standard error."),
     Option("tokens", int, 0, _TEXTS, "Cut the text into pieces of N characters.", least=0),
     Option("delay", float, 0.0, _PACED, "Wait N milliseconds after each piece.", least=0),
     Option("sse", bool, False, _FILTERS, "Read and write text/event-stream."),
     Option("sse_in", bool, False, _FILTERS, "Read text/event-stream, write lines."),
     Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
-    Option("pretty", bool, False, _FILTERS, "Indent what is written."),
-    Option("color", bool | None, None, _FILTERS, "Colours; by default on a terminal."),
-    Option("out", str | None, None, _BATCH, "A new folder for what is made."),
-    Option("resume", str | None, None, _BATCH, "Do what is missing of the run in this folder."),
-    Option("engine", _Engine, "local", _BATCH, "Processes here, or a Dask cluster."),
-    Option("workers", int | None, None, _BATCH, "Processes; by default all processors.", least=0),
-    Option("scheduler", str | None, None, _BATCH, "Dask's address, like tcp://host:8786."),
-    Option("format", _Rows, "jsonl", _BATCH, "How rows are written."),
-    Option("input", _Lines, "auto", _BATCH, "What files hold: a stream a line, or event streams."),
-    Option("field", str | None, None, _BATCH, "Where a line has the stream: response.chunks."),
-    Option("id_field", str, "id", _BATCH, "Where in a line its id is."),
+    Option("pretty", bool, False, _FILTERS, "Indent the output."),
+    Option("color", bool | None, None, _FILTERS, "Write colours; by default on a terminal."),
+    Option("out", str | None, None, _BATCH, "A new folder for the output."),
+    Option("resume", str | None, None, _BATCH, "Continue the run in this folder."),
+    Option("engine", _Engine, "local", _BATCH, "Processes on this machine, or a Dask cluster."),
+    Option("workers", int | None, None, _BATCH, "Processes; by default one a processor.", least=0),
+    Option("scheduler", str | None, None, _BATCH, "Address of Dask, such as tcp://host:8786."),
+    Option("format", _Rows, "jsonl", _BATCH, "Format of the rows."),
+    Option(
+        "input", _Lines, "auto", _BATCH, "Format of the files: a stream a line, or event streams."
+    ),
+    Option(
+        "field", str | None, None, _BATCH, "Path of the stream in a line, such as response.chunks."
+    ),
+    Option("id_field", str, "id", _BATCH, "Path of the id in a line."),
     Option("schema", list[str] | None, None, _BATCH, "JSON Schema or module:Name; TOOL=FILE."),
-    Option("shard_size", str | None, None, _BATCH, "Bytes of input for each part, like 64MB."),
-    Option("max_line", str, "32MiB", _BATCH, "A longer line is put into quarantine."),
+    Option("shard_size", str | None, None, _BATCH, "Bytes of input for each shard, such as 64MB."),
+    Option("max_line", str, "32MiB", _BATCH, "A longer line goes to quarantine."),
     Option("json", bool, False, _BATCH, "Write the report as JSON."),
 )
 
 
 def own_flags(command: str) -> list[Option]:
+    """The flags that only this command has."""
     return [option for option in OWN if command in option.stages]
 
 
 class Own(SimpleNamespace):
-    """All that was typed, as the library takes it."""
+    """The values of all flags, as the library takes them."""
 
     def source(self) -> Source:
         tokens, delay = vars(self).get("tokens", 0), vars(self).get("delay", 0)
@@ -70,6 +77,7 @@ class Own(SimpleNamespace):
 
 
 def json_file(path: str | None) -> Any:
+    """The JSON value in a file; `ValueError` if it cannot be read."""
     if path is None:
         return None
     try:
@@ -88,7 +96,7 @@ def flagged(
 ) -> Callable[..., None]:
     """A command with a flag for each of these options; `files` is the help of its arguments.
 
-    It calls `work` with the options that a stage takes, and with all.
+    It calls `work` with the options of the stage, and with all flags.
     """
 
     def run(**given: Any) -> None:
@@ -115,7 +123,7 @@ def flagged(
 
 
 def _flags(option: Option) -> Iterator[Parameter]:
-    """The parameter for one option; repair has two."""
+    """The parameters for one option: one, but for repair two."""
     kind, help = option.type, option.help
     flag = f"--{option.name.replace('_', '-')}"
     more: dict[str, Any] = {"show_default": option.default is not None}
@@ -136,7 +144,7 @@ def _flags(option: Option) -> Iterator[Parameter]:
     flags = (flag, "-o") if option.name == "out" else (flag,)
     yield _flag(option.name, option.default, kind, *flags, help=help, **more)
     if option.type == Rules:
-        help = f"Only these repairs, with commas between: {', '.join(option.choices)}."
+        help = f"Apply only these repairs, separated by commas: {', '.join(option.choices)}."
         yield _flag("rules", None, str | None, "--rules", help=help)
 
 
@@ -146,7 +154,7 @@ def _flag(name: str, default: Any, kind: Any, *flags: str, **more: Any) -> Param
 
 
 def made(make: Callable[[], Any]) -> Any:
-    """An object made from options; one that it refuses is bad usage."""
+    """The object that `make` returns; an option that it refuses is a usage error."""
     try:
         return make()
     except (TypeError, ValueError) as error:
@@ -157,6 +165,7 @@ def made(make: Callable[[], Any]) -> Any:
 
 
 def entities_of(names: list[str] | None) -> Any:
+    """The value of the option `entity`: one pattern, several, or a mapping of NAME=PATTERN."""
     if not names:
         return None
     if any("=" in name for name in names):
@@ -166,16 +175,17 @@ def entities_of(names: list[str] | None) -> Any:
 
 
 def tool_schemas_of(schemas: list[str] | None) -> dict[str, Any] | None:
+    """The JSON Schemas in files given as TOOL=FILE, by tool."""
     if not schemas:
         return None
     pairs = [schema.partition("=") for schema in schemas]
     if not all(name and path for name, _, path in pairs):
-        raise ValueError("--schema is TOOL=FILE")
+        raise ValueError("--schema must be TOOL=FILE")
     return {name: json_file(path) for name, _, path in pairs}
 
 
 def bytes_of(size: str | None) -> int | None:
-    """A size like 64MB or 1.5GiB."""
+    """The bytes of a size such as 64MB or 1.5GiB."""
     if size is None:
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", size.strip().lower())

@@ -1,7 +1,7 @@
-"""Where values go: one JSON a line, or server-sent events; coloured and safe on a terminal.
+"""Writes values: one JSON a line, or server-sent events; coloured and safe on a terminal.
 
-A terminal obeys control characters, and a model's text may hold any: there they are written as
-JSON escapes. Every line is flushed, so that the next program in a pipe sees it at once.
+A terminal executes control characters, and the text of a model may contain any: there they are
+written as JSON escapes. Every line is flushed, so that the next program in a pipe gets it at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COLOURS: Final = {"key": "36", "text": "32", "number": "33", "word": "35"}
 
 
 def coloured(text: str) -> str:
-    """JSON text with the colours of a terminal."""
+    """JSON text with terminal colours."""
     return _TOKEN.sub(lambda found: f"\x1b[{_colour(found)}m{found.group()}\x1b[0m", text)
 
 
@@ -33,7 +33,7 @@ def _colour(found: re.Match[str]) -> str:
 
 
 class Sink:
-    """Writes values; `close` writes what must come last."""
+    """Writes values to standard output; `close` ends an event stream."""
 
     def __init__(
         self, *, pretty: bool = False, color: bool | None = None, sse: bool = False
@@ -46,11 +46,11 @@ class Sink:
         self._color = wanted if color is None else color
 
     def write(self, value: Any) -> None:
-        """One value, as compact JSON on its own line (or indented, or as an event)."""
+        """Write one value: as compact JSON on its own line, indented, or as an event."""
         self.line(dumps(value))
 
     def line(self, text: str) -> None:
-        """One value that is JSON text already."""
+        """Write one value that is JSON text already."""
         if self._sse:
             self.raw(encode_event(text).decode())
             return
@@ -61,11 +61,11 @@ class Sink:
         self.raw((coloured(text) if self._color else text) + "\n")
 
     def raw(self, text: str) -> None:
-        """Text as it is."""
+        """Write text as it is."""
         self._out.write(text)
         self._out.flush()
 
     def close(self) -> None:
-        """The end: an event stream says so."""
+        """Write the last event of an event stream."""
         if self._sse:
             self.raw(encode_event(DONE, event="CLOSE").decode())

@@ -1,4 +1,4 @@
-"""`jsonrill serve`: the server, with a flag for each of its settings."""
+"""`jsonrill serve`: starts the server; it has a flag for each setting."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..runs.config import Config, from_text
 def serve(**given: Any) -> None:
     """Publish, resume and relay JSON streams over HTTP.
 
-    Streams are append-only logs: made with POST /v1/streams, fed with POST .../chunks, read as
-    server-sent events with GET .../events from any position, in this process or another. POST
-    /v1/convert turns a body into events; POST /v1/chat/completions relays an upstream. GET
-    /openapi.json describes every route, and / is a page to look at streams with; --demo gives it
-    simulated models.
+    Streams are append-only logs: create one with POST /v1/streams, append with POST .../chunks,
+    read server-sent events with GET .../events from any position. POST /v1/convert turns a body
+    into events; POST /v1/chat/completions relays to an upstream. GET /openapi.json describes every
+    route, and / is a page that shows streams; --demo adds simulated models.
 
-    Each setting can also be given as JSONRILL_<NAME>; a flag is stronger. Times are in seconds,
-    lists have commas. Without tokens the server listens on this machine only.
+    Each setting can also be the environment variable JSONRILL_<NAME>; a flag overrides it. Times
+    are in seconds, lists are separated by commas. Without tokens the server accepts connections
+    from this machine only.
 
     Example: jsonrill serve --store sqlite:///streams.db --port 8377
     """
@@ -44,7 +44,7 @@ def serve(**given: Any) -> None:
 
 
 def _flag(setting: Any) -> Parameter:
-    """The command's parameter for one setting of the server."""
+    """The parameter of the command for one setting of the server."""
     name = setting.name.replace("_", "-")
     switch = isinstance(setting.default, bool)
     flag = f"--{name}/--no-{name}" if switch else f"--{name}"

@@ -1,9 +1,8 @@
-"""Simulated models that publish as anybody does, and can be asked for by name.
+"""Simulated models that write to streams of the server, as any producer does.
 
-A generation's stream is an ordinary stream, and it goes on when its reader leaves. When the server
-is restarted and its store is not, the generation goes on from the last record as soon as somebody
-reads its stream again, because a model says the same each time; if nobody does so within the lease,
-its producer counts as lost.
+A generation goes on when its reader leaves. If the server restarts and its store does not, the
+generation continues from the last record as soon as somebody reads its stream again, because a
+model writes the same text every time; if nobody does within the lease, the producer counts as lost.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from ..store import StoreError, UnknownStream
 from .models import PIECE, Model, models
 
 LEASE: Final = 60.0
-# Pieces that are due within one tick are appended together; each is still a record.
+# Pieces that are due within one tick are appended in one call, each as its own record.
 TICK: Final = 0.01
 MOST_PIECES: Final = 10_000.0
 _PRODUCER: Final = "demo"
 
 
 class Order(NamedTuple):
-    """What a generation was asked for; written into its producer's name, which the store keeps."""
+    """The parameters of a generation. Its producer's name holds them, so the store keeps them."""
 
     model: str
     pace: float
@@ -36,19 +35,19 @@ class Order(NamedTuple):
         return f"{_PRODUCER}:{self.model}:{self.pace:g}:{self.piece}"
 
 
-# What a generation may be asked for; the names of models come with the demo.
+# The options of POST /demo/streams.
 ORDER: Final = {
     option.name: option
     for option in (
-        Option("model", str, None, (), "Which model writes."),
-        Option("pace", float | None, 1, (), "How fast; 1 is its own.", least=0.01, most=1000),
-        Option("piece", int, PIECE, (), "Characters of a piece.", least=1, most=4096),
+        Option("model", str, None, (), "Name of the model."),
+        Option("pace", float | None, 1, (), "Speed; 1 is the model's own.", least=0.01, most=1000),
+        Option("piece", int, PIECE, (), "Characters in a piece.", least=1, most=4096),
     )
 }
 
 
 def order_of(producer: str, known: dict[str, Model]) -> Order | None:
-    """The order in a producer's name, which anybody may choose; None if it is no model's."""
+    """The order in a producer's name; None if the name (anybody may choose one) holds none."""
     kind, *rest = producer.split(":")
     try:
         model, pace, piece = rest
@@ -59,7 +58,7 @@ def order_of(producer: str, known: dict[str, Model]) -> Order | None:
 
 
 class Demo:
-    """The models of one process and the streams that they are writing to here."""
+    """The models of this process and the streams they are writing to."""
 
     def __init__(self, hub: Hub) -> None:
         self.models = {name: model for name, model in models().items() if _works(model)}
@@ -67,13 +66,14 @@ class Demo:
         self._running: set[str] = set()
 
     async def start(self, owner: str, order: Order) -> str:
+        """Create a stream, start the generation, and return the stream's id."""
         options = StreamOptions.from_json(self.models[order.model].stream_options())
         stream = await self._hub.create(owner, options, str(order), LEASE)
         self._spawn(stream, order)
         return stream
 
     async def revive(self, stream: str) -> None:
-        """Go on with a generation that nobody in this process is working at."""
+        """Continue a generation that this process is not running."""
         if stream in self._running:
             return
         try:
@@ -96,10 +96,10 @@ class Demo:
             if await self._publish(stream, order, model):
                 await self._hub.end(stream)
         except StoreError:
-            pass  # cancelled, deleted or full: its readers are told by whoever did that
+            pass  # cancelled, deleted or full: whoever did that informs the readers
 
     async def _publish(self, stream: str, order: Order, model: Model) -> bool:
-        """Whether it said everything; not if the server is stopping."""
+        """Append the records when they are due; False if the server stops before the last."""
         records = model.records(order.piece)
         first = (await self._hub.store.status(stream)).last
         rate = min(model.pace * order.pace, MOST_PIECES)
@@ -111,7 +111,7 @@ class Demo:
                 return False
             due = min(len(records), first + int((clock() - begun) * rate))
             if due > done:
-                # Numbered, so that a second process at the same work adds nothing.
+                # Numbered, so that a second process with the same generation appends nothing.
                 batch = records[done:due]
                 await self._hub.append(stream, str(order), batch, done + 1, LEASE)
                 done = due
@@ -119,7 +119,7 @@ class Demo:
 
 
 def _works(model: Model) -> bool:
-    """Whether what its stream needs is installed: schemas are an extra."""
+    """True if the packages for its stream are installed: schemas need an extra."""
     try:
         rendering(StreamOptions.from_json(model.stream_options()), ViewOptions())
     except ImportError:
@@ -128,6 +128,7 @@ def _works(model: Model) -> bool:
 
 
 def read_order(given: Any, demo: Demo) -> Order:
+    """The order in the body of POST /demo/streams; `BadOption` if it is not valid."""
     if not isinstance(given, dict) or given.get("model") not in [*demo.models]:
         raise BadOption(f"model is one of {', '.join(demo.models)}")
     return Order(**{"pace": 1, "piece": PIECE, **checked(ORDER, given, "option")})

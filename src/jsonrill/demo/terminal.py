@@ -1,6 +1,6 @@
-"""The three jobs in about ten seconds, on recorded streams, without a network.
+"""Shows the three jobs in about ten seconds, on recorded streams, without a network.
 
-In a terminal each part plays; in a pipe the same steps are printed as plain lines, without waiting.
+In a terminal each part is animated; in a pipe the same steps are printed as lines, without pauses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MODES: tuple[Mode, ...] = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
 
 
 def show(pace: float = 1.0, console: Console | None = None, still: bool = False) -> None:
-    """All four parts, one after the other."""
+    """Show all four parts, one after the other."""
     stage = Stage(console or Console(highlight=False), pace, still)
     stage.title("jsonrill", "streaming JSON in both directions")
     for part in (text_to_values, snapshots_to_text, tool_calls, stopped_early):
@@ -36,7 +36,7 @@ def show(pace: float = 1.0, console: Console | None = None, still: bool = False)
 
 
 class Stage:
-    """Where a part plays: live in a terminal, line by line elsewhere, or as its last frame."""
+    """Shows a part: animated in a terminal, as lines elsewhere, or only its last frame."""
 
     def __init__(self, console: Console, pace: float, still: bool = False) -> None:
         self.console = console
@@ -56,7 +56,7 @@ class Stage:
 
     @contextmanager
     def playing(self) -> Iterator[Callable[[RenderableType, str], None]]:
-        """Gives a function that shows a frame, or prints the line that stands for it."""
+        """A function that shows a frame, or prints the line that replaces it."""
         if not self._live:
             yield (
                 lambda frame, line: self.console.print(Text(line), soft_wrap=True) if line else None
@@ -76,8 +76,8 @@ def tokens(text: str, size: int = 4) -> list[str]:
 
 
 def text_to_values(stage: Stage) -> None:
-    """(a) A model's tokens becoming values, three modes side by side."""
-    stage.title("text → values", "the same tokens, three ways to be told")
+    """Show a model's tokens becoming values, in three modes side by side."""
+    stage.title("text → values", "the same tokens in three modes")
     text = recorded("trip.txt")
     streams: dict[str, PartialStream] = {mode: PartialStream(mode, entity="days") for mode in MODES}
     last: dict[str, Any] = dict.fromkeys(MODES)
@@ -114,7 +114,7 @@ def _modes(shown: str, last: dict[str, Any], counts: dict[str, int]) -> Renderab
 
 
 def _side_by_side(panels: list[Panel]) -> Table:
-    """In one row, however narrow the terminal is."""
+    """The panels in one row, however narrow the terminal is."""
     row = Table.grid(expand=True)
     for _ in panels:
         row.add_column(ratio=1)
@@ -123,8 +123,8 @@ def _side_by_side(panels: list[Panel]) -> Table:
 
 
 def snapshots_to_text(stage: Stage) -> None:
-    """(b) Shuffled snapshots becoming chunks again."""
-    stage.title("snapshots → text", "whole snapshots, keys shuffled, back to a stream")
+    """Show shuffled snapshots becoming chunks."""
+    stage.title("snapshots → text", "complete snapshots with shuffled keys, as chunks again")
     snapshots = recorded("snapshots.jsonl").splitlines()
     chunker = Chunker()
     written = ""
@@ -150,7 +150,7 @@ def _chunks(snapshot: str | None, number: int, written: str, chunk: str) -> Rend
 
 
 def tool_calls(stage: Stage) -> None:
-    """(c) Two interleaved tool calls growing."""
+    """Show two interleaved tool calls as they grow."""
     stage.title("tool calls", "two calls of one answer, interleaved, each live")
     calls = ToolCalls()
     with stage.playing() as play:
@@ -179,8 +179,8 @@ def _cards(calls: ToolCalls) -> RenderableType:
 
 
 def stopped_early(stage: Stage) -> None:
-    """(d) A schema violation seen while it is written."""
-    stage.title("a doomed answer", "a schema, broken in mid-stream, stopped at that character")
+    """Show a schema violation that is found while it is written."""
+    stage.title("a doomed answer", "a schema violation, stopped at its first character")
     text = recorded("broken.txt")
     try:
         stream = PartialStream("REALTIME", schema=json.loads(recorded("broken.schema.json")))

@@ -1,1 +1,1 @@
-"""Who does the shards: this process, worker processes, or Dask."""
+"""Engines do the shards: in this process, in worker processes, or on Dask."""

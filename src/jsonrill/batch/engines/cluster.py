@@ -1,8 +1,8 @@
-"""The engine for many machines: the same tasks on Dask, on a cluster of its own or one that runs.
+"""The engine for many machines: the same tasks on Dask, on its own cluster or a running one.
 
 Workers need jsonrill installed and must see the inputs and the folder under the same paths: on a
-shared file system, or at addresses like s3://. Dask notices lost workers and does their shards
-elsewhere; a shard that it gives up is judged as on one machine.
+shared file system, or at URLs such as s3://. Dask notices lost workers and does their shards
+elsewhere; a shard that Dask gives up is tried again by the same rules as on one machine.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from typing import Any, Final
 from ..errors import BatchError
 from ..plan import Shard
 from .engine import MakeTask, Outcome, Trials
-from .task import do_task, read_mark
+from .task import bytes_done, do_task
 
 _TICK: Final = 0.5
 # How long a scheduler may take to answer.
-PATIENCE = "10s"
-# Seconds that a cluster may be without any worker, while lost ones are started again.
+TIMEOUT = "10s"
+# Seconds that a cluster may have no worker, while lost ones are started again.
 WORKERLESS = 120.0
-# Shards that are handed over before they can be done, for each thread of a worker.
+# Shards that are submitted ahead, for each thread of a worker.
 _AHEAD: Final = 2
 
 
 class Cluster:
-    """A Dask cluster: the one at `scheduler`, or `workers` processes on this machine."""
+    """Does shards on the Dask cluster at `scheduler`, or on one of `workers` processes here."""
+
+    name = "dask"
 
     def __init__(self, scheduler: str | None = None, workers: int = 1) -> None:
         try:
@@ -40,9 +42,11 @@ class Cluster:
             raise BatchError("Dask needs an extra: pip install 'jsonrill[batch]'") from missing
         self._dask: Any = distributed
         self._scheduler = scheduler
-        self._workers = workers
+        self._count = workers
+        # How many workers a running cluster has can change at any time.
+        self.workers = 0 if scheduler else workers
         self.client: Any = None
-        # What is being done, and where it leaves its marks.
+        # By future: its shard and its mark file.
         self._doing: dict[Any, tuple[Shard, str | None]] = {}
 
     def run(self, shards: Sequence[Shard], make: MakeTask) -> Iterator[Outcome | None]:
@@ -51,21 +55,20 @@ class Cluster:
             yield from self._run(shards, make)
 
     def running(self) -> int:
-        places = [read_mark(mark) for _, mark in self._doing.values() if mark is not None]
-        return sum(place[1] for place in places if place is not None)
+        return bytes_done(mark for _, mark in self._doing.values())
 
     def _connected(self, opened: ExitStack) -> Any:
         try:
             if self._scheduler is None:
-                with _unheard():
+                with _ignoring_interrupts():
                     cluster = self._dask.LocalCluster(
-                        n_workers=self._workers,
+                        n_workers=self._count,
                         threads_per_worker=1,
                         processes=True,
                         dashboard_address="127.0.0.1:0",
                     )
                 return opened.enter_context(self._dask.Client(opened.enter_context(cluster)))
-            return opened.enter_context(self._dask.Client(self._scheduler, timeout=PATIENCE))
+            return opened.enter_context(self._dask.Client(self._scheduler, timeout=TIMEOUT))
         except (OSError, TimeoutError, ValueError) as error:
             where = self._scheduler or "a cluster on this machine"
             raise BatchError(f"no Dask scheduler at {where}: {error}") from error
@@ -81,7 +84,7 @@ class Cluster:
             elif time.monotonic() - had_workers > WORKERLESS:
                 raise BatchError(
                     f"the Dask cluster has had no worker for {WORKERLESS:g} seconds;"
-                    " start some and go on with --resume"
+                    " start some and continue with --resume"
                 )
             while waiting and len(doing) < max(2, _AHEAD * threads):
                 shard = waiting.popleft()
@@ -89,7 +92,7 @@ class Cluster:
                 doing[self._submit(shard, task)] = shard, task["mark"]
             for future in self._finished(list(doing)):
                 shard, mark = doing.pop(future)
-                outcome = self._came_of(future, shard, trials, mark)
+                outcome = self._outcome(future, shard, trials, mark)
                 if outcome is None:
                     waiting.appendleft(shard)
                 else:
@@ -111,11 +114,11 @@ class Cluster:
             raise BatchError("the Dask scheduler is gone")
         return [future for future in futures if future.done()]
 
-    def _came_of(
+    def _outcome(
         self, future: Any, shard: Shard, trials: Trials, mark: str | None
     ) -> Outcome | None:
         if future.status == "finished":
-            return trials.judge(shard, future.result())
+            return trials.finish(shard, future.result())
         if future.status in ("lost", "cancelled"):
             return None
         error = future.exception()
@@ -126,8 +129,8 @@ class Cluster:
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """Processes that are started meanwhile leave Ctrl-C to this one, which then ends them."""
+def _ignoring_interrupts() -> Iterator[None]:
+    """Processes that are started in this block ignore Ctrl-C; this process ends them."""
     if current_thread() is not main_thread():
         yield
         return

@@ -1,8 +1,8 @@
-"""What engines have in common: how often a shard is tried, and what becomes of one that kills.
+"""What all engines share: how often a shard is tried, and what happens when workers die.
 
-An engine takes shards and hands out what came of each. A worker may die at any time (killed, out of
-memory, a crash in a validator): its shard is done again. If it dies twice at the same line, that
-line is the reason: it is put into quarantine, and the shard is done without it.
+An engine takes shards and yields the outcome of each. A worker may die at any time (killed, out of
+memory, a crash in a validator): its shard is done again. If a worker dies twice at the same line,
+that line is taken for the reason: it goes to quarantine, and the shard is done without it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final, Protocol
 from ..plan import Shard
 from .task import do_task, read_mark
 
-# How often a shard may lose its worker, or not find its input, before it is given up.
+# A shard fails after this many dead workers, or this many attempts to read its input.
 MOST_DEATHS: Final = 5
 MOST_READS: Final = 3
-# How many lines of a shard may be put aside because they kill.
+# A shard fails if more lines than this kill their worker.
 MOST_DEADLY: Final = 50
 
 MakeTask = Callable[[Shard, Mapping[int, str]], dict[str, Any]]
@@ -25,24 +25,31 @@ Outcome = dict[str, Any]
 
 
 class Engine(Protocol):
-    """Does shards. `run` yields what came of each, and None when some time has passed."""
+    """Does shards. `run` yields the outcome of each, and None now and then while it waits."""
+
+    name: str
+    # For the report; 0 if the number is not known.
+    workers: int
 
     def run(self, shards: Sequence[Shard], make: MakeTask) -> Iterator[Outcome | None]: ...
 
     def running(self) -> int:
-        """Bytes done of shards that are not finished."""
+        """The bytes done of shards that are not done yet."""
         ...
 
 
 class Here:
-    """In this process, one after the other: to debug, and where no processes can be started."""
+    """Does shards in this process, one after the other: to debug, or without processes."""
+
+    name = "local"
+    workers = 0
 
     def run(self, shards: Sequence[Shard], make: MakeTask) -> Iterator[Outcome | None]:
         trials = Trials(make)
         for shard in shards:
             outcome = None
             while outcome is None:
-                outcome = trials.judge(shard, do_task(trials.task(shard)))
+                outcome = trials.finish(shard, do_task(trials.task(shard)))
             yield outcome
 
     def running(self) -> int:
@@ -50,29 +57,29 @@ class Here:
 
 
 class Trials:
-    """What was tried with each shard."""
+    """Counts the attempts at each shard and decides whether it is tried again."""
 
     def __init__(self, make: MakeTask) -> None:
         self._make = make
         self._deaths: dict[int, int] = {}
         self._reads: dict[int, int] = {}
-        # The line at which the worker of a shard died last, and those that are left out.
+        # By shard: the line at which its last worker died, and the lines to skip.
         self._line: dict[int, int] = {}
         self._skip: dict[int, dict[int, str]] = {}
 
     def task(self, shard: Shard) -> dict[str, Any]:
-        """What to do next with this shard."""
+        """The task for the next attempt."""
         return self._make(shard, self._skip.get(shard.index, {}))
 
-    def judge(self, shard: Shard, outcome: Outcome) -> Outcome | None:
-        """What came of it, or None to try once more."""
+    def finish(self, shard: Shard, outcome: Outcome) -> Outcome | None:
+        """The outcome, or None if the shard is to be tried again."""
         if outcome["state"] != "unread":
             return outcome
         reads = self._reads[shard.index] = self._reads.get(shard.index, 0) + 1
         return outcome if reads >= MOST_READS else None
 
     def death(self, shard: Shard, how: str, mark: str | None) -> Outcome | None:
-        """Its worker died. What is there to tell, or None to try once more?"""
+        """The outcome of a shard whose worker died, or None if it is to be tried again."""
         index = shard.index
         place = read_mark(mark) if mark is not None else None
         line = -1 if place is None else place[0]
@@ -92,7 +99,7 @@ def _given_up(index: int, deaths: int, how: str) -> Outcome:
 
 
 def how_it_ended(code: int) -> str:
-    """Of an exit code, as `subprocess` gives it."""
+    """What an exit code of `subprocess` means, in words."""
     if code >= 0:
         return f"ended with exit code {code}"
     try:

@@ -1,7 +1,7 @@
 """The engine for one machine: worker processes, each doing one shard after another.
 
-They are programs of their own (`worker.py`) and not forks, so that nothing of this process is in
-them; a pipe each way is all they share. One that dies is noticed by the end of its pipe.
+Workers are programs of their own (`worker.py`), not forks, so that they inherit nothing from this
+process but a pipe in each direction. A worker that dies is noticed because its pipe ends.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from typing import Any, Final
 from ..errors import BatchError
 from ..plan import Shard
 from .engine import MakeTask, Outcome, Trials, how_it_ended
-from .task import read_mark
+from .task import bytes_done
 
 _TICK: Final = 0.2
 
 
 class Local:
-    """Up to `workers` processes."""
+    """Does shards in up to `workers` processes."""
+
+    name = "local"
 
     def __init__(self, workers: int) -> None:
-        self._count = workers
+        self.workers = workers
         self._said: SimpleQueue[tuple[_Worker, str | None]] = SimpleQueue()
         self._all: list[_Worker] = []
 
@@ -49,7 +51,7 @@ class Local:
                     outcome = self._buried(worker, shard, trials)
                 else:
                     assert shard is not None
-                    outcome = trials.judge(shard, json.loads(said))
+                    outcome = trials.finish(shard, json.loads(said))
                 if outcome is not None:
                     yield outcome
                 elif shard is not None:
@@ -58,18 +60,14 @@ class Local:
             self._end()
 
     def running(self) -> int:
-        done = 0
-        for worker in self._all:
-            place = read_mark(worker.mark) if worker.shard and worker.mark else None
-            done += place[1] if place is not None else 0
-        return done
+        return bytes_done(worker.mark for worker in self._all if worker.shard)
 
     def _give(self, waiting: deque[Shard], trials: Trials) -> None:
-        """Work for those who have none."""
+        """Hand out shards to idle workers, and start workers while there may be more."""
         while waiting:
             idle = next((worker for worker in self._all if worker.shard is None), None)
             if idle is None:
-                if len(self._all) >= self._count:
+                if len(self._all) >= self.workers:
                     return
                 try:
                     idle = _Worker(self._said)
@@ -95,20 +93,20 @@ class Local:
 
 
 class _Worker:
-    """A process, the shard that it has, and a thread that waits for what it says."""
+    """A process, the shard it is doing, and a thread that reads its answers."""
 
     def __init__(self, said: SimpleQueue[tuple[_Worker, str | None]]) -> None:
         self.shard: Shard | None = None
         self.mark: str | None = None
         path = os.pathsep.join(place or os.getcwd() for place in sys.path)
         self.process = subprocess.Popen(
-            # -P: a file in the folder where somebody stands must not be taken for a module.
+            # -P: files in the current folder must not be imported as modules.
             [sys.executable, "-P", "-m", "jsonrill.batch.engines.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
             encoding="utf8",
-            # A terminal's Ctrl-C is for us, and may come before a worker knows that.
+            # Ctrl-C in a terminal is for this process; it could come before a worker ignores it.
             process_group=0,
         )
         self._thread = Thread(target=self._listen, args=(said,), daemon=True)
@@ -118,14 +116,14 @@ class _Worker:
         self.shard = shard
         self.mark = task["mark"]
         assert self.process.stdin is not None
-        with suppress(OSError):  # it has died: the thread tells
+        with suppress(OSError):  # it has died: the thread will report that
             self.process.stdin.write(json.dumps(task) + "\n")
             self.process.stdin.flush()
 
     def _listen(self, said: SimpleQueue[tuple[_Worker, str | None]]) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            # What a dying worker had not written to its end is not said.
+            # A line without its end was cut off by the worker's death.
             if line.endswith("\n"):
                 said.put((self, line))
         said.put((self, None))

@@ -1,28 +1,27 @@
-"""One shard done: its lines read, its rows written, its record left in the folder.
+"""Does one shard: reads its lines, writes its rows, and leaves its record in the folder.
 
-This is what every engine calls, wherever it runs. A task is JSON, so is what comes back; nothing in
-here knows who asked. The record is written last, so that a shard is done or it is not.
+Every engine calls `do_task`, in whatever process it runs. A task is JSON, and so is its outcome.
+The record is written last: a shard without one is not done.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from typing import IO, Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, Final
 
 from ..errors import BadRecord, InputError, OutputError
 from ..input.line import Line
 from ..input.lines import Segment, read_segment
 from ..job import Job
 from ..output.folder import DONE, QUARANTINE, Folder, folder_at
+from ..output.parquet import parquet_rows
 from ..plan import Shard
 from ..shard import Write, process_shard
 
-FORMATS: Final = ("jsonl", "parquet")
 _MARK: Final = struct.Struct("<qq")
 
 
@@ -34,10 +33,10 @@ def task_of(
     skip: Mapping[int, str] | None = None,
     mark: str | None = None,
 ) -> dict[str, Any]:
-    """All that somebody needs to know to do a shard.
+    """The task of a shard, as JSON.
 
-    `skip` has the lines of the shard, counted from 0, that are not to be looked at, and why;
-    `mark` is a file for how far it has come.
+    `skip` maps lines of the shard, counted from 0, that must not be read to the reason; `mark` is
+    a file in which the worker notes how far it is.
     """
     return {
         "index": shard.index,
@@ -51,9 +50,10 @@ def task_of(
 
 
 def do_task(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Do a shard. What comes back has a `state`.
+    """Do a shard and return its outcome, whose `state` is one of
 
-    done; unread (an input, now: try again); unwritten (stop, or it happens again); or broken.
+    done; unread (an input cannot be read now: try again); unwritten (the output cannot be written:
+    stop the run); broken (anything else).
     """
     index = task["index"]
     try:
@@ -62,7 +62,7 @@ def do_task(task: Mapping[str, Any]) -> dict[str, Any]:
         return {"index": index, "state": "unread", "message": str(error)}
     except OutputError as error:
         return {"index": index, "state": "unwritten", "message": str(error)}
-    except Exception as error:  # an engine that sees an exception would try for ever
+    except Exception as error:  # an engine that gets an exception would try forever
         return {"index": index, "state": "broken", "message": f"{type(error).__name__}: {error}"}
 
 
@@ -77,12 +77,19 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
         lines = _skipping(_lines(segments, job, mark), task["skip"])
         with ExitStack() as files:
             write = files.enter_context(ROWS[task["format"]](folder, part))
-            later = _Later(folder, quarantine, files)
-            summary = process_shard(lines, job, write, later)
+            # Most shards have no bad line: the file is made with the first one.
+            bad: list[Write] = []
+
+            def put_aside(text: str) -> None:
+                if not bad:
+                    bad.append(files.enter_context(_jsonl(folder, quarantine)))
+                bad[0](text)
+
+            summary = process_shard(lines, job, write, put_aside)
     record = {
         "shard": shard.name,
         "part": folder.size(part),
-        "quarantine": folder.size(quarantine) if later.used else None,
+        "quarantine": folder.size(quarantine) if bad else None,
         "summary": summary.to_json(),
         "seconds": round(time.perf_counter() - began, 3),
     }
@@ -91,12 +98,12 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def files_of(name: str, format: str) -> tuple[str, str]:
-    """Where the rows of a shard are, and its quarantine."""
+    """The names of the files with the rows and with the quarantine of a shard."""
     return f"{name}.{format}", f"{QUARANTINE}/{name}.jsonl"
 
 
 def _lines(segments: list[Segment], job: Job, mark: Callable[[int, int], None]) -> Iterator[Line]:
-    """The lines of all segments; before each is handed over, the mark tells which one it is."""
+    """The lines of all segments; before each is yielded, `mark` notes which one it is."""
     count, before = 0, 0
     for segment in segments:
         at = 0
@@ -124,57 +131,38 @@ def _skipping(lines: Iterator[Line], skip: Mapping[str, str]) -> Iterator[Line]:
 
 @contextmanager
 def _marked(path: str | None) -> Iterator[Callable[[int, int], None]]:
-    """A file that says at which line and byte of the shard the process is, should it die."""
+    """A function that notes line and byte in the mark file, for the case that the process dies."""
     if path is None:
         yield lambda line, done: None
         return
     try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        file = open(path, "wb", buffering=0)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror or error}") from error
 
     def mark(line: int, done: int) -> None:
-        with suppress(OSError):  # a full disk is told by the rows
-            write(file, _MARK.pack(line, done), 0)
+        with suppress(OSError):  # writing the rows will report a full disk
+            file.seek(0)
+            file.write(_MARK.pack(line, done))
 
-    write = getattr(os, "pwrite", _write_at)
-    try:
+    with file:
         yield mark
-    finally:
-        os.close(file)
 
 
-def _write_at(file: int, data: bytes, place: int) -> int:
-    """As `os.pwrite`, which not every system has."""
-    os.lseek(file, place, os.SEEK_SET)
-    return os.write(file, data)
+def bytes_done(marks: Iterable[str | None]) -> int:
+    """The sum of the bytes that workers have noted in these mark files."""
+    places = [read_mark(mark) for mark in marks if mark is not None]
+    return sum(place[1] for place in places if place is not None)
 
 
 def read_mark(path: str) -> tuple[int, int] | None:
-    """The line, counted from 0 (-1: none), and how many bytes were done before it."""
+    """The line a worker is at, counted from 0 (-1: none), and the bytes done before it."""
     try:
         with open(path, "rb") as file:
             line, done = _MARK.unpack(file.read(_MARK.size))
     except (OSError, struct.error):
         return None
     return line, done
-
-
-class _Later:
-    """A file of lines that is made when the first line comes."""
-
-    def __init__(self, folder: Folder, name: str, files: ExitStack) -> None:
-        self.used = False
-        self._make = folder.create
-        self._name = name
-        self._files = files
-        self._file: IO[bytes] | None = None
-
-    def __call__(self, text: str) -> None:
-        if self._file is None:
-            self.used = True
-            self._file = self._files.enter_context(self._make(self._name))
-        self._file.write(text.encode() + b"\n")
 
 
 @contextmanager
@@ -185,11 +173,8 @@ def _jsonl(folder: Folder, name: str) -> Iterator[Write]:
 
 @contextmanager
 def _parquet(folder: Folder, name: str) -> Iterator[Write]:
-    from ..output.parquet import Rows
-
-    with folder.create(name) as file, Rows(file) as rows:
-        yield rows.write
+    with folder.create(name) as file, parquet_rows(file) as write:
+        yield write
 
 
-Rows = Callable[[Folder, str], AbstractContextManager[Write]]
-ROWS: Final[dict[str, Rows]] = {"jsonl": _jsonl, "parquet": _parquet}
+ROWS: Final = {"jsonl": _jsonl, "parquet": _parquet}

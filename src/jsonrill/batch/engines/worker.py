@@ -1,7 +1,7 @@
-"""A worker: tasks come in on standard input, one JSON a line, and what came of them goes out.
+"""A worker process: reads tasks from standard input and writes their outcomes, one JSON a line.
 
-Run as `python -m jsonrill.batch.engines.worker`. It ends when its standard input does, in the
-middle of a shard too: whoever started it is gone, and nobody would ever ask for the result.
+Run as `python -m jsonrill.batch.engines.worker`. It exits when its standard input ends, even in
+the middle of a shard: the process that started it is gone, and nobody reads the outcome.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .task import do_task
 
 
 def main() -> None:
-    # Ctrl-C is for the one who started us, who then ends us.
+    # Ctrl-C is for the process that started this one, and which then ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What a validator prints must not be taken for an answer.
+    # What a validator prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf8")
     os.dup2(2, 1)
     tasks: SimpleQueue[str] = SimpleQueue()

@@ -1,1 +1,1 @@
-"""Files → shards → lines → streams."""
+"""Files → lines → streams."""

@@ -1,4 +1,4 @@
-"""Compressed bytes → bytes, up to the damage: what was good is handed out before it is told."""
+"""Decompresses files. The content before a damaged place is read before the error is raised."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import IO, Any, Final, NamedTuple
 from ..errors import InputError
 
 PIECE: Final = 1 << 16
-# What a zstd block of a few bytes can become is 128 KiB; this bounds what one read can.
+# A zstd block of a few bytes can expand to 128 KiB; this limits what one read can expand to.
 _COMPRESSED: Final = 1 << 12
 
 
 def expanded(raw: Any, compression: str) -> Any:
-    """The content of a file; where it is damaged, or stops early, an `EOFError`."""
+    """The decompressed file; reading raises `EOFError` where it is damaged or cut off."""
     if not compression:
         return raw
     return io.BufferedReader(_Expanded(raw, _FRAMES[compression]()), PIECE)
 
 
 def need(compression: str) -> None:
-    """That it can be read here, or an `InputError` that says what is missing."""
+    """`InputError` if the package for this compression is not installed."""
     if compression:
         _FRAMES[compression]()
 
 
 class _Frames(NamedTuple):
-    """How a compressed file is read: a fresh reader for each of its parts, and what that raises."""
+    """A compression: makes a decompressor for each frame of a file; the error that it raises."""
 
     make: Callable[[], Any]
     error: type[Exception]
@@ -52,8 +52,8 @@ _FRAMES: Final = {"gzip": _gzip, "zstd": _zstd}
 
 
 class _Expanded(io.RawIOBase):
-    """One part after the other. What was good before the damage is handed out before it is told,
-    and so is what is missing at the end: the libraries' own readers do one or the other."""
+    """Reads one frame after another. The content before damage, or before an early end, comes
+    first and the error after it; the libraries' own readers lose one or the other."""
 
     def __init__(self, raw: IO[bytes], frames: _Frames) -> None:
         self._raw = raw
@@ -80,7 +80,7 @@ class _Expanded(io.RawIOBase):
         piece = self._raw.read(_COMPRESSED)
         if not piece:
             if self._frame is not None:
-                self._damage = "it was cut off"
+                self._damage = "the file is cut off"
             return self._frame is not None
         made: list[bytes] = []
         try:
@@ -107,7 +107,7 @@ class _Expanded(io.RawIOBase):
         try:
             made.append(self._frame.decompress(piece))
         except self._frames.error:
-            # zlib does not hand out what was good in a piece that is not; byte by byte it does.
+            # zlib discards the good start of a damaged piece; fed byte by byte, it does not.
             for at in range(len(piece)) if spare is not None else ():
                 made.append(spare.decompress(piece[at : at + 1]))
             raise

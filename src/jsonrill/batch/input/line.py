@@ -1,4 +1,4 @@
-"""One line of a log, and where it stands."""
+"""One line of a log with its position."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..errors import BadRecord
 
 
 class Line(NamedTuple):
-    """One line and where it stands: `number` from 1, `offset` in bytes from 0; `size` in bytes
-    with its end. `name` is the id of a stream that has none of its own, the same in every run.
-    Where `fault` is, the line could not be read, and `text` is its beginning."""
+    """One line with its position: `number` counts from 1, `offset` is in bytes, `size` includes
+    the line end. `name` is the id of a stream without an id, the same in every run. With a
+    `fault` the line could not be read, and `text` is the start of it."""
 
     text: bytes | str
     number: int
@@ -22,4 +22,4 @@ class Line(NamedTuple):
 
 
 def too_long(size: int, max_line: int) -> BadRecord:
-    return BadRecord("TOO_LONG", f"{size} bytes in one line, and {max_line} are allowed")
+    return BadRecord("TOO_LONG", f"the line has {size} bytes; at most {max_line} are allowed")

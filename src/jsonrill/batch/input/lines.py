@@ -1,8 +1,8 @@
-"""Files → lines: plain ones by byte ranges, compressed ones whole, event streams as one line each.
+"""Files → lines. A recorded event stream becomes one line of JSON for each stream in it.
 
-A range owns the lines that begin in it, so that ranges need no agreement: each skips the line that
-it begins in, and reads the one that it ends in to its end. No more than one line is in memory, and
-of a line that is too long only its beginning.
+A byte range owns the lines that start in it: it skips the line that it starts inside, and reads its
+last line to the end. So the ranges of a file yield each line exactly once. At most one line is in
+memory, and only the start of a line that is too long.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class Segment(NamedTuple):
-    """What a shard reads of a file: all of it, or a range of its bytes.
+    """The part of a file that a shard reads: all of it, or a range of its bytes.
 
-    `size` and `version` are the file's as planned; `form` is jsonl, sse, or auto.
+    `size` and `version` are the file's when the run was planned; `input_format` is jsonl, sse or
+    auto.
     """
 
     path: str
@@ -38,33 +39,32 @@ class Segment(NamedTuple):
     version: str
     start: int
     end: int
-    form: str = "auto"
+    input_format: str = "auto"
     compression: str = ""
 
 
 def read_segment(
     segment: Segment, max_line: int, keep: int, seen: Callable[[int], None] = lambda at: None
 ) -> Iterator[Line]:
-    """The lines of a segment; before each, `seen` is told how many of its bytes have been read."""
+    """The lines of a segment; before each, `seen` gets the number of its bytes read so far."""
     with _opened(segment) as raw:
         file = expanded(raw, segment.compression)
-        form = segment.form
-        if form == "auto":
-            form = "sse" if _begins_as_events(file) else "jsonl"
-        reader = _event_lines if form == "sse" else _lines
+        chosen = segment.input_format
+        is_sse = _begins_as_events(file) if chosen == "auto" else chosen == "sse"
+        reader = _event_lines if is_sse else _lines
         for line in _safe(reader(file, segment, max_line, keep), segment):
             seen(raw.tell() if segment.compression else (line.offset or 0) - segment.start)
             yield line
 
 
 def looks_like_events(beginning: bytes) -> bool:
-    """Is this how a recorded event stream begins?"""
+    """True if a recorded event stream begins like this."""
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
 @contextmanager
 def _opened(segment: Segment) -> Iterator[Any]:
-    """The file, if it is still the one that was planned."""
+    """The open file; `InputError` if it has changed since the run was planned."""
     try:
         if is_remote(segment.path):
             store = remote(segment.path)
@@ -88,11 +88,11 @@ def _begins_as_events(file: Any) -> bool:
     try:
         return looks_like_events(file.peek(256)[:256])
     except EOFError:
-        return False  # whoever reads the lines will find it, too
+        return False  # reading the lines will fail in the same way, and report it
 
 
 def _safe(lines: Iterator[Line], segment: Segment) -> Iterator[Line]:
-    """The lines, and as the last one what is wrong with the file, if it is damaged."""
+    """The lines; if the file is damaged, the last one has that as its fault."""
     number, after = 0, 0
     try:
         for line in lines:
@@ -132,7 +132,7 @@ def _lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Li
 
 
 def _skip(file: Any, text: bytes) -> int:
-    """Read to the end of the line; how much more that was."""
+    """Skip the rest of a line and return its size."""
     size = 0
     while not text.endswith(b"\n"):
         text = file.readline(PIECE)
@@ -143,28 +143,28 @@ def _skip(file: Any, text: bytes) -> int:
 
 
 def _event_lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Line]:
-    """A recorded event stream as lines of JSON: each stream in it, with its events."""
+    """One line of JSON, with its events, for each stream in a recorded event stream."""
     decoder = SSEDecoder(limit=max_line)
     streams = _Events(segment.name, max_line, keep)
     try:
-        # By lines, so that it is known where each stream begins.
+        # Line by line, to know the offset of each stream.
         while piece := file.readline(PIECE):
             streams.position += len(piece)
             for event in decoder.feed(piece):
                 yield from streams.add(event)
-        # What was saved without the blank line at its end is an event all the same.
+        # A recording may lack the blank line after its last event.
         for event in decoder.feed("\n\n"):
             yield from streams.add(event)
     except LimitExceeded:
-        # Where the next event begins is not known any more.
-        message = f"an event of more than {max_line} bytes; what follows it is not read"
+        # The start of the next event cannot be found any more.
+        message = f"an event of more than {max_line} bytes; the rest of the file is not read"
         yield from streams.end(BadRecord("TOO_LONG", message))
         return
     yield from streams.end()
 
 
 class _Events:
-    """The events of one stream after another; each stream becomes a line."""
+    """Collects events, and makes a line of each stream when it ends."""
 
     def __init__(self, name: str, max_line: int, keep: int) -> None:
         self.position = 0
@@ -184,13 +184,13 @@ class _Events:
             if self._size <= self._max:
                 self._events.append(dumps(event.data))
             said = self._reader.feed(event.data)
-            # The last event of a stream, where a provider sends no [DONE].
+            # Some providers send no [DONE].
             ends = any(type(one) is Finish and one.last for one in said)
         if ends:
             yield from self.end()
 
     def end(self, fault: BadRecord | None = None) -> Iterator[Line]:
-        """The stream that was being read, if there was one."""
+        """The line of the stream that ends here, if it has events."""
         begin, size = self._begin, self._size
         if size > self._max:
             fault = fault or too_long(size, self._max)

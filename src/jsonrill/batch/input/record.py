@@ -1,6 +1,7 @@
-"""One line of a log → one stream: which form it has, its pieces, and when they came.
+"""One line of a log → one stream: its form, its pieces, and the times at which they came.
 
-This file alone knows the forms. What is no stream raises `BadRecord`, with a code for the report.
+Only this file knows the forms. A line that is no stream raises `BadRecord`, with a code for the
+report.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from ..errors import BadRecord
 from ..job import Job
 
 Form = Literal["chunks", "snapshots", "events", "text"]
-# In the order in which they are looked for.
+# The first of these that a line has is its form.
 FORMS: Final[tuple[Form, ...]] = ("chunks", "snapshots", "events", "text")
-# Seconds beyond this, nanoseconds too, are no times.
+# Larger numbers are no times, not even in nanoseconds.
 _FAR: Final = 1e20
 _EXPECTED: Final = "expected an object with one of " + ", ".join(f'"{form}"' for form in FORMS)
 
 
 @dataclass(slots=True)
 class Stream:
-    """A recorded stream: `pieces` in the order they came, `times` in seconds, if known."""
+    """A recorded stream: `pieces` in the order they came, their `times` in seconds if known."""
 
     id: Any
     form: Form
@@ -39,7 +40,7 @@ class Stream:
     start: float | None = None
 
     def seconds(self, piece: int) -> float | None:
-        """From the beginning until that piece came."""
+        """Seconds from the start of the stream to a piece; None without times."""
         if self.times is None:
             return None
         begin = self.times[0] if self.start is None else self.start
@@ -47,7 +48,7 @@ class Stream:
 
 
 def read_line(line: str | bytes, job: Job, name: str) -> Stream:
-    """The stream in a line of JSON; `name` is its id if it has none of its own."""
+    """The stream in a line of JSON; `name` is the id of a stream without one."""
     record = _decoded(line)
     if not isinstance(record, dict):
         raise BadRecord("NOT_A_STREAM", f"{_EXPECTED}, not {_called(record)}")
@@ -55,13 +56,15 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
     known, given = lookup(record, _path(job.id_field))
     stream = Stream(given if known and given is not None else name, form, pieces)
     if type(stream.id) not in (str, int):
-        raise BadRecord("NOT_A_STREAM", f"an id is a text or a whole number, not {_called(given)}")
+        raise BadRecord(
+            "NOT_A_STREAM", f"the id must be a string or an integer, not {_called(given)}"
+        )
     _add_times(stream, record)
     return stream
 
 
 def texts(stream: Stream, job: Job) -> Iterator[str]:
-    """The text that each piece brings, "" if none; one more at the end may come of snapshots."""
+    """The text of each piece, "" if it has none; snapshots may add one at the end."""
     if stream.form == "events":
         return _texts_of_events(stream, AnswerText(job.provider))
     if stream.form == "snapshots":
@@ -70,7 +73,7 @@ def texts(stream: Stream, job: Job) -> Iterator[str]:
 
 
 def chunker(job: Job) -> Chunker:
-    """As the job wants it."""
+    """A chunker with the options of the job."""
     return Chunker(**of_stage("chunks", vars(job)))
 
 
@@ -99,7 +102,7 @@ def _found(record: dict[str, Any], job: Job) -> tuple[Form, list[Any]]:
 
 
 def _guessed(pieces: Any) -> tuple[Form, list[Any]]:
-    """The form of what lies in a field of the user's naming."""
+    """The form and the pieces of a stream in a field that the user named."""
     if isinstance(pieces, str):
         return "text", [pieces]
     if isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces):
@@ -108,25 +111,25 @@ def _guessed(pieces: Any) -> tuple[Form, list[Any]]:
         return "events", pieces
     if isinstance(pieces, list):
         return "snapshots", pieces
-    raise BadRecord("NOT_A_STREAM", f"a stream is a text or a list, not {_called(pieces)}")
+    raise BadRecord("NOT_A_STREAM", f"a stream is a string or a list, not {_called(pieces)}")
 
 
 def _checked(form: Form, pieces: Any) -> list[Any]:
     if form == "text":
         if isinstance(pieces, str):
             return [pieces]
-        raise BadRecord("NOT_A_STREAM", f'"text" is a text, not {_called(pieces)}')
+        raise BadRecord("NOT_A_STREAM", f'"text" must be a string, not {_called(pieces)}')
     if not isinstance(pieces, list):
-        raise BadRecord("NOT_A_STREAM", f'"{form}" is a list, not {_called(pieces)}')
+        raise BadRecord("NOT_A_STREAM", f'"{form}" must be a list, not {_called(pieces)}')
     if form == "chunks":
         if not {*map(type, pieces)} <= {str}:
             wrong = next(piece for piece in pieces if not isinstance(piece, str))
-            raise BadRecord("NOT_A_STREAM", f'"chunks" are texts, not {_called(wrong)}')
+            raise BadRecord("NOT_A_STREAM", f'"chunks" must be strings, not {_called(wrong)}')
     return pieces
 
 
 def _advice(record: dict[str, Any]) -> str:
-    """What somebody may have meant."""
+    """A remedy for a line without a stream."""
     if recognise(record):
         return (
             ": this is one event; put all events of a stream into one line,"
@@ -140,13 +143,13 @@ def _add_times(stream: Stream, record: dict[str, Any]) -> None:
     if times is None:
         return
     if not isinstance(times, list) or not _are_times(times):
-        raise BadRecord("NOT_A_STREAM", '"times" is a list of seconds')
+        raise BadRecord("NOT_A_STREAM", '"times" must be a list of seconds')
     if len(times) != len(stream.pieces):
         raise BadRecord(
             "NOT_A_STREAM", f"{len(times)} times for {len(stream.pieces)} {stream.form}"
         )
     if start is not None and not _are_times([start]):
-        raise BadRecord("NOT_A_STREAM", f'"start" is a number of seconds, not {_called(start)}')
+        raise BadRecord("NOT_A_STREAM", '"start" must be a number of seconds below 1e20')
     stream.times, stream.start = times, start
 
 
@@ -167,9 +170,9 @@ def _path(text: str) -> Path:
 
 
 def need_events(stream: Stream) -> None:
-    """Nothing came of these events: they had better be some."""
+    """`BadRecord` if none of the events is of a known provider."""
     if stream.pieces and not any(recognise(event) for event in stream.pieces):
-        raise BadRecord("NOT_A_STREAM", "none of the events is one of a known provider")
+        raise BadRecord("NOT_A_STREAM", "none of the events is from a known provider")
 
 
 def _texts_of_events(stream: Stream, answer: AnswerText) -> Iterator[str]:
@@ -179,7 +182,7 @@ def _texts_of_events(stream: Stream, answer: AnswerText) -> Iterator[str]:
         came = came or bool(text)
         yield text
     if answer.has_only_calls:
-        raise BadRecord("NO_TEXT", "the answer has tool calls and no text: read it with calls")
+        raise BadRecord("NO_TEXT", "the answer has tool calls and no text: use the job calls")
     if not came:
         need_events(stream)
 
@@ -192,5 +195,5 @@ def _texts_of_snapshots(snapshots: list[Any], chunker: Chunker) -> Iterator[str]
 
 
 def _called(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     return names.get(type(value), "null" if value is None else "a number")

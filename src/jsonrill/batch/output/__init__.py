@@ -1,1 +1,1 @@
-"""What a run leaves: rows, records, counts and the report."""
+"""The output of a run: its folder, rows, summary and report."""

@@ -1,8 +1,8 @@
-"""The folder that a run writes to. A file in it is whole, or it is not there.
+"""The folder that a run writes to. A file in it is complete, or it does not exist.
 
-Here: written under another name, synced, renamed. On other file systems (`s3://...`): written to a
-local file first and sent when it is whole, which those make visible at once. No one else touches
-the names in it, so this file alone knows them.
+A local file is written under another name, synced and renamed. A file on another file system
+(`s3://...`) is written to a local file first and uploaded when it is complete; it becomes visible
+at once.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ DONE: Final = "done"
 QUARANTINE: Final = "quarantine"
 TEMPORARY: Final = "tmp"
 LOCK: Final = "lock"
-# What a run that was killed before its manifest was written may leave.
+# All that a run can leave if it is killed before its manifest is written.
 _LEFT: Final = {TEMPORARY, LOCK}
 
 
 def folder_at(path: str) -> Folder:
-    """The folder of that path or address."""
+    """The folder at a path or URL."""
     return Remote(path) if is_remote(path) else Folder(path)
 
 
 class Folder:
-    """A folder on this machine, or one that is mounted."""
+    """A folder that the operating system can open."""
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
 
     def prepare(self) -> None:
-        """Make it, and see that it can be written to, before any work is done."""
+        """Create the folder; `OutputError` before any work is done if it cannot be written to."""
         self.write(f"{TEMPORARY}/try", b"")
 
     def is_free(self) -> bool:
-        """Is it new, or empty but for what a killed run left?"""
+        """True if the folder is missing, empty, or left by a run that never started."""
         try:
             found = set(os.listdir(self.path))
         except FileNotFoundError:
             return True
         except OSError as error:
             raise OutputError(f"{self.path}: {error.strerror or error}") from error
-        # The lock comes first: a tmp without one is somebody's own.
+        # A run creates its lock first: a tmp/ without one is not ours.
         return not found or (LOCK in found and found <= _LEFT)
 
     def clean(self) -> None:
-        """Remove what was not finished."""
+        """Remove files that were not completed."""
         shutil.rmtree(os.path.join(self.path, TEMPORARY), ignore_errors=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """One run at a time. The lock is the kernel's: it ends with the process."""
+        """Allow one run at a time; the kernel releases the lock when the process ends."""
         try:
             import fcntl
         except ModuleNotFoundError:
@@ -79,9 +79,9 @@ class Folder:
             yield
 
     def read(self, name: str) -> bytes | None:
-        """A whole file, None if there is none."""
+        """The content of a file; None if it does not exist."""
         try:
-            with open(os.path.join(self.path, name), "rb") as file:
+            with self._opened(name) as file:
                 return file.read()
         except FileNotFoundError:
             return None
@@ -89,7 +89,7 @@ class Folder:
             raise InputError(f"{self.path}/{name}: {error.strerror or error}") from error
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a file, none if there is no such file."""
+        """The lines of a file; none if it does not exist."""
         if self.size(name) is not None:
             with self._opened(name) as file:
                 yield from file
@@ -98,29 +98,29 @@ class Folder:
         return open(os.path.join(self.path, name), "rb")
 
     def size(self, name: str) -> int | None:
-        """Bytes in a file, None if there is none."""
+        """The size of a file; None if it does not exist."""
         try:
             return os.stat(os.path.join(self.path, name)).st_size
         except OSError:
             return None
 
     def names(self, below: str) -> list[str]:
-        """The names in a folder of this one."""
+        """The names of the files in a subfolder."""
         try:
             return sorted(os.listdir(os.path.join(self.path, below)))
         except FileNotFoundError:
             return []
 
     def write(self, name: str, data: bytes) -> None:
-        """A whole small file."""
+        """Write a small file."""
         with self.create(name) as file:
             file.write(data)
 
     @contextmanager
     def create(self, name: str) -> Iterator[IO[bytes]]:
-        """A file that is there when the block has ended, and not at all if it failed."""
+        """A new file, which exists once the block ends, and never if it fails."""
         target = os.path.join(self.path, name)
-        temporary = os.path.join(self.path, TEMPORARY, _own(name))
+        temporary = os.path.join(self.path, TEMPORARY, _unique(name))
         try:
             with self._writing(target):
                 for place in (temporary, target):
@@ -149,14 +149,14 @@ class Folder:
 
 
 class Remote(Folder):
-    """A folder on a file system that fsspec knows."""
+    """A folder on a file system of fsspec."""
 
     def __init__(self, path: str) -> None:
         self.path = path.rstrip("/")
         self._store = remote(path)
 
     def prepare(self) -> None:
-        """That it can be written to is seen when the manifest is."""
+        """Do nothing: writing the manifest will show whether it can be written to."""
 
     def is_free(self) -> bool:
         try:
@@ -165,18 +165,12 @@ class Remote(Folder):
             raise OutputError(f"{self.path}: {type(error).__name__}: {error}") from error
 
     def clean(self) -> None:
-        """What is not finished is with those who make it."""
+        """Do nothing: incomplete files are on the machines that write them."""
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """There is no lock: results are the same whoever writes them."""
+        """Do nothing: there is no lock, and two runs would write the same results."""
         yield
-
-    def read(self, name: str) -> bytes | None:
-        try:
-            return bytes(self._store.cat_file(f"{self.path}/{name}"))
-        except FileNotFoundError:
-            return None
 
     def size(self, name: str) -> int | None:
         try:
@@ -198,7 +192,7 @@ class Remote(Folder):
     @contextmanager
     def create(self, name: str) -> Iterator[IO[bytes]]:
         with self._writing(f"{self.path}/{name}"), tempfile.TemporaryDirectory() as place:
-            temporary = os.path.join(place, "whole")
+            temporary = os.path.join(place, "file")
             with open(temporary, "wb", buffering=1 << 18) as file:
                 yield file
             target = f"{self.path}/{name}"
@@ -210,13 +204,13 @@ class Remote(Folder):
             self._store.rm_file(f"{self.path}/{name}")
 
 
-def _own(name: str) -> str:
-    """A name that nobody else writes to, here or on another machine."""
+def _unique(name: str) -> str:
+    """A file name that no other process uses, on this or another machine."""
     return f"{name.replace('/', '-')}.{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
 def _sync(folder: str) -> None:
-    """A rename is lasting when its folder is."""
+    """Sync a folder: only then does a rename survive a crash."""
     with suppress(OSError):
         place = os.open(folder, os.O_RDONLY)
         try:

@@ -1,6 +1,7 @@
-"""A report as one page that opens anywhere: no network, no script, light or dark as the reader is.
+"""The report as one HTML page: no network, no script, light or dark as the reader's system is.
 
-Whatever comes from a log (codes, names, messages) is escaped; the page could not load anything.
+Everything that comes from a log (codes, names, messages) is escaped, and the page's policy forbids
+it to load anything.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _HEIGHT: Final = 180
 
 
 def page(report: Report) -> str:
-    """The whole page."""
+    """The HTML text of the page."""
     return "\n".join(_parts(report)) + "\n"
 
 
@@ -73,12 +74,12 @@ def _parts(report: Report) -> Iterator[str]:
     yield _cards(report)
     outcomes = [("ok", total.ok, "good")]
     outcomes += [(code, count, "bad") for code, count in by_count(total.errors)]
-    yield _breakdown("How the streams ended", outcomes, total.streams)
+    yield _breakdown("Results of the streams", outcomes, total.streams)
     if total.quarantined:
         lines = [(code, count, "bad") for code, count in by_count(total.quarantined)]
         yield _breakdown("Lines in quarantine", lines, total.lines)
         rows = [(where(bad), bad["code"], bad["message"]) for bad in report.samples]
-        yield _table("The first of them", ("where", "code", "why"), rows)
+        yield _table("First lines in quarantine", ("where", "code", "why"), rows)
     if total.repairs:
         rules = [(rule, count, "bar") for rule, count in by_count(total.repairs)]
         yield _breakdown("Repairs", rules, 0)
@@ -107,7 +108,7 @@ def _cards(report: Report) -> str:
         (f"without an error{share(total.ok, total.streams)}", number(total.ok)),
         ("rows written", number(total.rows)),
         ("lines in quarantine", number(total.bad_lines)),
-        ("streams a second", number(round(report.rate))),
+        ("streams per second", number(round(report.rate))),
     ]
     if total.after_error:
         cards.append(("characters after an error", number(total.after_error)))
@@ -119,7 +120,7 @@ def _cards(report: Report) -> str:
 
 
 def _breakdown(title: str, bars: list[tuple[str, int, str]], whole: int) -> str:
-    """One bar for each code, with its count; also readable as a table."""
+    """A bar for each code, with its count."""
     most = max((count for _, count, _ in bars), default=0) or 1
     rows = []
     for place, (name, count, colour) in enumerate(bars):
@@ -146,7 +147,7 @@ def _waits(title: str, spreads: dict[str, Spread]) -> Iterator[str]:
 
 
 def _histogram(title: str, spread: Spread) -> str:
-    """How many streams took how long, on a logarithmic scale."""
+    """A histogram: how many streams took how long, on a logarithmic scale."""
     bars = list(spread.bars())
     most = max(count for _, _, count in bars)
     step = _WIDTH / max(len(bars), 12)

@@ -1,7 +1,7 @@
-"""What a run came to, as text and as JSON; `page.py` makes a page of it.
+"""The report of a run, as text and as JSON; `page.py` makes an HTML page of it.
 
-The counts are the same whatever engine did the work, in how many pieces and however often it was
-interrupted; only `run` tells of this time.
+The counts do not depend on the engine, the number of shards or interruptions; only the field `run`
+is about the last run alone.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _SHARES: Final = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
 
 @dataclass
 class Report:
-    """`summary` of all shards that are done, and those that are not, with the reason for each.
+    """The summary of all shards that are done, and the shards that failed, with the reasons.
 
-    `seconds`, `workers` and `resumed` (shards that were done before) are of this run.
+    `seconds`, `workers` and `resumed` (shards that an earlier run had done) are of the last run.
     """
 
     job: dict[str, Any]
@@ -35,18 +35,18 @@ class Report:
     resumed: int = 0
     # The first lines in quarantine, without their text.
     samples: list[dict[str, Any]] = field(default_factory=list)
-    # Of this run alone, for its speed.
+    # Of the last run alone, for its speed.
     streams_now: int = 0
     bytes_now: int = 0
 
     @property
     def ok(self) -> bool:
-        """Was every line read and every shard done? (And, for `check`, every stream good?)"""
+        """True if every shard is done and every line was read (for `check`: and is valid)."""
         good = not self.failed and not self.summary.bad_lines
         return good and (self.job["kind"] != "check" or not self.summary.errors)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """The report as JSON."""
         return {
             "job": self.job,
             "files": self.files,
@@ -69,11 +69,11 @@ class Report:
 
     @property
     def rate(self) -> float:
-        """Streams in a second, in this run."""
+        """Streams per second in the last run."""
         return self.streams_now / self.seconds if self.seconds else 0.0
 
     def to_text(self) -> str:
-        """For a terminal or a log."""
+        """The report as text, safe for a terminal."""
         return "\n".join(map(printable, self._lines())) + "\n"
 
     def _lines(self) -> Iterator[str]:
@@ -106,14 +106,14 @@ class Report:
 
 
 def printable(text: str) -> str:
-    """Names and messages come from strangers: nothing in them that a terminal obeys."""
+    """The text with control characters escaped: names and messages come from logs."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
 def where(bad: dict[str, Any]) -> str:
-    """The place of a line in quarantine."""
+    """File and number of a line in quarantine."""
     return f"{bad.get('file', '')} line {bad.get('line', '?')}"
 
 
@@ -123,7 +123,7 @@ def _figures(spread: Spread) -> dict[str, float | None]:
 
 
 def shown(spread: Spread, unit: str) -> str:
-    """The figures of a spread in words."""
+    """The percentiles of a spread as text."""
     found = [f"{name} {_short(spread.at(wanted))}" for name, wanted in _SHARES]
     return f"{unit}: {', '.join(found)}, most {_short(spread.most)}"
 
@@ -135,7 +135,7 @@ def _short(figure: float | None) -> str:
 
 
 def by_count(counts: dict[str, int]) -> list[tuple[str, int]]:
-    """The most frequent first."""
+    """Codes and counts, the most frequent first."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 

@@ -1,13 +1,13 @@
-"""What a shard, or all of them, came to: counts and spreads, small whatever was counted.
+"""The result of a shard, or of all: counts and distributions, small however much was counted.
 
-A spread keeps how many measures fell into each of its steps, twenty for every power of ten, so that
-the spreads of shards add up and a percentile is right within 12 %.
+A `Spread` is a histogram with twenty logarithmic steps for every power of ten, so that the spreads
+of shards add up and a percentile is right within 12 %.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ STEPS: Final = 20
 
 @dataclass
 class Spread:
-    """How measures are spread. `steps` counts them by the logarithm of their size."""
+    """The distribution of a measure; `steps` counts its values by their logarithm."""
 
     count: int = 0
     zeros: int = 0
@@ -25,26 +25,25 @@ class Spread:
     steps: dict[int, int] = field(default_factory=dict)
 
     def add(self, measure: float) -> None:
-        """One more measure, not negative."""
+        """Count one value, which is not negative."""
         self.count += 1
-        self.least = measure if self.least is None else min(self.least, measure)
-        self.most = measure if self.most is None else max(self.most, measure)
+        self.least = min(_known(self.least, measure))
+        self.most = max(_known(self.most, measure))
         if measure <= 0:
             self.zeros += 1
-            return
-        step = math.floor(math.log10(measure) * STEPS)
-        self.steps[step] = self.steps.get(step, 0) + 1
+        else:
+            add_counts(self.steps, {math.floor(math.log10(measure) * STEPS): 1})
 
     def merge(self, other: Spread) -> None:
-        """All the measures of another."""
+        """Add the values of another spread."""
         self.count += other.count
         self.zeros += other.zeros
-        self.least = _either(min, self.least, other.least)
-        self.most = _either(max, self.most, other.most)
-        _merge(self.steps, other.steps)
+        self.least = min(_known(self.least, other.least), default=None)
+        self.most = max(_known(self.most, other.most), default=None)
+        add_counts(self.steps, other.steps)
 
     def at(self, share: float) -> float | None:
-        """The measure below which that share of them lies."""
+        """The percentile: the value that a `share` of all values does not exceed."""
         wanted, seen = math.ceil(share * self.count), self.zeros
         if self.count == 0 or self.most is None:
             return None
@@ -57,15 +56,15 @@ class Spread:
         return self.most
 
     def _end(self, step: int) -> float:
-        """The largest measure of a step; of whole numbers the largest that can be in it."""
+        """The largest value of a step; of integers, the largest one that falls into it."""
         if isinstance(self.most, int):
             return math.ceil(10 ** ((step + 1) / STEPS)) - 1
         return edge(step + 1)
 
     def bars(self) -> Iterator[tuple[float, float, int]]:
-        """From, to, how many; without gaps, from the smallest to the largest.
+        """(from, to, count) of each step from the smallest value to the largest, empty ones too.
 
-        Steps in which no whole number lies are left out where all are whole.
+        If all values are integers, steps that contain none are left out.
         """
         if self.zeros:
             yield 0, 0, self.zeros
@@ -79,14 +78,7 @@ class Spread:
                 yield start, end, self.steps.get(step, 0)
 
     def to_json(self) -> dict[str, Any]:
-        steps = [[step, self.steps[step]] for step in sorted(self.steps)]
-        return {
-            "count": self.count,
-            "zeros": self.zeros,
-            "least": self.least,
-            "most": self.most,
-            "steps": steps,
-        }
+        return {**vars(self), "steps": [list(step) for step in sorted(self.steps.items())]}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Spread:
@@ -94,18 +86,18 @@ class Spread:
 
 
 def edge(step: int) -> float:
-    """Where a step of a spread begins."""
+    """The smallest value of a step, rounded to three digits."""
     return float(f"{10 ** (step / STEPS):.3g}")
 
 
 @dataclass
 class Summary:
-    """What came of some lines.
+    """The counts of a job on some lines.
 
-    `streams` were read and `ok` of them without an error; `errors` counts the others by code,
-    `quarantined` the lines that were no streams. `characters` and `pieces` are those of the
-    streams, `after_error` the characters that came after an error was certain. `first` and `last`
-    are the spreads of how long the first value and the last change took: in `seconds` where
+    `streams` were read, `ok` of them without an error; `errors` counts the others by code,
+    `quarantined` the lines that are no streams. `characters` and `pieces` are those of the
+    streams, `after_error` the characters that came after an error was found. `first` and `last`
+    are the distributions of how long the first value and the last change took: in `seconds` where
     streams have times, in `characters` and in `pieces`.
     """
 
@@ -125,55 +117,49 @@ class Summary:
 
     @property
     def bad_lines(self) -> int:
-        """How many lines are in the quarantine."""
+        """The number of lines in quarantine."""
         return sum(self.quarantined.values())
 
     def merge(self, other: Summary) -> None:
-        """Count another's in."""
-        for name in _COUNTS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in _BY_CODE:
-            _merge(getattr(self, name), getattr(other, name))
-        for name in _SPREADS:
-            mine = getattr(self, name)
-            for unit, spread in getattr(other, name).items():
-                mine.setdefault(unit, Spread()).merge(spread)
+        """Add the counts of another summary."""
+        for name, theirs in vars(other).items():
+            if name in _SPREADS:
+                mine = getattr(self, name)
+                for unit, spread in theirs.items():
+                    mine.setdefault(unit, Spread()).merge(spread)
+            elif name in _BY_CODE:
+                add_counts(getattr(self, name), theirs)
+            else:
+                setattr(self, name, getattr(self, name) + theirs)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON, keys in order."""
-        shown: dict[str, Any] = {name: getattr(self, name) for name in _COUNTS}
+        """The summary as JSON, with its keys in order."""
+        shown = vars(self).copy()
         for name in _BY_CODE:
-            shown[name] = dict(sorted(getattr(self, name).items()))
+            shown[name] = dict(sorted(shown[name].items()))
         for name in _SPREADS:
-            spreads = sorted(getattr(self, name).items())
-            shown[name] = {unit: spread.to_json() for unit, spread in spreads}
+            shown[name] = {unit: it.to_json() for unit, it in sorted(shown[name].items())}
         return shown
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Summary:
-        """The same summary again."""
-        made = dict(given)
-        for name in _SPREADS:
-            made[name] = {unit: Spread.from_json(one) for unit, one in given[name].items()}
-        return cls(**made)
+        """The summary that `to_json` wrote."""
+        spreads = {
+            name: {unit: Spread.from_json(one) for unit, one in given[name].items()}
+            for name in _SPREADS
+        }
+        return cls(**{**given, **spreads})
 
 
-_COUNTS: Final = (
-    *("lines", "bytes", "streams", "ok", "rows"),
-    *("characters", "pieces", "after_error"),
-)
 _BY_CODE: Final = ("errors", "quarantined", "repairs")
 _SPREADS: Final = ("first", "last")
 
 
-def _merge(mine: dict[Any, int], other: Mapping[Any, int]) -> None:
-    for key, count in other.items():
-        mine[key] = mine.get(key, 0) + count
+def add_counts(counts: dict[Any, int], more: Mapping[Any, int]) -> None:
+    """Add the counts of `more` to `counts`."""
+    for key, count in more.items():
+        counts[key] = counts.get(key, 0) + count
 
 
-def _either(
-    choose: Callable[[float, float], float], one: float | None, other: float | None
-) -> float | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return choose(one, other)
+def _known(*measures: float | None) -> list[float]:
+    return [measure for measure in measures if measure is not None]

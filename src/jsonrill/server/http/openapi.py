@@ -1,341 +1,234 @@
-"""The OpenAPI document of the server, as it is served. Options come from the table that they
-are checked against."""
+"""Builds the server's OpenAPI document from a table of routes.
+
+Options come from the table that the server checks them with, so that each is described once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from ...demo.generations import ORDER
 from ...options import Option
 from ...runs.options import STREAM, VIEW
 
 Json = dict[str, Any]
+# Status code → description and content of a response that is no error.
+Good = dict[int, tuple[str, Json | None]]
 
-_TEXT: Final[Json] = {"type": "string"}
-_ID: Final[Json] = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "description": "The stream's id, as its creation told it.",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
-}
-_POSITION: Final = r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?$"
-_PRODUCER_ID: Final[Json] = {
-    "name": "Producer-Id",
-    "in": "header",
-    "description": "Who publishes; one producer at a time holds a stream.",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
-}
-
-
-def _query(name: str, description: str, schema: Json) -> Json:
-    return {"name": name, "in": "query", "description": description, "schema": schema}
-
-
-def _view(*, resumes: bool = True, formats: bool = True) -> list[Json]:
-    only_resuming = () if resumes else ("every", "size")
-    found = [
-        # In a query an entity is one text.
-        _query(option.name, option.help, _TEXT if option.name == "entity" else option.json_schema)
-        for option in VIEW.values()
-        if option.name not in only_resuming and (formats or option.name != "format")
-    ]
-    if resumes:
-        position = {"type": "string", "pattern": _POSITION}
-        found += [
-            _query("after", "The last event id that was received.", position),
-            _query("ticket", "A ticket, for clients without headers.", _TEXT),
-            {"name": "Last-Event-ID", "in": "header", "schema": position},
-        ]
-    return found
-
-
-_STRING: Final[Json] = {"type": "string"}
-_BOOLEAN: Final[Json] = {"type": "boolean"}
-
-
-def _options(table: dict[str, Option]) -> Json:
-    properties = {name: option.json_schema for name, option in table.items()}
-    return {"type": "object", "additionalProperties": False, "properties": properties}
-
-
-_ERROR: Final[Json] = {
-    "type": "object",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message"],
-            "properties": {"code": {"type": ["string", "null"]}, "message": _STRING},
-        },
-        "last": {"type": "integer"},
-    },
-}
-_STATE: Final[Json] = {
-    "type": "object",
-    "required": ["id", "input", "last", "closed", "bytes", "many"],
-    "properties": {
-        "id": _STRING,
-        "input": {"type": "string", "enum": [*STREAM["input"].choices]},
-        "last": {"type": "integer", "minimum": 0},
-        "closed": _BOOLEAN,
-        "bytes": {"type": "integer", "minimum": 0},
-        "many": _BOOLEAN,
-    },
-}
 _STATUSES: Final = {
-    400: "What was sent cannot be read.",
-    401: "A token or ticket is needed.",
-    403: "Pages of other sites may not do this.",
-    404: "There is no such stream, or it is somebody else's.",
-    409: "The stream has ended, is held by another producer, or is not that long.",
-    413: "Too large.",
-    415: "A media type that does not fit.",
-    422: "An option that is unknown or has a wrong value.",
-    429: "Too many.",
-    502: "The upstream failed.",
-    503: "The store cannot be reached.",
-    504: "The upstream is too slow.",
+    "400": "The request cannot be read.",
+    "401": "A token or ticket is missing or not valid.",
+    "403": "Pages of other sites may not send this request.",
+    "404": "There is no such stream, or it belongs to another owner.",
+    "409": "The stream is closed, held by another producer, or shorter than this position.",
+    "413": "The request is too large.",
+    "415": "The media type is not supported.",
+    "422": "An option is unknown or has a value that is not allowed.",
+    "429": "There are too many streams, readers or requests.",
+    "502": "The upstream failed.",
+    "503": "The store is unreachable or the server is stopping.",
+    "504": "The upstream is too slow.",
 }
+# Errors of every request about one stream, of one that reads it, and of one that sends an object.
+_OWNED: Final = "401 403 404 503"
+_READABLE: Final = f"{_OWNED} 429"
+_POSTED: Final = "400 401 403 413 415 422"
+
+
+def _text(**more: Any) -> Json:
+    return {"type": "string", **more}
+
+
+def _integer(**more: Any) -> Json:
+    return {"type": "integer", **more}
+
+
+def _object(properties: Json, *required: str, **more: Any) -> Json:
+    """An object schema; `required` names the properties that must be there."""
+    needed = {"required": [*required]} if required else {}
+    return {"type": "object", **needed, "properties": properties, **more}
+
+
+def _closed(properties: Json, *required: str) -> Json:
+    return _object(properties, *required, additionalProperties=False)
+
+
+def _options(table: dict[str, Option], *required: str) -> Json:
+    return _closed({name: option.json_schema for name, option in table.items()}, *required)
 
 
 def _json(schema: Json) -> Json:
     return {"application/json": {"schema": schema}}
 
 
-def _answers(good: Mapping[int, tuple[str, Json | None]], *bad: int) -> Json:
-    answers: Json = {}
-    for status, (text, content) in good.items():
-        answers[str(status)] = {"description": text, **({"content": content} if content else {})}
-    for status in bad:
-        answers[str(status)] = {"description": _STATUSES[status], "content": _json(_ERROR)}
-    return answers
+def _body(schema: Json, *, required: bool = True) -> Json:
+    return {"required": required, "content": _json(schema)}
 
 
-# One event: its data is JSON, or [DONE] in the event CLOSE.
-_EVENTS: Final = {
-    "text/event-stream": {
-        "schema": {
-            "type": "object",
-            "required": ["data"],
-            "properties": {"data": _STRING, "id": _STRING, "event": _STRING},
-        }
-    }
+_ANY: Final = _json({})
+_BOOLEAN: Final[Json] = {"type": "boolean"}
+_TOLD: Final = ("code", "message")
+_ERROR: Final = _object(
+    {
+        "error": _object({"code": {"type": ["string", "null"]}, "message": _text()}, *_TOLD),
+        "last": _integer(),
+    },
+    "error",
+)
+_STATE: Final[Json] = {
+    "id": _text(),
+    "input": _text(enum=[*STREAM["input"].choices]),
+    "last": _integer(minimum=0),
+    "closed": _BOOLEAN,
+    "bytes": _integer(minimum=0),
+    "many": _BOOLEAN,
 }
-_ANY: Final[Json] = {"application/json": {"schema": {}}}
+# One event: its data is JSON, or [DONE] in the event CLOSE.
+_EVENT: Final = _object({"data": _text(), "id": _text(), "event": _text()}, "data")
+_EVENTS: Final[Json] = {"text/event-stream": {"schema": _EVENT}}
+_TEXT_TYPES: Final = ("text/plain", "application/x-ndjson", "text/event-stream")
 _RECORDS: Final[Json] = {
     "required": True,
-    "content": {
-        "text/plain": {"schema": _STRING},
-        "application/json": {"schema": {}},
-        "application/x-ndjson": {"schema": _STRING},
-        "text/event-stream": {"schema": _STRING},
-    },
+    "content": {**_ANY, **{kind: {"schema": _text()} for kind in _TEXT_TYPES}},
 }
+_CHAT: Final = _object({"model": _text(), "messages": {"type": "array"}, "stream": _BOOLEAN})
+_FAILURE: Final = _closed({"code": _text(minLength=1, maxLength=64), "message": _text()})
 
 
-def _operation(name: str, summary: str, answers: Json, **more: Any) -> Json:
-    return {"operationId": name, "summary": summary, "responses": answers, **more}
+def _parameter(name: str, place: str, description: str, schema: Json, **more: Any) -> Json:
+    return {"name": name, "in": place, "description": description, "schema": schema, **more}
+
+
+_NAME: Final = _text(pattern="^[A-Za-z0-9_-]{1,64}$")
+_POSITION: Final = _text(pattern=r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?$")
+_SEQUENCE: Final = _integer(minimum=1, maximum=99_999_999_999)
+_ID: Final = _parameter("id", "path", "The id that creating the stream gave.", _NAME, required=True)
+_PRODUCER: Final = _parameter(
+    "Producer-Id", "header", "The producer; only one at a time may write to a stream.", _NAME
+)
+_FIRST: Final = _parameter(
+    "Producer-Seq", "header", "Number of the first record; makes a retry safe.", _SEQUENCE
+)
+_TAG: Final = _parameter("If-None-Match", "header", "The ETag of the value you have.", _text())
+_WIRE: Final = _parameter(
+    "Jsonrill-Fragments",
+    "header",
+    "Add json_update_fragments to tool-call deltas, in this form.",
+    _text(enum=[*VIEW["wire"].choices]),
+)
+_NEW: Final = _parameter("options", "query", "Options as for a new stream, as JSON.", _text())
+_RESUMING: Final = [
+    _parameter("after", "query", "The id of the last event received.", _POSITION),
+    _parameter("Last-Event-ID", "header", "The same, as EventSource sends it.", _POSITION),
+    _parameter("ticket", "query", "A ticket, for clients that cannot send headers.", _text()),
+]
+
+
+def _view(*left_out: str) -> list[Json]:
+    """The options of a view as query parameters, in which an entity is one text."""
+    return [
+        _parameter(name, "query", it.help, _text() if name == "entity" else it.json_schema)
+        for name, it in VIEW.items()
+        if name not in left_out
+    ]
+
+
+class Route(NamedTuple):
+    """One operation: `at` is its method and path, `bad` the status codes of its errors."""
+
+    at: str
+    name: str
+    summary: str
+    good: Good
+    bad: str = ""
+    parameters: list[Json] = []
+    body: Json | None = None
+
+    def operation(self) -> Json:
+        """The OpenAPI operation object."""
+        responses = {
+            str(status): {"description": text, **({"content": content} if content else {})}
+            for status, (text, content) in self.good.items()
+        }
+        for status in sorted(self.bad.split()):
+            responses[status] = {"description": _STATUSES[status], "content": _json(_ERROR)}
+        described: Json = {"operationId": self.name, "summary": self.summary}
+        described |= {"responses": responses, "parameters": self.parameters}
+        return described | ({"requestBody": self.body} if self.body else {})
+
+
+def _routes() -> Iterator[Route]:
+    created: Good = {201: ("The stream was created.", _ANY)}
+    state: Good = {200: ("The state of the stream.", _json(_object(_STATE, *_STATE)))}
+    events: Good = {200: ("The events.", _EVENTS)}
+    to_read: Good = {**events, 204: ("The stream is closed; there are no more events.", None)}
+    options = _body(_options(STREAM), required=False)
+    bad = f"{_POSTED} 429 503"
+    yield Route("POST /v1/streams", "create", "Create a stream", created, bad, [_PRODUCER], options)
+    one = "/v1/streams/{id}"
+    yield Route(f"GET {one}", "status", "Get the state of a stream", state, _OWNED)
+    deleted: Good = {204: ("The stream was deleted.", None)}
+    yield Route(f"DELETE {one}", "delete", "Delete a stream", deleted, _OWNED)
+    last: Good = {200: ("The number of the last record.", _ANY)}
+    who = [_PRODUCER, _FIRST]
+    bad = f"{_POSTED} 404 409 429 503"
+    yield Route(f"POST {one}/chunks", "append", "Append records", last, bad, who, _RECORDS)
+    yield Route(f"POST {one}/close", "close", "Close a stream that is complete", state, _OWNED)
+    yield Route(f"POST {one}/cancel", "cancel", "Cancel a stream", state, _OWNED)
+    failure = _body(_FAILURE, required=False)
+    bad = f"{_POSTED} 404 503"
+    yield Route(f"POST {one}/fail", "fail", "Close with an error", state, bad, [], failure)
+    bad = f"{_READABLE} 400 422"
+    shown = [*_view(), *_RESUMING]
+    yield Route(f"GET {one}/events", "events", "Read server-sent events", to_read, bad, shown)
+    value: Good = {200: ("The value.", _ANY), 304: ("The value has not changed.", None)}
+    yield Route(f"GET {one}/value", "value", "Get the value so far", value, _READABLE, [_TAG])
+    shown = _view("every", "size", "format")
+    for name in ("ai-sdk", "ag-ui"):
+        for method, body in (("get", None), ("post", _body({}, required=False))):
+            at, summary = f"{method.upper()} {one}/{name}", f"Read with a client for {name}"
+            yield Route(at, f"{name}-{method}", summary, to_read, f"{bad} 413", shown, body)
+    shown = [_NEW, *_view("every", "size")]
+    at = "POST /v1/convert"
+    yield Route(at, "convert", "Convert a body into events", events, _POSTED, shown, _RECORDS)
+    made: Good = {201: ("The ticket.", _ANY)}
+    asked = _body(_closed({"stream": _text()}, "stream"))
+    bad = f"{_POSTED} 404 503"
+    at = "POST /v1/tickets"
+    yield Route(at, "ticket", "Create a ticket to read one stream", made, bad, [], asked)
+    answer: Good = {200: ("The upstream's answer.", {**_ANY, **_EVENTS})}
+    bad = "400 401 403 404 413 422 429 502 503 504"
+    at = "POST /v1/chat/completions"
+    yield Route(at, "relay", "Relay to the upstream", answer, bad, [_WIRE], _body(_CHAT))
+    health: Good = {200: ("The server is healthy.", _ANY), 503: (_STATUSES["503"], _ANY)}
+    yield Route("GET /healthz", "health", "Check the server's health", health)
+    metrics: Good = {200: ("The metrics.", {"text/plain": {"schema": _text()}})}
+    yield Route("GET /metrics", "metrics", "Get metrics in Prometheus format", metrics, "401")
+
+
+def _demo_routes() -> Iterator[Route]:
+    models: Good = {200: ("The list of models.", _ANY)}
+    yield Route("GET /demo/models", "models", "List the simulated models", models, "401")
+    created: Good = {201: ("The stream was created.", _ANY)}
+    order = _body(_options(ORDER, "model"))
+    bad = f"{_POSTED} 429 503"
+    at, summary = "POST /demo/streams", "Let a simulated model write a stream"
+    yield Route(at, "generate", summary, created, bad, [], order)
 
 
 def document(root: str = "", *, demo: bool = False) -> Json:
-    """The document; `root` is where the application is mounted."""
+    """The OpenAPI document; `root` is where the application is mounted."""
+    paths: Json = {}
+    for route in (*_routes(), *(_demo_routes() if demo else ())):
+        method, path = route.at.split()
+        shared = {"parameters": [_ID]} if "{id}" in path else {}
+        paths.setdefault(path, shared)[method.lower()] = route.operation()
     return {
         "openapi": "3.1.0",
         "info": {"title": "jsonrill", "version": "1", "description": "Resumable JSON streams."},
         "servers": [{"url": root or "/"}],
         "security": [{"token": []}, {}],
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
-        "paths": {**_publishing(), **_reading(), **_others(), **(_demo() if demo else {})},
-    }
-
-
-def _publishing() -> Json:
-    state = {200: ("How the stream is now.", _json(_STATE))}
-    owned = (401, 403, 404, 503)
-    return {
-        "/v1/streams": {
-            "post": _operation(
-                "create",
-                "Make a stream",
-                _answers({201: ("Made.", _ANY)}, 400, 401, 403, 413, 415, 422, 429, 503),
-                requestBody={"content": _json(_options(STREAM))},
-                parameters=[_PRODUCER_ID],
-            )
-        },
-        "/v1/streams/{id}": {
-            "parameters": [_ID],
-            "get": _operation("status", "How far a stream is", _answers(state, *owned)),
-            "delete": _operation(
-                "delete", "Forget a stream", _answers({204: ("Forgotten.", None)}, *owned)
-            ),
-        },
-        "/v1/streams/{id}/chunks": {
-            "parameters": [_ID],
-            "post": _operation(
-                "append",
-                "Add records",
-                _answers({200: ("The last record.", _ANY)}, 400, *owned, 409, 413, 415, 422, 429),
-                requestBody=_RECORDS,
-                parameters=[
-                    _PRODUCER_ID,
-                    {
-                        "name": "Producer-Seq",
-                        "in": "header",
-                        "description": "Number of the first record; makes a retry safe.",
-                        "schema": {"type": "integer", "minimum": 1, "maximum": 99_999_999_999},
-                    },
-                ],
-            ),
-        },
-        "/v1/streams/{id}/close": {
-            "parameters": [_ID],
-            "post": _operation("close", "The stream is complete", _answers(state, *owned)),
-        },
-        "/v1/streams/{id}/cancel": {
-            "parameters": [_ID],
-            "post": _operation("cancel", "Nobody wants the rest", _answers(state, *owned)),
-        },
-        "/v1/streams/{id}/fail": {
-            "parameters": [_ID],
-            "post": _operation(
-                "fail",
-                "The producer cannot go on",
-                _answers(state, 400, *owned, 413, 415, 422),
-                requestBody={
-                    "content": _json(
-                        {
-                            "type": "object",
-                            "additionalProperties": False,
-                            "properties": {
-                                "code": {"type": "string", "minLength": 1, "maxLength": 64},
-                                "message": _STRING,
-                            },
-                        }
-                    )
-                },
-            ),
-        },
-    }
-
-
-def _reading() -> Json:
-    readable = (401, 403, 404, 429, 503)
-    events = {200: ("Events.", _EVENTS), 204: ("Nothing more will come.", None)}
-    anything: Json = {"content": {"application/json": {"schema": {}}}}
-    dialects: Json = {}
-    for name in ("ai-sdk", "ag-ui"):
-        dialects[f"/v1/streams/{{id}}/{name}"] = {"parameters": [_ID]}
-        for method in ("get", "post"):
-            more = {"requestBody": anything} if method == "post" else {}
-            dialects[f"/v1/streams/{{id}}/{name}"][method] = _operation(
-                f"{name}-{method}",
-                f"A stream for {name} clients",
-                _answers(events, 400, *readable, 413, 422),
-                parameters=_view(resumes=False, formats=False),
-                **more,
-            )
-    tag = {"name": "If-None-Match", "in": "header", "schema": _STRING}
-    return {
-        "/v1/streams/{id}/events": {
-            "parameters": [_ID],
-            "get": _operation(
-                "events",
-                "A stream as server-sent events",
-                _answers(events, 400, *readable, 422),
-                parameters=_view(),
-            ),
-        },
-        "/v1/streams/{id}/value": {
-            "parameters": [_ID],
-            "get": _operation(
-                "value",
-                "What a stream says so far",
-                _answers({200: ("The value.", _ANY), 304: ("As before.", None)}, *readable),
-                parameters=[tag],
-            ),
-        },
-        **dialects,
-    }
-
-
-def _others() -> Json:
-    options = _query("options", "Options as for a new stream, as JSON.", _TEXT)
-    chat = {
-        "type": "object",
-        "properties": {"model": _STRING, "messages": {"type": "array"}, "stream": _BOOLEAN},
-    }
-    ticket = {"type": "object", "required": ["stream"], "properties": {"stream": _STRING}}
-    plain = {"text/plain": {"schema": _STRING}}
-    wire = {
-        "name": "Jsonrill-Fragments",
-        "in": "header",
-        "description": "Add json_update_fragments to tool-call deltas.",
-        "schema": {"type": "string", "enum": [*VIEW["wire"].choices]},
-    }
-    return {
-        "/v1/convert": {
-            "post": _operation(
-                "convert",
-                "A body in, events out",
-                _answers({200: ("Events.", _EVENTS)}, 400, 401, 403, 413, 415, 422),
-                parameters=[options, *_view(resumes=False)],
-                requestBody=_RECORDS,
-            )
-        },
-        "/v1/tickets": {
-            "post": _operation(
-                "ticket",
-                "A ticket to read one stream",
-                _answers({201: ("Made.", _ANY)}, 400, 401, 403, 404, 413, 415, 422, 503),
-                requestBody={
-                    "required": True,
-                    "content": _json({**ticket, "additionalProperties": False}),
-                },
-            )
-        },
-        "/v1/chat/completions": {
-            "post": _operation(
-                "relay",
-                "Relay to the upstream",
-                _answers(
-                    {200: ("The upstream's answer.", {**_ANY, **_EVENTS})},
-                    *(400, 401, 403, 404, 413, 422, 429, 502, 503, 504),
-                ),
-                parameters=[wire],
-                requestBody={"required": True, "content": _json(chat)},
-            )
-        },
-        "/healthz": {
-            "get": _operation(
-                "health",
-                "Whether it works",
-                _answers({200: ("It does.", _ANY), 503: ("Not now.", _ANY)}),
-            )
-        },
-        "/metrics": {
-            "get": _operation(
-                "metrics", "Numbers", _answers({200: ("Prometheus text.", plain)}, 401)
-            )
-        },
-    }
-
-
-def _demo() -> Json:
-    order = {**_options(ORDER), "required": ["model"]}
-    return {
-        "/demo/models": {
-            "get": _operation(
-                "models", "The simulated models", _answers({200: ("They.", _ANY)}, 401)
-            )
-        },
-        "/demo/streams": {
-            "post": _operation(
-                "generate",
-                "Let a simulated model write a stream",
-                _answers({201: ("Made.", _ANY)}, 400, 401, 403, 413, 415, 422, 429, 503),
-                requestBody={"required": True, "content": _json(order)},
-            )
-        },
+        "paths": paths,
     }
