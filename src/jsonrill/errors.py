@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from .paths import Path, to_text
+from .paths import Path, format_path
 
 if TYPE_CHECKING:
     from .wire.fragment import Fragment
@@ -68,7 +68,7 @@ class JsonrillError(Exception):
         for name in self._fields:
             value = getattr(self, name)
             if value is not None:
-                fields[name] = to_text(value) if name == "path" else value
+                fields[name] = format_path(value) if name == "path" else value
         return fields
 
 
@@ -172,6 +172,6 @@ class Limits:
             raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
-USUAL: Final = Limits()
+DEFAULT_LIMITS: Final = Limits()
 # No text is that long, and offsets beyond it still fit a machine word when compiled.
 FAR: Final = 2**60

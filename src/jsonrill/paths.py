@@ -14,6 +14,9 @@ from typing import Any, Final
 
 Path = tuple[str | int, ...]
 
+# Marks that there is no value, where None could be one.
+ABSENT: Final[Any] = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
+
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # One step of a path or pattern: a name, an index, a quoted key, or a wildcard.
 _STEP: Final = re.compile(
@@ -81,7 +84,7 @@ ANY_INDEX: Final = Wildcard(int)
 Pattern = tuple[str | int | Wildcard, ...]
 
 
-def to_text(path: Path) -> str:
+def format_path(path: Path) -> str:
     """`("users", 1, "a.b")` as `root.users[1]["a.b"]`."""
     parts = ["root"]
     for step in path:
@@ -94,8 +97,11 @@ def to_text(path: Path) -> str:
     return "".join(parts)
 
 
-def from_text(text: str) -> Path:
-    """The inverse of `to_text`; `ValueError` when `text` is no path. `root.` may be left out."""
+def parse_path(text: str) -> Path:
+    """The path that `format_path` wrote as `text`; `root.` may be left out.
+
+    A text that is no path is a `ValueError`.
+    """
     path = parse_pattern(text)
     if any(isinstance(step, Wildcard) for step in path):
         raise ValueError(f"a path without wildcards is wanted here, not {text!r}")
@@ -165,12 +171,12 @@ def from_pointer(pointer: str, value: Any) -> Path:
         elif isinstance(value, dict):
             there = key in value
         else:
-            raise ValueError(f"{to_text(tuple(path))} is neither an object nor an array")
+            raise ValueError(f"{format_path(tuple(path))} is neither an object nor an array")
         path.append(key)
         if there:
             value = value[key]
         elif number < len(tokens):
-            raise ValueError(f"there is no {to_text(tuple(path))}")
+            raise ValueError(f"there is no {format_path(tuple(path))}")
     return tuple(path)
 
 
@@ -188,7 +194,7 @@ def lookup(value: Any, path: Path) -> tuple[bool, Any]:
 
 def _index(token: str, path: Path) -> int:
     if not re.fullmatch(r"0|[1-9][0-9]*", token):
-        raise ValueError(f"{token!r} is no index of the array at {to_text(path)}")
+        raise ValueError(f"{token!r} is no index of the array at {format_path(path)}")
     return int(token)
 
 

@@ -6,18 +6,12 @@ None of them knows what was written or how; none recurses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ..paths import Path, Place
+from ..paths import ABSENT, Path, Place
 from .snapshot import Tree
 
-
-class Mark:
-    """Stands where a tree would stand, and equals no tree."""
-
-
-ABSENT: Final = Mark()  # the snapshot does not have this
-NOTHING: Final = Mark()  # nothing is open here
+NOTHING: Final[Any] = object()  # no value is open here
 ATOMS: Final = (bool, type(None))  # the types of values that come whole
 
 _ZEROS: Final = (b"0", b"0.0")

@@ -6,7 +6,8 @@ it is settled or the value closes.
 
 from __future__ import annotations
 
-from .compare import ABSENT, waits
+from ..paths import ABSENT
+from .compare import waits
 from .snapshot import Tree
 from .text import escaped, settled
 

@@ -12,7 +12,7 @@ from .machine import Machine
 from .sink import Sink
 
 
-def machine(
+def create_machine(
     sink: Sink,
     repair: Rules = False,
     many: bool = False,

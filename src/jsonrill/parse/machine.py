@@ -8,7 +8,7 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
         `lenient/` overrides these and nothing else:
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
           a quote in a string, and its text  `_end_string`, `_escaped`, `_take`
-          states that JSON does not have     `_skip`, `_outside`, `_place`, `pending_text`
+          states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
           the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
 
 What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
@@ -21,7 +21,15 @@ from json import JSONDecoder
 from sys import get_int_max_str_digits
 from typing import Any, Final
 
-from ..errors import FAR, USUAL, InvalidJSON, LimitExceeded, Limits, StreamClosed, Truncated
+from ..errors import (
+    DEFAULT_LIMITS,
+    FAR,
+    InvalidJSON,
+    LimitExceeded,
+    Limits,
+    StreamClosed,
+    Truncated,
+)
 from ..options import Duplicates, ParseFloat, check
 from .c_scanner import bounded_decoder, deeper
 from .grammar import (
@@ -41,8 +49,8 @@ from .grammar import (
     ZERO,
     unescape,
 )
+from .position import Position
 from .sink import Repair, Sink
-from .standing import Standing
 from .states import (
     AFTER,
     CLOSED,
@@ -63,8 +71,8 @@ from .states import (
 )
 
 # The usual limits, as numbers of the compiler's.
-_MOST_TEXT, _MOST_STRING = USUAL.text, USUAL.string
-_MOST_NUMBER, _MOST_KEYS = USUAL.number, USUAL.keys
+_MOST_TEXT, _MOST_STRING = DEFAULT_LIMITS.text, DEFAULT_LIMITS.string
+_MOST_NUMBER, _MOST_KEYS = DEFAULT_LIMITS.number, DEFAULT_LIMITS.keys
 
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
@@ -77,7 +85,7 @@ _COMPILED: Final = not __file__.endswith(".py")
 _ENDED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
-class Machine(Standing):
+class Machine(Position):
     """The state machine: text → events, told to the sink before `feed` returns."""
 
     __slots__ = (
@@ -118,7 +126,7 @@ class Machine(Standing):
         self._many = many
         self._unique = duplicates == "error"
         self._parse_float = parse_float
-        self._limits = limits if limits is not None else USUAL
+        self._limits = limits if limits is not None else DEFAULT_LIMITS
         if limits is None:
             self._text_limit, self._string_limit = _MOST_TEXT, _MOST_STRING
             self._number_limit, self._keys_limit = _MOST_NUMBER, _MOST_KEYS
@@ -622,7 +630,7 @@ class Machine(Standing):
             self._add(run)
 
     def _add(self, run: str) -> None:
-        """Add to the key or number that is being read, in place as in `Tree.text`."""
+        """Add to the key or number that is being read, in place as in `ValueBuilder.text`."""
         begun = self._begun
         self._begun = ""
         begun += run

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..paths import Place
+
+MANY_PARTS: Final = 512
 
 
 class Repair(NamedTuple):
@@ -91,3 +93,39 @@ class PlacedSink(Sink):
         """Be before the root again."""
         self._container, self._step, self._inside = None, "", inside
         self._frames.clear()
+
+
+class TextBuffer:
+    """Text that comes in pieces and is joined when somebody looks, or when there are many.
+
+    Tiny strings are mostly overhead: so it takes about as much memory as the text itself.
+    """
+
+    __slots__ = ("_new", "_text")
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._new: list[str] = []
+
+    def add(self, run: str) -> None:
+        new = self._new
+        new.append(run)
+        if len(new) == MANY_PARTS:
+            self.text()
+
+    def text(self) -> str:
+        if self._new:
+            # With no other owner the old text is extended in place: looking after each of many
+            # pieces stays linear.
+            text = self._text
+            self._text = ""
+            text += "".join(self._new)
+            self._text = text
+            self._new.clear()
+        return self._text
+
+    def take(self) -> str:
+        """The whole text, which is then forgotten."""
+        text = self.text()
+        self._text = ""
+        return text

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..build.rebuilder import Tree
-from ..parse.sink import PlacedSink
+from ..build.builder import ValueBuilder
+from ..parse.sink import PlacedSink, TextBuffer
 from ..paths import Path, Place, path_of
-from ..wire.fragment import TextBuffer
 from .delta import difference
 from .replay import (
     ARRAY,
@@ -39,7 +38,7 @@ _END: Final[Entry] = (END, ROOT, None)
 _END_STRING: Final[Entry] = (END_STRING, ROOT, None)
 
 
-class Whole(Tree):
+class Whole(ValueBuilder):
     """An entity nobody looks at before it is whole: its value, and no log."""
 
     __slots__ = ("_ended", "_given_up")

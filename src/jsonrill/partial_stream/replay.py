@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..build.rebuilder import Tree
+from ..build.builder import ValueBuilder
 from ..paths import Path, Place, to_pointer
 
 Delta = list[dict[str, Any]]
@@ -29,7 +29,7 @@ _DEEPER: Final = (1, 1, 1, 0, 0, -1, -1)
 ROOT: Final = Place(None, "")
 
 
-class Reading(Tree):
+class Reading(ValueBuilder):
     """The state of an entity somewhere in its log."""
 
     __slots__ = ("_shown", "_under")

@@ -13,15 +13,15 @@ from typing import Any, Final
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
 from ..options import TABLE, Duplicates, Mode, Models, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
-from ..parse.create import machine
+from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import Path, Place, lookup
+from ..paths import ABSENT, Path, Place, lookup
 from .entities import Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
-from .update import ABSENT, UNREAD, Status, Update
+from .update import UNREAD, Status, Update
 
 # What a strict machine takes for the beginning of a number or literal.
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
@@ -76,7 +76,7 @@ class PartialStream:
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
         whole = self._schema_of is None
         self._finder = Finder(entities, self._begin, self._next_document, whole)
-        self._machine = machine(
+        self._machine = create_machine(
             self._finder,
             repair=rules,
             many=many,
@@ -224,11 +224,11 @@ class PartialStream:
             return
         if self._entity is None and not self._lenient:
             self._finder.begin()
-        self._judge_pending(text)
+        self._check_pending(text)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 
-    def _judge_pending(self, text: str) -> None:
+    def _check_pending(self, text: str) -> None:
         check = self._entity.check if self._entity is not None else None
         if check is not None:
             path, offset = self._machine.pending_path, self._machine.pending_offset
@@ -269,7 +269,7 @@ class PartialStream:
 
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
         """The document ends by an error; what it has finished is not lost."""
-        self._judge_begun(error)
+        self._check_begun(error)
         update = self._error()
         update.error = stream_error(error)
         finished = self._kept[self._kept_before :]
@@ -280,7 +280,7 @@ class PartialStream:
             self._out += finished
         self._out.append(update)
 
-    def _judge_begun(self, error: InvalidJSON | LimitExceeded) -> None:
+    def _check_begun(self, error: InvalidJSON | LimitExceeded) -> None:
         """A number or literal that had begun counts, however the text was cut before it."""
         text = self._machine.pending_text
         if not text and isinstance(error, LimitExceeded) and error.limit == "number":
@@ -289,7 +289,7 @@ class PartialStream:
             return
         if self._entity is None:
             self._finder.begin()
-        self._judge_pending(text)
+        self._check_pending(text)
 
     # Updates.
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from ..parse.grammar import dumps
 from ..parse.sink import Repair
-from ..paths import Path, Place, from_text, lookup, path_of, place_of, to_text
+from ..paths import ABSENT, Path, Place, format_path, lookup, parse_path, path_of, place_of
 from .delta import difference
 from .entities import Entity
 from .log import Log
@@ -18,9 +18,8 @@ from .replay import Delta
 
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 
-# What an update's data and delta are before they are read, and what they are when it has none.
+# Marks data and deltas that are built when they are first read.
 UNREAD: Final[Any] = object()
-ABSENT: Final[Any] = object()
 _NO_REPAIRS: Final[tuple[list[Repair], int, int]] = ([], 0, 0)
 
 
@@ -130,7 +129,7 @@ class Update:
 
     def is_complete(self, path: Path | str) -> bool:
         """Is there a value at this path, within the data, and is it whole?"""
-        path = from_text(path) if isinstance(path, str) else tuple(path)
+        path = parse_path(path) if isinstance(path, str) else tuple(path)
         growing = self.open_path
         if growing is not None and growing[: len(path)] == path:
             return False
@@ -176,9 +175,9 @@ class Update:
 
     def _further(self, name: str) -> Any:
         if name == "path":
-            return to_text(self.path)
+            return format_path(self.path)
         if name == "open_path":
-            return None if self.open_path is None else to_text(self.open_path)
+            return None if self.open_path is None else format_path(self.open_path)
         if name == "document":
             return self.document
         if name == "repairs":

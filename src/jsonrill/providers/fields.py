@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-# Where `None` could be meant: the provider said nothing here.
-ABSENT: Final[Any] = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
+from ..paths import ABSENT as ABSENT
 
 
 def as_id(value: Any) -> str | None:

@@ -69,7 +69,7 @@ class Schema:
         then: Sink | None = None,
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> Check:
-        """A fresh judge for one value, which will be at this place of its document."""
+        """A fresh validator for one value, which will be at this place of its document."""
         return Check(self, place_of(at) if isinstance(at, tuple) else at, then, violated)
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
@@ -80,7 +80,7 @@ class Schema:
         return zero(natural(node)) if node is not None else (False, None)
 
     def _part(self, node: Node | None) -> Schema | None:
-        if node is None or node.whole is None or not node.whole.is_usable():
+        if node is None or node.full_validator is None or not node.full_validator.is_usable():
             return None
         part = Schema.__new__(Schema)
         part._node, part._is_pydantic = node, self._is_pydantic
@@ -88,7 +88,7 @@ class Schema:
 
 
 class Check(Walk):
-    """The judge of one value: a sink of its events; close it with the whole value.
+    """The validator of one value: a sink of its events; close it with the whole value.
 
     Or feed it fragments: each call returns the first violation, or None. After one, nothing more
     is fed.
@@ -124,13 +124,13 @@ class Check(Walk):
 
     def close(self, value: Any) -> InvalidSchema | None:
         """The value is whole: the real validator decides."""
-        judge = self._schema._node.whole
-        assert judge is not None
+        validator = self._schema._node.full_validator
+        assert validator is not None
         refusal: Refusal | None
         if self.deepest > DEEPEST:
             refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
         else:
-            refusal, self.model = judge.final(value)
+            refusal, self.model = validator.final(value)
         if refusal is None:
             return None
         path = path_of(self._root) + refusal.path

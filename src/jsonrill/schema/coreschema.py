@@ -27,7 +27,7 @@ from .nodes import (
     count,
     shown,
 )
-from .validators import PydanticJudge
+from .validators import PydanticValidator
 
 # Where a type was made without a configuration nobody says whose it has: this one, which stands
 # for any, and under which no part can be asked alone.
@@ -49,7 +49,7 @@ def compile_type(source: Any) -> Node:
         root = Compiler(adapter.core_schema, config).root
     except (pydantic.PydanticUserError, NameError) as error:
         raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
-    root.whole = PydanticJudge(lambda: adapter)
+    root.full_validator = PydanticValidator(lambda: adapter)
     return root
 
 
@@ -75,14 +75,14 @@ class Compiler:
         node = self._nodes.get(key)
         if node is None:
             self._kept.append((core, config))
-            node = self._nodes[key] = Node(whole=self._whole(core, config))
+            node = self._nodes[key] = Node(full_validator=self._validator(core, config))
             self._todo.append((node, core, config))
         return node
 
-    def _whole(self, core: Core, config: Config) -> PydanticJudge | None:
+    def _validator(self, core: Core, config: Config) -> PydanticValidator | None:
         if config is _UNKNOWN or self._needs_data(core):
             return None
-        return PydanticJudge(lambda: self._built(core, config))
+        return PydanticValidator(lambda: self._built(core, config))
 
     def _built(self, core: Core, config: Config) -> Any:
         from pydantic_core import SchemaValidator
@@ -207,7 +207,7 @@ class Compiler:
 
     def _only(self, node: Node, kind: int) -> None:
         node.kinds = node.natural = kind
-        node.mismatch = Mismatch(node.whole)
+        node.mismatch = Mismatch(node.full_validator)
 
     # Objects
 
@@ -227,7 +227,7 @@ class Compiler:
             opaque(node)
         if config is not _UNKNOWN and not self._needs_data(keys):
             lone = {"type": "dict", "keys_schema": keys}
-            members.names = PydanticJudge(lambda: self._built(lone, config), _as_key)
+            members.names = PydanticValidator(lambda: self._built(lone, config), _as_key)
 
     def _model(self, node: Node, core: Core, config: Config) -> None:
         inner = self._node(core["schema"], core.get("config") or _UNKNOWN)

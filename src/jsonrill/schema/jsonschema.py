@@ -82,7 +82,7 @@ class Compiler:
         # Subschemas that apply to the same value, but are left to the validator.
         self._aside: dict[Node, list[Node]] = {}
         self.root = self._node(self._document.source, "", "")
-        self.root.whole = self._document.whole
+        self.root.full_validator = self._document.validator
         while self._todo:
             self._fill(*self._todo.pop())
         if self._turns_in_circles():
@@ -92,7 +92,7 @@ class Compiler:
         """The node of a subschema by its name; `pointer` is where it stands, if that is known."""
         node = self._nodes.get(name)
         if node is None:
-            node = self._nodes[name] = Node(whole=self._document.part(pointer))
+            node = self._nodes[name] = Node(full_validator=self._document.part(pointer))
             self._todo.append((node, schema, pointer))
             self._kept.append(schema)
         return node
@@ -125,7 +125,7 @@ class Compiler:
         if any(keyword in schema for keyword in _OF_ARRAYS):
             node.elements = self._elements(schema, pointer)
         if any(keyword in schema for keyword in _OF_THE_WHOLE) or schema.get("uniqueItems"):
-            _ask_when_whole(node)
+            _ask_at_the_end(node)
             self._aside[node] = [self._below(schema, pointer, *at) for at in _beside(schema)]
 
     # Types and values
@@ -159,13 +159,15 @@ class Compiler:
             unsure = EVERY
         if unsure & node.kinds:
             keywords = [keyword for keyword in _OF_SCALARS if keyword in schema]
-            node.judge = self._document.alone({keyword: schema[keyword] for keyword in keywords})
+            node.end_validator = self._document.alone(
+                {keyword: schema[keyword] for keyword in keywords}
+            )
             node.sure = EVERY & ~unsure
 
     def _containers(self, node: Node, rule: str, values: list[Any]) -> None:
         """The objects and arrays among the values that are allowed."""
         if len(values) > _FEW:
-            _ask_when_whole(node)
+            _ask_at_the_end(node)
         elif values:
             scalars = Node(EVERY & ~(OBJECT | ARRAY))
             exact = tuple(self._exactly(value) for value in values)
@@ -253,10 +255,10 @@ class Compiler:
     def _trust_the_whole_alone(self) -> None:
         """Where a circle is entered decides what it means: no part can be asked alone."""
         for node in self._nodes.values():
-            if node.judge is node.whole:
-                node.judge, node.sure = None, EVERY
+            if node.end_validator is node.full_validator:
+                node.end_validator, node.sure = None, EVERY
             if node is not self.root:
-                node.whole = None
+                node.full_validator = None
             if node.members is not None:
                 node.members.names = None
 
@@ -273,9 +275,9 @@ class _Mismatch:
         return Refusal(self._rule, f"no allowed value is {named(kind)}")
 
 
-def _ask_when_whole(node: Node) -> None:
-    if node.whole is not None:
-        node.judge, node.sure = node.whole, 0
+def _ask_at_the_end(node: Node) -> None:
+    if node.full_validator is not None:
+        node.end_validator, node.sure = node.full_validator, 0
 
 
 def _kinds(values: list[Any] | None) -> int:

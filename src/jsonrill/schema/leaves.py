@@ -18,9 +18,9 @@ from .nodes import (
     NUMBER,
     STRING,
     TRUE,
-    Judge,
     Node,
     Refusal,
+    Validator,
     kind_of,
     named,
 )
@@ -85,8 +85,8 @@ def enum(node: Node, core: Core, config: Config) -> None:
 
 def opaque(node: Node, shape: Node | None = None) -> None:
     """Nothing is certain before the value is whole."""
-    node.judge = node.whole
-    node.sure = 0 if node.judge is not None else EVERY
+    node.end_validator = node.full_validator
+    node.sure = 0 if node.end_validator is not None else EVERY
     node.shape = shape
 
 
@@ -104,11 +104,11 @@ def every_one(core: Core, config: Config) -> int:
 class Mismatch:
     """Why a value of this kind cannot be, in pydantic's own words."""
 
-    def __init__(self, judge: Judge | None) -> None:
-        self._judge = judge
+    def __init__(self, validator: Validator | None) -> None:
+        self._validator = validator
 
     def __call__(self, kind: int) -> Refusal:
-        said = self._judge.sample(kind) if self._judge is not None else None
+        said = self._validator.sample(kind) if self._validator is not None else None
         return said if said is not None else Refusal("type", f"{named(kind)} is not allowed")
 
 
@@ -138,16 +138,16 @@ def _listed(node: Node, values: list[Any], rule: str) -> None:
 
 def _probe(node: Node) -> None:
     """Ask pydantic about the values of which there is one each; it will also say why not."""
-    node.judge = node.whole
+    node.end_validator = node.full_validator
     node.sure = 0
-    if node.whole is None:
+    if node.full_validator is None:
         node.kinds, node.max_length = EVERY, None
         return
     for kind in (TRUE, FALSE, NULL):
-        if node.whole.sample(kind) is None:
+        if node.full_validator.sample(kind) is None:
             node.kinds |= kind
         node.sure |= kind
-    node.mismatch = Mismatch(node.whole)
+    node.mismatch = Mismatch(node.full_validator)
 
 
 def _is_strict(core: Core, config: Config) -> bool:

@@ -2,8 +2,8 @@
 
 The compilers (`jsonschema.py`, `coreschema.py`) make a graph of `Node`s, the walk (`walk.py`)
 walks it. A node says only what is certain: a value that breaks it is refused by the real validator
-whatever may follow. What it cannot say it leaves to a `Judge`, the real validator, asked when the
-value is whole. No fragment and no library is known here.
+whatever may follow. What it cannot say it leaves to a `Validator`, which is asked when the value is
+complete. No fragment and no library is known here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Refusal(NamedTuple):
     path: Path = ()
 
 
-class Judge(Protocol):
+class Validator(Protocol):
     """The real validator of one part of a schema, for values that are whole."""
 
     def refusal(self, value: Any) -> Refusal | None:
@@ -85,7 +85,7 @@ class Members:
         self.additional: Node | None = None
         # Why a key that is not named above is refused, if it is.
         self.closed: Refusal | None = None
-        self.names: Judge | None = None
+        self.names: Validator | None = None
         # Of each set of keys one must be there; the text names what is missing.
         self.required: list[tuple[frozenset[str], str]] = []
         self.minimum = 0
@@ -183,20 +183,20 @@ class Elements:
 class Node:
     """What is certain about one value. Filled by a compiler, then only read.
 
-    `kinds` may begin; of a value of a kind in `sure`, whole, nothing more needs to be asked, for
-    the others `judge` is. `all` are nodes that hold too, of each choice in `choices` one node.
+    A value of one of `kinds` may begin. When it is complete, `end_validator` is asked unless its
+    kind is in `sure`. The nodes of `all` must hold too, and one node of each of `choices`.
     """
 
-    __slots__ = ("_idle", "_parts", "all", "choices", "elements", "judge", "kinds", "length_rule",
-                 "maker", "max_length", "members", "mismatch", "natural", "shape", "sure",
-                 "text_rule", "texts", "whole")  # fmt: skip
+    __slots__ = ("_idle", "_parts", "all", "choices", "elements", "end_validator",
+                 "full_validator", "kinds", "length_rule", "maker", "max_length", "members",
+                 "mismatch", "natural", "shape", "sure", "text_rule", "texts")  # fmt: skip
 
-    def __init__(self, kinds: int = EVERY, whole: Judge | None = None) -> None:
+    def __init__(self, kinds: int = EVERY, full_validator: Validator | None = None) -> None:
         self.kinds = kinds
         self.sure = EVERY
-        self.judge: Judge | None = None
+        self.end_validator: Validator | None = None
         # The real validator of all that is said here; None if this part cannot be asked alone.
-        self.whole = whole
+        self.full_validator = full_validator
         self.mismatch: Callable[[int], Refusal] = _false
         self.max_length: int | None = None
         self.length_rule = "maxLength"

@@ -1,4 +1,4 @@
-"""The two validators that have the last word, as judges of values that are whole.
+"""The two validators that have the last word, as validators of values that are whole.
 
 Each is made when it is first asked, and only then needs its library. What a validator cannot say
 about a part while the rest is still to come, it says about the whole.
@@ -43,7 +43,7 @@ _SAMPLES: Final = {
 }
 
 
-class Validator:
+class LazyValidator:
     """What a library makes of a schema, made when it is first asked."""
 
     __slots__ = ("_made", "_make")
@@ -65,7 +65,7 @@ class Validator:
         return self._made
 
 
-class JsonSchemaJudge(Validator):
+class JsonSchemaValidator(LazyValidator):
     """A validator of jsonschema-rs; with `rule`, every refusal is by that one."""
 
     __slots__ = ("_rule",)
@@ -116,7 +116,7 @@ class JsonSchemaJudge(Validator):
         return Refusal(rule, text, tuple(error.instance_path))
 
 
-class PydanticJudge(Validator):
+class PydanticValidator(LazyValidator):
     """A validator of pydantic, asked in JSON mode; `wrap` makes what it is asked about."""
 
     __slots__ = ("_wrap",)

@@ -12,9 +12,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from ..errors import InvalidSchema
-from ..parse.sink import PlacedSink, Sink
-from ..paths import Path, Place, path_of, place_of, to_text
-from ..wire.fragment import TextBuffer
+from ..parse.sink import PlacedSink, Sink, TextBuffer
+from ..paths import Path, Place, format_path, path_of, place_of
 from .branches import Branch, Obligation, Refused, alive, expand, refuse
 from .nodes import (
     ARRAY,
@@ -34,7 +33,7 @@ from .nodes import (
 
 # A container is validated when it closes, at most so many around each other, so that the cost
 # stays linear; and nothing so deep that a recursive validator could run out of stack.
-_NESTED_JUDGES: Final = 3
+_NESTED_VALIDATIONS: Final = 3
 DEEPEST: Final = 500
 
 _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789", NUMBER)}
@@ -76,13 +75,13 @@ class Text:
 class Frame:
     """An open container: its obligations, its keys so far, and its value if it is needed."""
 
-    __slots__ = ("judged", "obligations", "offset", "seen", "value")
+    __slots__ = ("obligations", "offset", "seen", "unsure", "value")
 
     def __init__(self, obligations: list[Obligation], offset: int) -> None:
         self.obligations = obligations
         self.offset = offset
         self.seen: set[str] = set()
-        self.judged: list[Obligation] = []
+        self.unsure: list[Obligation] = []
         self.value: Any = None
 
     def put(self, place: Place | None, value: Any) -> None:
@@ -99,7 +98,7 @@ class Walk(PlacedSink):
     value that is refused if `then` has a part of it already.
     """
 
-    __slots__ = ("_active", "_judging", "_member", "_nodes", "_offset", "_starts", "_string",
+    __slots__ = ("_active", "_validating", "_member", "_nodes", "_offset", "_starts", "_string",
                  "_text", "_texts", "_then", "_violated", "deepest", "violation")  # fmt: skip
     _inside: Frame | None
 
@@ -122,7 +121,7 @@ class Walk(PlacedSink):
         self._text: TextBuffer | None = None
         self._string: Place | None = None
         self._offset = 0
-        self._judging = 0
+        self._validating = 0
         # Where every value began, for those who later ask.
         self._starts: list[tuple[Place | None, int]] = []
         self.deepest = 0
@@ -141,15 +140,15 @@ class Walk(PlacedSink):
         frame, place, step = self._inside, self._container, self._step
         assert frame is not None
         self._leave()
-        self._judging -= bool(frame.judged)
+        self._validating -= bool(frame.unsure)
         refused: Refused = []
         for node, branch in alive(frame.obligations):
             missing = _missing(node, frame.seen, step)
             if missing is not None:
                 refused.append((branch, missing))
         if self._allows(refused, place, frame.offset, begun=True):
-            asked = frame.judged if self.deepest <= DEEPEST else []
-            refused = _asked(asked, frame.value)
+            asked = frame.unsure if self.deepest <= DEEPEST else []
+            refused = _validated(asked, frame.value)
             if self._allows(refused, place, frame.offset, begun=True):
                 self._then.end_container(offset)
 
@@ -291,10 +290,10 @@ class Walk(PlacedSink):
         outer, frame = self._inside, Frame(active, offset)
         # The outermost value needs none of this: close() asks the validator.
         if outer is not None:
-            if active and self._judging < _NESTED_JUDGES:
-                frame.judged = _unsure(active, kind)
-                self._judging += bool(frame.judged)
-            if frame.judged or outer.value is not None:
+            if active and self._validating < _NESTED_VALIDATIONS:
+                frame.unsure = _unsure(active, kind)
+                self._validating += bool(frame.unsure)
+            if frame.unsure or outer.value is not None:
                 frame.value = {} if kind == OBJECT else []
                 outer.put(place, frame.value)
         self._enter(place, step, frame)
@@ -326,7 +325,7 @@ class Walk(PlacedSink):
         if frame is None:
             return []
         frame.put(place, value)
-        return _asked(_unsure(active, kind), value)
+        return _validated(_unsure(active, kind), value)
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False
@@ -351,19 +350,19 @@ class Walk(PlacedSink):
 
 def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
     """A refusal at its place, as one readable sentence."""
-    where = f"at character {offset}, in {to_text(path)}"
+    where = f"at character {offset}, in {format_path(path)}"
     message = f"{refusal.text} ({refusal.rule}) {where}"
     # A validator of the user's may have put any text into it; a message can always be sent.
     message = message.encode("utf-8", "backslashreplace").decode()
     return InvalidSchema(message, rule=refusal.rule, offset=offset, path=path)
 
 
-def _asked(judged: list[Obligation], value: Any) -> Refused:
+def _validated(obligations: list[Obligation], value: Any) -> Refused:
     """What the validators say about a value that is whole."""
     refused: Refused = []
-    for node, branch in judged:
-        if node.judge is not None and (branch is None or not branch.gone):
-            refusal = node.judge.refusal(value)
+    for node, branch in obligations:
+        if node.end_validator is not None and (branch is None or not branch.gone):
+            refusal = node.end_validator.refusal(value)
             if refusal is not None:
                 refused.append((branch, refusal))
     return refused

@@ -12,19 +12,19 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal
 
-from ..build.rebuilder import Tree
-from ..errors import FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
-from ..parse.create import machine
+from ..build.builder import ValueBuilder
+from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
+from ..parse.create import create_machine
 from ..parse.machine import Machine
-from ..parse.sink import Repair
+from ..parse.sink import Repair, TextBuffer
 from ..paths import Path
-from ..wire.fragment import Fragment, TextBuffer, WireReader
+from ..wire.fragment import Fragment
 from ..wire.parser import Parser, emit
+from ..wire.reader import WireReader
 
 Outcome = Literal["complete", "empty", "truncated"]
 Problem = dict[str, Any]
 
-_NO_LIMITS: Final = Limits()
 # RFC 8259 section 2: exactly these four.
 _SPACES: Final = " \t\n\r"
 
@@ -44,7 +44,7 @@ class Arguments:
         raw: str = "",
         value: Any = None,
         repairs: Sequence[Repair] = (),
-        limits: Limits = _NO_LIMITS,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._raw = TextBuffer()
         self._raw.add(raw)
@@ -94,10 +94,10 @@ class JsonArguments(Arguments):
 
     __slots__ = ("_parser", "_tree")
 
-    def __init__(self, limits: Limits = _NO_LIMITS, repair: Iterable[str] = ()) -> None:
+    def __init__(self, limits: Limits = DEFAULT_LIMITS, repair: Iterable[str] = ()) -> None:
         super().__init__(limits=limits)
         self._parser = Parser(limits=limits, repair=repair)
-        self._tree = Tree()
+        self._tree = ValueBuilder()
 
     @property
     def value(self) -> Any:
@@ -182,17 +182,17 @@ class Received(Arguments):
 
     __slots__ = ("_machine", "_parsed", "_reader", "_tree", "free")
 
-    def __init__(self, limits: Limits = _NO_LIMITS, *, free: bool = False) -> None:
+    def __init__(self, limits: Limits = DEFAULT_LIMITS, *, free: bool = False) -> None:
         super().__init__(limits=limits)
         self._reader = WireReader()
-        self._tree = Tree()
+        self._tree = ValueBuilder()
         # The text in place of the fragments.
         self._machine: Machine | None = None
-        self._parsed = Tree()
+        self._parsed = ValueBuilder()
         self.free = free
 
     @property
-    def _shown(self) -> Tree:
+    def _shown(self) -> ValueBuilder:
         return self._parsed if self._parsed.done else self._tree
 
     @property
@@ -251,7 +251,7 @@ class Received(Arguments):
     def _fall_back(self, text: str, last: bool = False) -> None:
         """Read the text. The sender judges; what is not JSON only never gives a value here."""
         if self._machine is None:
-            self._machine, text = machine(self._parsed), self.raw
+            self._machine, text = create_machine(self._parsed), self.raw
         with suppress(InvalidJSON, LimitExceeded, StreamClosed):
             self._machine.feed(text)
         if last:

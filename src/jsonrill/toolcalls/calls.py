@@ -26,7 +26,9 @@ from ..providers.statements import (
     Text,
     Usage,
 )
-from ..wire.fragment import CompactEncoder, Fragment, to_wire
+from ..wire.compact import CompactEncoder
+from ..wire.fragment import Fragment
+from ..wire.full import to_wire
 from .call import Status, ToolCall
 from .identity import Identity, Scope
 from .lifecycle import LiveCall, News

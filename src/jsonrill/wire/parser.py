@@ -7,10 +7,10 @@ from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, ParseFloat, Rules
-from ..parse.create import machine
-from ..parse.sink import PlacedSink, Repair, Sink
+from ..parse.create import create_machine
+from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
 from ..paths import Path, Place
-from .fragment import Fragment, Kind, TextBuffer
+from .fragment import Fragment, Kind
 
 
 class FragmentSink(PlacedSink):
@@ -134,7 +134,7 @@ class Parser:
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = machine(self._sink, repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(self._sink, repair, many, duplicates, parse_float, limits)
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """The fragments that this piece of text makes certain."""

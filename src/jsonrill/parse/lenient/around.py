@@ -71,7 +71,7 @@ class ProseMachine(Machine):
 
     # ---- what all rules need -----------------------------------------------------------------
 
-    def _note(self, rule: str, text: str, pos: int) -> bool:
+    def _may_repair(self, rule: str, text: str, pos: int) -> bool:
         """Report a repair, if its rule is on."""
         if rule not in self._rules:
             return False
@@ -96,7 +96,7 @@ class ProseMachine(Machine):
             return -1
         found = shape.whole.match(text, pos)
         if found:
-            self._note(rule, text, pos)
+            self._may_repair(rule, text, pos)
             return found.end()
         # Half a mark in a container is cut off with it, elsewhere it is none.
         waits = shape.cut.match(text, pos) and (self._frames or not self._last)
@@ -160,7 +160,7 @@ class ProseMachine(Machine):
         thinks = self._sees(lookahead.THOUGHTS, text, pos)
         if thinks is None:
             return self._hold(text, pos)
-        self._note(self._prose_rule(), text, pos)
+        self._may_repair(self._prose_rule(), text, pos)
         self._state = THOUGHTS if thinks else PROSE
         return pos + 1
 
@@ -245,7 +245,7 @@ class ProseMachine(Machine):
             self._state = BEFORE
             return pos
         end = self._mend_around(text, pos)
-        if end < 0 and self._note("trailing-text", text, pos):
+        if end < 0 and self._may_repair("trailing-text", text, pos):
             self._state = IGNORED
             return pos
         return end

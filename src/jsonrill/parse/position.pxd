@@ -1,7 +1,7 @@
-# Types for the compiler; the code is in standing.py.
+# Types for the compiler; the code is in position.py.
 cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, ZERO, CLOSED
 
-cdef class Standing:
+cdef class Position:
     cdef bint _object
     cdef int _entry, _number_state, _state
     cdef Py_ssize_t _count, _line, _line_start, _lined, _offset, _token
@@ -14,5 +14,5 @@ cdef class Standing:
     cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
     cdef _error_here(self, kind, str expected, str got)
     cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
-    cdef dict _place(self, str text, Py_ssize_t pos)
+    cdef dict _fail_at(self, str text, Py_ssize_t pos)
     cdef tuple _position(self, str text, Py_ssize_t pos)

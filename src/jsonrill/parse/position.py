@@ -9,12 +9,12 @@ from bisect import bisect_right
 from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded
-from ..paths import Path, to_text
+from ..paths import Path, format_path
 from .grammar import LITERALS, ZERO
 from .states import AFTER, CLOSED, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, STRING, VALUE
 
 
-class Standing:
+class Position:
     """What one can say of a machine without reading on. Its fields are explained where they are
     made, in `Machine`."""
 
@@ -125,8 +125,8 @@ class Standing:
     def _error(
         self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
     ) -> InvalidJSON:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
+        place = self._fail_at(text, pos)
+        where = f"at character {place['offset']}, in {format_path(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
 
     def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
@@ -134,11 +134,11 @@ class Standing:
         return self._error(kind, expected, got, self._held, len(self._held))
 
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
+        place = self._fail_at(text, pos)
+        where = f"at character {place['offset']}, in {format_path(place['path'])}"
         return LimitExceeded(f"more than {bound} ({limit}) {where}", limit=limit, **place)
 
-    def _place(self, text: str, pos: int) -> dict[str, Any]:
+    def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
         """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
         self._close_stream()
         offset, line, column = self._position(text, pos)
