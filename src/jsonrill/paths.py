@@ -139,11 +139,15 @@ def parse_pattern(text: str) -> Pattern:
 
 
 def matches(pattern: Pattern, path: Path) -> bool:
-    """Does `path` fit `pattern`, step by step?"""
-    return len(pattern) == len(path) and all(
-        type(step) is want.kind if isinstance(want, Wildcard) else _same(want, step)
-        for want, step in zip(pattern, path, strict=True)
-    )
+    """True if each step of `path` fits its step of `pattern`."""
+    return len(pattern) == len(path) and all(map(fits, pattern, path))
+
+
+def fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
+    """True if a path with `step` fits a pattern with `want` there; `step` may be a wildcard too."""
+    if isinstance(want, Wildcard):
+        return (step.kind if isinstance(step, Wildcard) else type(step)) is want.kind
+    return type(want) is type(step) and want == step
 
 
 def to_pointer(path: Path) -> str:
@@ -166,7 +170,10 @@ def from_pointer(pointer: str, value: Any) -> Path:
             raise ValueError(f"'~' must be followed by 0 or 1 in a JSON Pointer: {pointer!r}")
         key: str | int = token.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
-            key = len(value) if token == "-" else _index(token, tuple(path))
+            if token != "-" and not re.fullmatch(r"0|[1-9][0-9]*", token):
+                array = format_path(tuple(path))
+                raise ValueError(f"{token!r} is no index of the array at {array}")
+            key = len(value) if token == "-" else int(token)
             there = key < len(value)
         elif isinstance(value, dict):
             there = key in value
@@ -180,6 +187,14 @@ def from_pointer(pointer: str, value: Any) -> Path:
     return tuple(path)
 
 
+def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
+    """True if `value` has a value at `path` and the one at `growing` is not inside it."""
+    path = parse_path(path) if isinstance(path, str) else tuple(path)
+    if growing is not None and growing[: len(path)] == path:
+        return False
+    return lookup(value, path)[0]
+
+
 def lookup(value: Any, path: Path) -> tuple[bool, Any]:
     """(is it there?, what is there) for `path` in `value`."""
     for step in path:
@@ -190,16 +205,6 @@ def lookup(value: Any, path: Path) -> tuple[bool, Any]:
             return False, None
         value = value[step]
     return True, value
-
-
-def _index(token: str, path: Path) -> int:
-    if not re.fullmatch(r"0|[1-9][0-9]*", token):
-        raise ValueError(f"{token!r} is no index of the array at {format_path(path)}")
-    return int(token)
-
-
-def _same(want: str | int, step: str | int) -> bool:
-    return type(want) is type(step) and want == step
 
 
 def _quoted(key: str) -> str:

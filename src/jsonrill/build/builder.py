@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..parse.sink import Sink
-from ..paths import ABSENT, Path, lookup, parse_path
+from ..paths import ABSENT, Path, is_complete
 
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000
@@ -199,12 +199,8 @@ class ValueBuilder(Sink):
             self._members[self._key] = under
 
     def is_complete(self, path: Path | str) -> bool:
-        """Is there a value at `path`, and is it whole?"""
-        path = parse_path(path) if isinstance(path, str) else tuple(path)
-        growing = self.open_path
-        if growing is not None and growing[: len(path)] == path:
-            return False
-        return self.started and lookup(self.live, path)[0]
+        """True if there is a value at `path` and it is complete."""
+        return is_complete(self.root, path, self.open_path) and self.started
 
     def _named(self, key: str) -> str:
         """A key that is not known yet, or empty."""

@@ -46,55 +46,58 @@ class Rules:
         return next((key for key in full + numbers if not waits(value[key])), None)
 
 
+@dataclass(slots=True, eq=False)
 class Changes:
-    """What a snapshot shows in an open container besides what is written or open.
+    """The members or elements of an open container that are neither written nor open.
 
-    `new` members, and of those held back the ones that `changed`, are the `same`, or are `gone`;
-    `blanks` if there are placeholders beside them.
+    `new` ones were not in the snapshot before. Those held back have `changed`, are the `same` or
+    are `gone`. `blanks`: there are placeholders beside them.
     """
 
-    __slots__ = ("blanks", "changed", "gone", "new", "same")
-
-    def __init__(
-        self,
-        new: Sequence[Key],
-        changed: Sequence[Key] = (),
-        same: Sequence[Key] = (),
-        gone: Sequence[Key] = (),
-        blanks: bool = False,
-    ) -> None:
-        self.blanks = blanks
-        self.new = new
-        self.changed = changed
-        self.same = same
-        self.gone = gone
+    new: Sequence[Key]
+    changed: Sequence[Key] = ()
+    same: Sequence[Key] = ()
+    gone: Sequence[Key] = ()
+    blanks: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class WritePlan:
     """What to write into a container: members that are complete, then one that stays open."""
 
-    __slots__ = ("closed", "opened")
-
-    def __init__(self, closed: Sequence[Key], opened: Key | None = None) -> None:
-        self.closed = closed
-        self.opened = opened
+    closed: Sequence[Key]
+    opened: Key | None = None
 
 
-class Object:
+class _Container:
+    """What an open object and an open array share."""
+
+    __slots__ = ("_rules", "_size", "frozen")
+
+    def __init__(self, rules: Rules) -> None:
+        self.frozen = False
+        self._rules = rules
+        self._size = 0  # how many members there are when nothing is new; -1: compare each
+
+    def freeze(self) -> None:
+        """Keep what is written, whatever later snapshots show."""
+        self.frozen = True
+        self._size = -1
+
+
+class Object(_Container):
     """An open object. `held` has the values that wait, each as the last snapshot showed it."""
 
-    __slots__ = ("_calm", "_rules", "_size", "_stood", "frozen", "held", "open", "written")
+    __slots__ = ("_calm", "_stood", "held", "open", "written")
     kind: ClassVar[Any] = dict
     brackets: ClassVar[tuple[str, str]] = ("{", "}")
 
     def __init__(self, was: Tree, rules: Rules) -> None:
+        super().__init__(rules)
         held = was.items() if type(was) is dict else ()
         self.held: dict[str, Tree] = {key: it for key, it in held if rules.is_there(it)}
         self.written: dict[str, Tree] = {}
         self.open: str | None = None
-        self.frozen = False
-        self._rules = rules
-        self._size = 0  # how many members there are when nothing is new; -1: look closer
         self._calm: dict[str, int] = {}  # for how many snapshots a held value has not changed
         self._stood = 0  # for how many snapshots one grew while the open value stood still
 
@@ -213,11 +216,6 @@ class Object:
         else:
             self._size = -1  # what stands still is counted
 
-    def freeze(self) -> None:
-        """Stay as it is written, whatever the snapshots say."""
-        self.frozen = True
-        self._size = -1
-
     def end(self, child: Tree) -> None:
         """The open member is complete."""
         if self.open is not None:
@@ -251,21 +249,19 @@ class Object:
             self._stood += 1
 
 
-class Array:
+class Array(_Container):
     """An open array. `tail` is what waits at its end, as the last snapshot showed it."""
 
-    __slots__ = ("_rules", "_size", "_start", "_was", "frozen", "open", "tail", "written")
+    __slots__ = ("_start", "_was", "open", "tail", "written")
     kind: ClassVar[Any] = list
     brackets: ClassVar[tuple[str, str]] = ("[", "]")
 
     def __init__(self, was: Tree, rules: Rules) -> None:
+        super().__init__(rules)
         self._was: list[Tree] = was if type(was) is list else []
         self.tail: list[Tree] = []
         self.written: list[Tree] = []
         self.open: int | None = None
-        self.frozen = False
-        self._rules = rules
-        self._size = 0
         self._start = 0  # of the tail: what stands before it is written or open
 
     def follow(self, value: Tree) -> Tree:
@@ -326,10 +322,6 @@ class Array:
         self._start = len(self.written) + (self.open is not None)
         self._size = max(len(value), self._start)
         self.tail = value[self._start :]
-
-    def freeze(self) -> None:
-        self.frozen = True
-        self._size = -1
 
     def end(self, child: Tree) -> None:
         if self.open is not None:

@@ -42,7 +42,7 @@ class OpenedValue:
             if opened is None:
                 return
             value = value[opened]
-        self.leaf = String() if type(value) is str else Number()
+        self.leaf = String("") if type(value) is str else Number(b"")
         self.text += ('"' if type(value) is str else "", self.leaf.grow(value) or "")
 
 

@@ -122,6 +122,7 @@ class Machine(Position):
     ) -> None:
         if duplicates != "last":
             check(duplicates=duplicates)
+        self._start()
         self._sink = sink
         self._many = many
         self._unique = duplicates == "error"
@@ -139,41 +140,23 @@ class Machine(Position):
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
         self._budget = 0
-        self._entry = READY
-        # With many documents: which one this is, what went wrong in earlier ones.
+        # With many documents: the number of this one, and what went wrong in earlier ones.
         self.document = 0
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
         # With leniency: what was repaired.
         self._repairs: list[Repair] | None = None
         # The state in which a document begins.
         self._fresh = VALUE
-        self._state = VALUE
-        # The open container: is it an object, its last key, how many keys or elements it has
-        # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
-        self._object = False
-        self._key = ""
-        self._count = 0
+        # The keys of the open container, when they must be unique.
         self._seen: set[str] | None = None
-        self._frames = []
-        # The token being read: where it began, where its limit is (or that of the whole text, if
-        # it is nearer), its text so far.
-        self._token = 0
+        # The offset at which the token's limit is reached, or that of the text if it is nearer.
         self._stop = 0
-        self._begun = ""
-        self._number_state = START
         self._number_end = -1
-        # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
-        self._held = ""
+        # A cut UTF-8 sequence, which waits for the next piece.
         self._tail = b""
         self._bom = True
-        # The position of the first character that is not yet read, and of the last allowed one.
-        self._offset = 0
+        # The offset of the last allowed character.
         self._bound = self._text_limit
-        # The line and where it began, for all newlines before `_lined`.
-        self._line = 1
-        self._line_start = 0
-        self._line_starts = None
-        self._lined = 0
 
     def tell(self, sink: Sink) -> None:
         """From the next event on, tell `sink`."""

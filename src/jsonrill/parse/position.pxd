@@ -1,5 +1,5 @@
 # Types for the compiler; the code is in position.py.
-cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, ZERO, CLOSED
+cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, START, ZERO, READY, CLOSED
 
 cdef class Position:
     cdef bint _object
@@ -7,6 +7,7 @@ cdef class Position:
     cdef Py_ssize_t _count, _line, _line_start, _lined, _offset, _token
     cdef list _frames, _line_starts
     cdef str _begun, _held, _key
+    cdef _start(self)
     cdef _close_stream(self)
     cdef _count_lines(self, str text, Py_ssize_t end)
     cdef str _expected(self)

@@ -7,10 +7,11 @@ entities: it follows the patterns down the document and hands over at each entit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..parse.sink import PlacedSink, Sink
-from ..paths import ANY_INDEX, Pattern, Place, Wildcard, parse_pattern
+from ..paths import ANY_INDEX, Pattern, Place, fits, parse_pattern
 
 if TYPE_CHECKING:
     from ..schema import Check, Schema
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _SYNTAX: Final = frozenset('.[]*"')
 
 
+@dataclass(slots=True, eq=False)
 class Declared:
     """One kind of entity: its name (None if it has none) and where in a document it may be.
 
@@ -26,13 +28,10 @@ class Declared:
     that is an array, its elements; with `root_array`, also the elements of a root array.
     """
 
-    __slots__ = ("name", "pattern", "root_array", "text")
-
-    def __init__(self, name: str | None, pattern: Pattern, text: str) -> None:
-        self.name = name
-        self.pattern = pattern
-        self.text = text
-        self.root_array = False
+    name: str | None
+    pattern: Pattern
+    text: str
+    root_array: bool = False
 
 
 class Entities:
@@ -91,13 +90,7 @@ def _one(text: Any, name: Any = None) -> Declared:
 
 def _overlap(one: Pattern, other: Pattern) -> bool:
     """Can a path of one be a path of the other, or lead to it?"""
-    return all(_fits(a, b) or _fits(b, a) for a, b in zip(one, other, strict=False))
-
-
-def _fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
-    if isinstance(want, Wildcard):
-        return (step.kind if isinstance(step, Wildcard) else type(step)) is want.kind
-    return type(want) is type(step) and want == step
+    return all(fits(a, b) or fits(b, a) for a, b in zip(one, other, strict=False))
 
 
 # Patterns that fit the path to a container, each with the number of steps that are used up.
@@ -224,7 +217,7 @@ class Finder(PlacedSink):
         return tuple(
             (declared, used + 1)
             for declared, used in alive
-            if used < len(declared.pattern) and _fits(declared.pattern[used], place.key)
+            if used < len(declared.pattern) and fits(declared.pattern[used], place.key)
         )
 
     def _entity(self, alive: Alive) -> Declared | None:
@@ -247,22 +240,13 @@ class Finder(PlacedSink):
             self._skipped = 1
 
 
+@dataclass(slots=True, eq=False)
 class Entity:
-    """One entity of a document: which one it is, and who judges it."""
+    """One entity of a document: where it is, its schema, and the check of its value."""
 
-    __slots__ = ("check", "document", "index", "name", "place", "schema")
-
-    def __init__(
-        self,
-        index: int | None,
-        name: str | None,
-        place: Place | None = None,
-        document: int = 0,
-        schema: Schema | None = None,
-    ) -> None:
-        self.index = index
-        self.name = name
-        self.place = place
-        self.document = document
-        self.schema = schema
-        self.check: Check | None = None
+    index: int | None
+    name: str | None
+    place: Place | None = None
+    document: int = 0
+    schema: Schema | None = None
+    check: Check | None = None

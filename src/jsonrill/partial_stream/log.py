@@ -167,7 +167,7 @@ class Log(PlacedSink):
         at = len(self.entries)
         while at and type(self.entries[at - 1]) is tuple and self.entries[at - 1][0] == SHOWN:
             at -= 1
-        return self.value(at), self.open_path(at)
+        return self.at(at).value, self.at(at).open_path
 
     def mark(self) -> None:
         """An update was made of what is there."""
@@ -183,41 +183,30 @@ class Log(PlacedSink):
         """
         if not self.changed or self.sent == 0:
             return self.changed
-        self._spent += self._tree_at(self.sent).width
+        self._spent += self.at(self.sent).width
         if self._spent <= _PATIENCE * len(self.entries) and self._is_as_sent():
             self.mark()
         return self.changed
 
     def _is_as_sent(self) -> bool:
-        old = self.value(self.sent)
+        old = self.at(self.sent).value
         try:
-            return same(old, self.live(len(self.entries)))
+            return same(old, self.at(len(self.entries)).live)
         except RecursionError:
             return False
-
-    def value(self, at: int) -> Any:
-        """The entity as it was at a position, safe to keep."""
-        return self._tree_at(at).value
-
-    def live(self, at: int) -> Any:
-        """The same for a look now, without any copy."""
-        return self._tree_at(at).live
-
-    def open_path(self, at: int) -> Path | None:
-        """The path within the entity of what still grew at a position."""
-        return self._tree_at(at).open_path
 
     def delta(self, since: int, string: Place | None, at: int) -> Delta:
         """What was new at `at`, seen from `since`, when `string` was the open string."""
         if since == 0:
-            return [change("add", ROOT, self.value(at))]
+            return [change("add", ROOT, self.at(at).value)]
         if since <= self._taken_back < at:
-            return difference(self.value(since), self.value(at))
+            return difference(self.at(since).value, self.at(at).value)
         last = self.entries[since - 1]
         shown = last if type(last) is tuple and last[0] == SHOWN else None
         return changes_of(self.entries[since:at], string, shown)
 
-    def _tree_at(self, at: int) -> Reading:
+    def at(self, at: int) -> Reading:
+        """The entity as it was at a position of the log."""
         tree = self._tree
         if tree is None or at < self._read:
             tree = self._tree = Reading()

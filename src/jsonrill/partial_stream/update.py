@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from ..parse.grammar import dumps
 from ..parse.sink import Repair
-from ..paths import ABSENT, Path, Place, format_path, lookup, parse_path, path_of, place_of
+from ..paths import ABSENT, Path, Place, format_path, is_complete, path_of, place_of
 from .delta import difference
 from .entities import Entity
 from .log import Log
@@ -124,17 +124,14 @@ class Update:
     def open_path(self) -> Path | None:
         """The path, within the data, of the value that still grows; None if nothing does."""
         if self.status == "PARTIAL" and self._log is not None:
-            return self._log.open_path(self._at)
+            return self._log.at(self._at).open_path
         return self._open
 
     def is_complete(self, path: Path | str) -> bool:
-        """Is there a value at this path, within the data, and is it whole?"""
-        path = parse_path(path) if isinstance(path, str) else tuple(path)
-        growing = self.open_path
-        if growing is not None and growing[: len(path)] == path:
-            return False
+        """True if there is a value at this path, within the data, and it is complete."""
         log = None if self.status == "ERROR" else self._log
-        return lookup(self.data if log is None else log.live(self._at), path)[0]
+        value = self.data if log is None else log.at(self._at).live
+        return is_complete(value, path, self.open_path)
 
     def to_dict(self, *also: str) -> dict[str, Any]:
         """The update as JSON wants it. Further attributes (`path`, `open_path`, `document`,
@@ -185,7 +182,7 @@ class Update:
         raise ValueError(f"an update has no {name!r} to send")
 
     def _value(self) -> Any:
-        return self._data if self._log is None else self._log.value(self._at)
+        return self._data if self._log is None else self._log.at(self._at).value
 
     def _change(self) -> Delta:
         """What is new: told by the log, or found out where an error took something back."""
@@ -194,7 +191,7 @@ class Update:
             return log.delta(self._since, self._string, self._at)
         data = self.data
         if log is not None and self._since > 0:
-            return difference(log.value(self._since), data)
+            return difference(log.at(self._since).value, data)
         if data is None and self.status == "ERROR":
             return []
         return [{"op": "add", "path": "", "value": data}]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from .construct import Made, Tagged
-from .leaves import LEAVES, Config, Core, Mismatch, enum, every_one, leaf, literal, opaque
+from .leaves import LEAVES, Config, Core, enum, every_one, leaf, literal, mismatch, opaque
 from .nodes import (
     ARRAY,
     NULL,
@@ -207,7 +208,7 @@ class Compiler:
 
     def _only(self, node: Node, kind: int) -> None:
         node.kinds = node.natural = kind
-        node.mismatch = Mismatch(node.full_validator)
+        node.mismatch = partial(mismatch, node.full_validator)
 
     # Objects
 

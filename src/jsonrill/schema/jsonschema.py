@@ -9,6 +9,7 @@ dynamic references are left to the validator altogether. What a keyword means de
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
@@ -141,7 +142,7 @@ class Compiler:
         if "const" in schema and self._draft > 4:
             rule, values = "const", [schema["const"]]
         node.kinds = node.natural = allowed & _kinds(values)
-        node.mismatch = _Mismatch(types, allowed, rule)
+        node.mismatch = partial(_mismatch, types, allowed, rule)
         self._ends(node, schema, "number" in types, values is not None)
         if values is not None:
             node.texts = tuple(value for value in values if isinstance(value, str))
@@ -176,7 +177,7 @@ class Compiler:
     def _exactly(self, value: Any) -> Node:
         """A node that nothing but this value fits."""
         node = Node(kind_of(value))
-        node.mismatch = _Mismatch([], EVERY, "const")
+        node.mismatch = partial(_mismatch, [], EVERY, "const")
         if isinstance(value, dict):
             node.members = Members()
             node.members.closed = Refusal("const", "this key is not allowed")
@@ -263,16 +264,11 @@ class Compiler:
                 node.members.names = None
 
 
-class _Mismatch:
-    """Why a value of this kind cannot be, told by `type` or else by the values listed."""
-
-    def __init__(self, types: list[str], allowed: int, rule: str) -> None:
-        self._types, self._allowed, self._rule = types, allowed, rule
-
-    def __call__(self, kind: int) -> Refusal:
-        if not kind & self._allowed:
-            return Refusal("type", f"expected {' or '.join(self._types)} but got {named(kind)}")
-        return Refusal(self._rule, f"no allowed value is {named(kind)}")
+def _mismatch(types: list[str], allowed: int, rule: str, kind: int) -> Refusal:
+    """The refusal of a value of this kind: by `type`, or else by the values listed."""
+    if not kind & allowed:
+        return Refusal("type", f"expected {' or '.join(types)} but got {named(kind)}")
+    return Refusal(rule, f"no allowed value is {named(kind)}")
 
 
 def _ask_at_the_end(node: Node) -> None:

@@ -7,6 +7,7 @@ one each. The end of a scalar is judged by pydantic wherever a value of its kind
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from typing import Any, Final
 
 from .nodes import (
@@ -101,15 +102,10 @@ def every_one(core: Core, config: Config) -> int:
     return FRACTION if core["type"] == "float" and config.get("allow_inf_nan", True) else 0
 
 
-class Mismatch:
-    """Why a value of this kind cannot be, in pydantic's own words."""
-
-    def __init__(self, validator: Validator | None) -> None:
-        self._validator = validator
-
-    def __call__(self, kind: int) -> Refusal:
-        said = self._validator.sample(kind) if self._validator is not None else None
-        return said if said is not None else Refusal("type", f"{named(kind)} is not allowed")
+def mismatch(validator: Validator | None, kind: int) -> Refusal:
+    """The refusal of a value of this kind, in pydantic's own words."""
+    said = validator.sample(kind) if validator is not None else None
+    return said if said is not None else Refusal("type", f"{named(kind)} is not allowed")
 
 
 def _string(node: Node, core: Core, config: Config, strict: bool) -> None:
@@ -147,7 +143,7 @@ def _probe(node: Node) -> None:
         if node.full_validator.sample(kind) is None:
             node.kinds |= kind
         node.sure |= kind
-    node.mismatch = Mismatch(node.full_validator)
+    node.mismatch = partial(mismatch, node.full_validator)
 
 
 def _is_strict(core: Core, config: Config) -> bool:
