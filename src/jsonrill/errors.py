@@ -9,8 +9,8 @@
     ├── RevisionError                      a snapshot contradicts text already written
     └── StreamClosed                       fed after the end, or after a fatal error
 
-What an error knows is in its fields, and `to_dict()` is how it crosses the wire: nobody has to read
-a message to learn where something is wrong. Wrong use of a function (an argument of the wrong type)
+All facts of an error are in its fields, which `to_dict()` writes to the wire: no code reads a
+message. Wrong use of a function (an argument of the wrong type)
 is a plain `TypeError` or `ValueError`.
 """
 
@@ -33,7 +33,7 @@ class JsonrillError(Exception):
     """
 
     code = "ERROR"
-    # What to_dict() says beside the code and the message.
+    # What to_dict() has beside the code and the message.
     _fields: tuple[str, ...] = ("offset", "line", "column", "path")
 
     def __init__(
@@ -73,7 +73,7 @@ class JsonrillError(Exception):
 
 
 class _ParseError(JsonrillError):
-    # What the failing call had found before the error: nothing of it is lost.
+    # The fragments that the failing call had found before the error.
     fragments: list[Fragment]
 
     def __init__(self, message: str = "", **place: Any) -> None:
@@ -82,7 +82,7 @@ class _ParseError(JsonrillError):
 
 
 class InvalidJSON(_ParseError, ValueError):
-    """No continuation can make this text valid JSON; `expected` is what could have stood here."""
+    """No continuation can make this text valid JSON; `expected` is what could have come here."""
 
     code = "INVALID_JSON"
 

@@ -1,8 +1,8 @@
-"""Where a value sits in a document: a tuple of keys (`str`) and indices (`int`); the root is `()`.
+"""Paths: the place of a value as a tuple of keys (`str`) and indices (`int`); the root is `()`.
 
 Three spellings: text (`root.users[1]["a.b"]`, one-to-one with the tuple), JSON Pointer
 (RFC 6901, read against a value), and patterns with `[*]` and `.*`.
-`Place` is a path that is built only when somebody asks for it.
+`Place` is a path that is built when it is first read.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
 
 
 def lookup(value: Any, path: Path) -> tuple[bool, Any]:
-    """(is it there?, what is there) for `path` in `value`."""
+    """Whether `value` has a value at `path`, and that value."""
     for step in path:
         if isinstance(value, dict):
             if not isinstance(step, str) or step not in value:

@@ -42,7 +42,7 @@ class ValueBuilder(Sink):
         self.root: Any = None
         self.started = False
         self.done = False
-        # Did the value change since the caller cleared this? And since it was last copied?
+        # Whether the value changed since the caller cleared this, and since it was last copied.
         self.changed = False
         self.stale = True
         self.finished: list[Any] | None = None
@@ -57,7 +57,7 @@ class ValueBuilder(Sink):
         # Objects in a list have the same keys again and again: one string for each is enough. Those
         # of the root come once, and are not kept here.
         self._names: dict[str, str] = _NO_NAMES
-        # Is the value that came last an open string? Then also here, to spare looking it up.
+        # Whether the last value is an open string; its text is kept here too, to save a lookup.
         self._string = False
         self._text = ""
 
@@ -139,7 +139,7 @@ class ValueBuilder(Sink):
         return True
 
     def next_document(self) -> None:
-        """Begin anew; a value that nobody was told of yet is kept in `finished`."""
+        """Start over; a value that no caller has seen yet is kept in `finished`."""
         self.stale = True
         if self.changed:
             self.finished = self.finished or []
@@ -156,7 +156,7 @@ class ValueBuilder(Sink):
 
     @property
     def value(self) -> Any:
-        """The value as it is now, for ever: a copy of the open spine, the rest is shared."""
+        """The value as it is now: the open containers are copied, the rest is shared."""
         if not self._spine:
             return self.root
         if self.stale:
@@ -178,17 +178,17 @@ class ValueBuilder(Sink):
 
     @property
     def width(self) -> int:
-        """How many values a copy of the open spine has to copy; 0 if no container is open."""
+        """The number of values that a copy of the open containers copies."""
         return sum([1 + len(container) for container in self._spine])
 
     def show(self, value: Any) -> Any:
-        """Put a value that is not certain; gives what `hide` needs to take it back."""
+        """Put a provisional value; returns what `hide` needs to remove it."""
         under = ABSENT if self._members is None else self._members.get(self._key, ABSENT)
         self._put(value)
         return under
 
     def hide(self, under: Any) -> None:
-        """Take back the value that was shown last."""
+        """Remove the provisional value that was shown last."""
         if self._elements is not None:
             self._elements.pop()
         elif self._members is None:
@@ -203,7 +203,7 @@ class ValueBuilder(Sink):
         return is_complete(self.root, path, self.open_path) and self.started
 
     def _named(self, key: str) -> str:
-        """A key that is not known yet, or empty."""
+        """Remember a key that is new, or empty, and return it."""
         if len(self._names) < MANY_NAMES:
             self._names[key] = key
         return key
@@ -246,11 +246,11 @@ class ValueBuilder(Sink):
 
 
 class GrowingValue:
-    """What one may ask of a value that grows."""
+    """A value that grows, as `Document` and `Rebuilder` show it."""
 
     __slots__ = {
         "_builder": "",
-        "live": "What is known, without any copy: look now, it changes with the next `feed`.",
+        "live": "The value so far without a copy: it changes with the next `feed`.",
     }
     _builder: ValueBuilder
     live: Any
@@ -262,17 +262,17 @@ class GrowingValue:
 
     @property
     def started(self) -> bool:
-        """Has a value begun? (`value` is None before, and for a null.)"""
+        """True once a value has begun. (`value` is None before, and for a null.)"""
         return self._builder.started
 
     @property
     def complete(self) -> bool:
-        """Is the root value whole?"""
+        """True once the root value is complete."""
         return self._builder.done
 
     @property
     def value(self) -> Any:
-        """What is known, safe to keep: it stays as it is when the stream goes on."""
+        """The value so far, safe to keep: it does not change when the stream goes on."""
         return self._builder.value
 
     @property
@@ -281,5 +281,5 @@ class GrowingValue:
         return self._builder.open_path
 
     def is_complete(self, path: Path | str) -> bool:
-        """Is the value at `path` there and whole?"""
+        """True if there is a value at `path` and it is complete."""
         return self._builder.is_complete(path)

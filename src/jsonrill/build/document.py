@@ -1,4 +1,4 @@
-"""Text → a value that grows: the machine with the tree of `rebuilder.py` as its sink."""
+"""Text → a value that grows: the machine with a `ValueBuilder` as its sink."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Document(GrowingValue):
         self._machine = create_machine(self._builder, repair, many, duplicates, parse_float, limits)
 
     def feed(self, data: str | bytes) -> bool:
-        """Read one piece of text. Did the value change?"""
+        """Read one piece of text; returns whether the value changed."""
         machine, builder = self._machine, self._builder
         # Most pieces of an answer are plain text inside a string. They are told from others as in
         # `Machine.feed`, and added to a member as in `ValueBuilder.text`, without calling either.
@@ -85,7 +85,7 @@ class Document(GrowingValue):
         return builder.changed
 
     def flush(self) -> bool:
-        """The text has ended. Did the value change? `Truncated` if it stopped early."""
+        """End the text; returns whether the value changed. `Truncated` if it stopped early."""
         builder = self._builder
         builder.changed = False
         builder.finished = None
@@ -97,7 +97,7 @@ class Document(GrowingValue):
 
     @property
     def changed(self) -> bool:
-        """Did the last `feed` or `flush` change the value? (Also when it raised.)"""
+        """True if the last `feed` or `flush` changed the value, also when it raised."""
         return self._builder.changed
 
     @property
@@ -112,12 +112,12 @@ class Document(GrowingValue):
 
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
-        """With `many`: what ended documents early, in order."""
+        """With `many`: the errors that ended documents early, in order."""
         return self._machine.errors
 
     @property
     def repairs(self) -> list[Repair]:
-        """With `repair`: what was put right, in order."""
+        """With `repair`: the repairs, in order."""
         return self._machine.repairs
 
     @property

@@ -57,7 +57,7 @@ class Chunker:
         self._closed = False
 
     def feed(self, snapshot: Snapshot) -> str:
-        """The text that this snapshot adds: `""` when there is nothing to say yet."""
+        """The text that this snapshot adds; `""` when there is none yet."""
         if self._closed:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
         try:
@@ -94,7 +94,7 @@ class Chunker:
         return text
 
     def _settle(self, tree: Tree, diff: SnapshotDiff) -> str:
-        """Judge what a snapshot says, then write. Nothing is changed before it is judged."""
+        """Check the snapshot for contradictions, then write. Nothing changes before the check."""
         new = self._contradictions(diff) if diff.revised else []
         if diff.gone or self._gone:
             differs = tree != self._last
@@ -118,7 +118,7 @@ class Chunker:
         return [(_error(it, self._rules), at) for it, at in found]
 
     def _is_known(self, path: Path) -> bool:
-        """Was a revision noted there, or above?"""
+        """True if a revision was noted at this path or above it."""
         return bool(self._known) and any(path[:end] in self._known for end in range(len(path) + 1))
 
     def _note(self, error: RevisionError) -> None:
@@ -127,7 +127,7 @@ class Chunker:
             self._known.add(error.path)
 
     def _prove(self, text: str) -> None:
-        """The text read back is the last snapshot, but for the revisions that are noted."""
+        """Raise if the text, read back, differs from the last snapshot but for noted revisions."""
         try:
             written = decode(text)
         except RecursionError:

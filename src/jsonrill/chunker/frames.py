@@ -1,9 +1,20 @@
-"""The containers that are open at the end of the written text, and what may be written next.
+"""Frames: the containers that are open at the end of the written text, and what to write next.
 
-`Object` and `Array` are open containers. One looks at its value in a new snapshot (`changes`) and
-proposes a `WritePlan`; nothing changes by that. `make`, `hold` and `finish` carry things out and
-cannot fail. When to write and when to wait is decided here; paths, revisions and the
-order of the steps are `spine.py`'s.
+Written text cannot be taken back, so a frame writes a member only when it is known to grow or to be
+complete, and holds the others. One member at a time is open: its text can still be extended, and
+writing any other member closes it. With these snapshots the chunker returns:
+
+    {"a": "x"}                 {"a":"x       one new member: it is opened
+    {"a": "xy"}                y             the open member grew
+    {"a": "xy", "b": "1"}      ","b":"1      a new member: `a` is complete, `b` is opened
+    {"a": "xy", "b": "12"}     2
+
+Of two members that appear at once neither is opened: the next snapshot shows which one grows, and
+until then both are held. Elements of an array come in order, so all but the last are complete.
+
+`Object` and `Array` compare their value with a new snapshot (`changes`) and propose a `WritePlan`
+(`plan`); nothing changes by that. `make`, `hold` and `finish` carry it out and cannot fail. Paths,
+revisions and the order of these steps are in `spine.py`.
 """
 
 from __future__ import annotations
@@ -117,18 +128,18 @@ class Object(_Container):
         return value.get(self.open, ABSENT)  # type: ignore[arg-type]  # asked when one is open
 
     def agrees(self, value: dict[str, Tree]) -> bool:
-        """Is everything that is closed there, and the same?"""
+        """True if the value has everything that is closed, unchanged."""
         return self.written.items() <= value.items()
 
     def closed(self, value: dict[str, Tree]) -> Iterator[tuple[str, Tree, Tree]]:
-        """What is closed and not the same: key, what was written, what is there."""
+        """The closed members that changed: key, value written, value now."""
         for key, was in self.written.items():
             now = value.get(key, ABSENT)
             if was != now:
                 yield key, was, now
 
     def was(self, key: str) -> Tree:
-        """How a member that is about to be opened was held back."""
+        """The value as which a member was held back, before it is opened."""
         return self.held.get(key, ABSENT)
 
     def so_far(self, child: Tree) -> dict[str, Tree]:
@@ -159,7 +170,7 @@ class Object(_Container):
         return Changes(new, changed, same, gone, blanks)
 
     def plan(self, changes: Changes, value: dict[str, Tree], still: bool) -> WritePlan | None:
-        """What may be written now; None when the open member is not to be closed for it.
+        """What to write now; None when the open member must not be closed for it.
 
         `still`: the open member is as it was in the snapshot before.
         """
@@ -223,7 +234,7 @@ class Object(_Container):
             self.open = None
 
     def finish(self, value: Tree, out: list[str]) -> dict[str, Tree]:
-        """Write whatever is not written yet, and close. What was written as a whole?"""
+        """Write what is not written yet, and close. Returns the complete value as written."""
         if value is not ABSENT and not value.keys() <= self.written.keys():
             for key, now in value.items():
                 if key not in self.written:
@@ -340,7 +351,7 @@ class Array(_Container):
         return "," if self.written else ""
 
     def _length(self, value: list[Tree]) -> int:
-        """How many elements are there: nulls at the end may be placeholders."""
+        """The number of elements; nulls at the end may be placeholders."""
         length = len(value)
         while self._rules.placeholder and length and is_blank(value[length - 1]):
             length -= 1
@@ -348,8 +359,10 @@ class Array(_Container):
 
 
 class Root(Array):
-    """What holds the whole document: an array of one, without brackets. A null waits in it
-    always, because some sources send one before they start."""
+    """The frame of the document itself: an array of one, without brackets.
+
+    A null is always held back here, because some sources send one before they start.
+    """
 
     __slots__ = ()
     brackets: ClassVar[tuple[str, str]] = ("", "")

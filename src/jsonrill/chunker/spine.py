@@ -100,8 +100,8 @@ class Spine:
         return self._diff(0, [tree])
 
     def plan(self, diff: SnapshotDiff) -> None:
-        """Where the snapshot lets us write: at the highest level that must, for all below it is
-        closed by that."""
+        """Find the level to write at: the highest one that must, because writing there closes
+        all below it."""
         for index, changes in enumerate(diff.all_changes):
             if changes is None:
                 continue
@@ -161,8 +161,8 @@ class Spine:
                 self._frames[level].hold(changes, diff.values[index], diff.deepest <= level)
 
     def _close(self, start: int, values: list[Tree], leaf: Tree, out: list[str]) -> Tree:
-        """Close what is open, from the tip up to level `start`; `values` are theirs. What is
-        written there now?"""
+        """Close what is open, from the leaf up to level `start`, whose values are `values`.
+        Returns the value written at `start`."""
         written: Tree = None
         if self._leaf is not None:
             out.append(self._leaf.finish(leaf))
@@ -185,7 +185,7 @@ class Spine:
         return diff
 
     def _diff_frame(self, level: int, value: Tree, diff: SnapshotDiff) -> Tree:
-        """Look at one open container. What is the value of what is open in it?"""
+        """Compare one open container; returns the value of what is open in it."""
         frame = self._frames[level]
         if type(value) is not frame.kind or frame.frozen:
             if value is not ABSENT and not frame.frozen:
@@ -225,7 +225,7 @@ class Spine:
         diff.revised.append((found, at))
 
     def _disagree(self, level: int, value: Tree, diff: SnapshotDiff) -> None:
-        """Which closed values are missing, which are not as they were written?"""
+        """Add the closed values that are missing or changed to the diff."""
         path = self._path(level)
         for key, was, now in self._frames[level].closed(value):
             at = (*path, key) if level else ()
@@ -237,11 +237,11 @@ class Spine:
                     diff.revised.append((found, None))
 
     def _path(self, level: int) -> Path:
-        """Where the frame of that level is; the root frame stands outside of the document."""
+        """The path of the frame at that level; the root frame is outside of the document."""
         return tuple(frame.open for frame in self._frames[1:level] if frame.open is not None)
 
     def _so_far(self, level: int) -> Tree:
-        """What is written of the value that the frame of that level, or the leaf, is writing."""
+        """The part of the value at that level that is written."""
         written: Tree = None if self._leaf is None else self._leaf.written
         for frame in reversed(self._frames[level:]):
             written = frame.so_far(written)

@@ -1,7 +1,22 @@
-"""Text in, events out: the one state machine that judges JSON. No I/O, no recursion.
+"""Text → events: the state machine that reads JSON. No I/O, no recursion.
 
-Rule 1: nesting and grammar are judged here and nowhere else; a `Sink` trusts what it is told.
-Rule 2: a state is a number, its method consumes what it can and says where it stopped; what it
+The machine keeps a state (what it expects, or is inside of) and a stack of open containers, so it
+can stop after any character and go on with the next piece. The pieces `{"a": [tr` and `ue]}`:
+
+    {      FIRST_KEY       start_object; the frame around it goes onto the stack
+    "a"    KEY, COLON      key "a"
+    :      VALUE
+    [      FIRST_ELEMENT   start_array
+    tr                     not decided yet: kept in `_held`, no event
+    ue     AFTER           read as `tr` + `ue`: scalar True
+    ]      AFTER           end_container; the object's frame comes back from the stack
+    }      END             end_container, complete
+
+A string is different: its text is emitted as it arrives, one `text` event for each piece, and only
+half an escape is held.
+
+Rule 1: nesting and grammar are checked here and nowhere else; a `Sink` trusts its events.
+Rule 2: a state is a number, its method consumes what it can and returns where it stopped; what it
         cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
         characters, which are put before the next piece. So no character is read more than twice.
 Rule 3: what a subclass may answer differently is a method of its own, and not final in the `.pxd`.
@@ -86,7 +101,7 @@ _ENDED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
 class Machine(Position):
-    """The state machine: text → events, told to the sink before `feed` returns."""
+    """The state machine: text → events, emitted to the sink before `feed` returns."""
 
     __slots__ = (
         "_bom",
@@ -159,17 +174,17 @@ class Machine(Position):
         self._bound = self._text_limit
 
     def tell(self, sink: Sink) -> None:
-        """From the next event on, tell `sink`."""
+        """Emit to `sink` from the next event on."""
         self._sink = sink
 
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
-        """With many documents: what ended some of them early, in order."""
+        """With many documents: the errors that ended some of them early, in order."""
         return [] if self._errors is None else self._errors
 
     @property
     def repairs(self) -> list[Repair]:
-        """With leniency: what was put right, in order."""
+        """With leniency: the repairs, in order."""
         return [] if self._repairs is None else self._repairs
 
     def feed(self, data: str | bytes) -> None:
@@ -205,7 +220,7 @@ class Machine(Position):
         return self._run(text)
 
     def flush(self) -> None:
-        """The text has ended: finish a root number, or say what is missing."""
+        """End the text: complete a root number, or raise what is missing."""
         if self._entry == CLOSED:
             return
         try:
@@ -226,11 +241,11 @@ class Machine(Position):
             raise self._error_here(Truncated, self._expected(), "but the text ended")
 
     def _at_bom(self) -> bool:
-        """Has nothing come yet but perhaps the beginning of a byte order mark?"""
+        """True if nothing has been read but perhaps the beginning of a byte order mark."""
         return self._bom and not self._offset and not self._held
 
     def _outside(self) -> bool:
-        """Does the text stand before, after or between documents?"""
+        """True if the text is before, after or between documents."""
         return self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
 
     def _feed_other(self, data: Any) -> None:
@@ -417,7 +432,7 @@ class Machine(Position):
         return found.end()
 
     def _closes(self, char: str, state: int) -> bool:
-        """May this bracket end the open container now?"""
+        """True if this bracket may close the open container now."""
         if state == AFTER:
             return char == "}" if self._object else char == "]"
         return char == "}" and state == FIRST_KEY
@@ -461,7 +476,7 @@ class Machine(Position):
         return pos + 1
 
     def _ended(self, pos: int) -> None:
-        """A value has ended; was it the root?"""
+        """Go to the state after a value; emit `complete` if it was the root."""
         if self._frames:
             self._state = AFTER
         else:
@@ -735,7 +750,7 @@ class Machine(Position):
         raise self._error(InvalidJSON, repr(word), got, text, pos + wrong)
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
-        """Every character that cannot stand where it does comes here."""
+        """Handle a character that cannot stand here: raise, or begin the next of many documents."""
         if self._many and not self._frames:
             if text[pos] == SEPARATOR and self._state in (VALUE, END) and not expected:
                 return pos + 1
@@ -747,7 +762,7 @@ class Machine(Position):
 
 
 def plain_end(text: str, pos: int) -> int:
-    """Where plain text ends: at a quote, an escape, a control character or the end of the piece."""
+    """The index at which plain text ends: a quote, an escape, a control character or the end."""
     end = len(text)
     while pos < end:
         char = text[pos]
@@ -758,7 +773,7 @@ def plain_end(text: str, pos: int) -> int:
 
 
 def code_at(text: str, pos: int, end: int) -> int:
-    """What the \\u0000 at `pos` stands for; -1 if it is none, cut off, or half of a pair."""
+    """The code point of the \\u0000 at `pos`; -1 if it is none, cut off, or half of a pair."""
     if end - pos < WHOLE_ESCAPE or text[pos] != "\\" or text[pos + 1] != "u":
         return -1
     code = 0
@@ -771,7 +786,7 @@ def code_at(text: str, pos: int, end: int) -> int:
 
 
 def is_cut(text: str, pos: int, end: int) -> bool:
-    """Is what stands from here to `end` the beginning of an escape, and not more?"""
+    """True if the text from `pos` to `end` is the beginning of an escape and no more."""
     if end - pos >= WHOLE_ESCAPE or text[pos] != "\\":
         return False
     if end - pos > 1 and text[pos + 1] != "u":

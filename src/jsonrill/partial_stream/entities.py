@@ -1,4 +1,4 @@
-"""Which parts of a document are entities: what `entity=` declares, and who finds them.
+"""The entities of a document: what `entity=` declares, and the sink that finds them.
 
 `Entities` reads the declaration once. `Finder` is the machine's sink for all text outside
 entities: it follows the patterns down the document and hands over at each entity's first event.
@@ -54,7 +54,7 @@ class Entities:
 
     @property
     def is_default(self) -> bool:
-        """Was nothing declared, so that a root array's elements or the root are meant?"""
+        """True if nothing was declared: the entities are a root array's elements, or the root."""
         return self.declared[0].name is None and self.declared[0].pattern == ()
 
 
@@ -89,7 +89,7 @@ def _one(text: Any, name: Any = None) -> Declared:
 
 
 def _overlap(one: Pattern, other: Pattern) -> bool:
-    """Can a path of one be a path of the other, or lead to it?"""
+    """True if a path of one pattern can be a path of the other, or lead to it."""
     return all(fits(a, b) or fits(b, a) for a, b in zip(one, other, strict=False))
 
 
@@ -186,7 +186,7 @@ class Finder(PlacedSink):
         self._next_document()
 
     def reset(self) -> None:
-        """Stand before a document again."""
+        """Start over, before a document."""
         self._reset(self._start)
         self._skipped = 0
         self._begun = False
@@ -208,7 +208,7 @@ class Finder(PlacedSink):
         return self._found(declared, place)
 
     def _alive(self, place: Place | None) -> Alive:
-        """What the value at a place in the open container may be."""
+        """The patterns that a value at this place of the open container may still fit."""
         alive, each = self._inside
         if place is None:
             return alive
@@ -228,7 +228,7 @@ class Finder(PlacedSink):
         return None
 
     def _is_element(self, declared: Declared) -> bool:
-        """Is an array here an entity itself, rather than the list of them?"""
+        """True if an array here is an entity itself rather than a list of them."""
         return self._inside[1] is not None or declared.pattern[-1:] == (ANY_INDEX,)
 
     def _open(

@@ -1,8 +1,20 @@
-"""One entity's events, written down in order. What they amount to is for `replay.py` to say.
+"""The log of one entity: its events in order, from which updates are built when they are read.
 
-Two logs and what needs none: `Log` has strings from their quote, in pieces as they come,
-`FinishedLog` has them when they are whole, `Whole` keeps only the value. Each calls `ended` when
-the value that it writes down is whole, and `given_up` when the rest of it will never come.
+An update is a position in the log, so making one costs the same however large the entity is; its
+data is replayed from the entries before the position, its delta from those since the update before
+(`replay.py`). The text `{"t":"He` + `llo","n":1` gives these entries, with two updates:
+
+    (OBJECT, place of the root, {})
+    (STRING, place of t, "")
+    "He"                         ← first update: data {"t": "He"}, delta [add "" {"t": "He"}]
+    "llo"
+    (END_STRING, …)
+    (SHOWN, place of n, 1)       ← second: delta [append /t "llo", add /n 1]
+
+A number may still grow, so the 1 is SHOWN: provisional, replaced by the next entry. `Log` has
+strings from their quote, in pieces as they arrive; `FinishedLog` has them when they are complete;
+`Whole` keeps only the value and has no log. Each calls `ended` when its value is complete, and
+`given_up` when the rest of it will never come.
 """
 
 from __future__ import annotations
@@ -39,7 +51,7 @@ _END_STRING: Final[Entry] = (END_STRING, ROOT, None)
 
 
 class Whole(ValueBuilder):
-    """An entity nobody looks at before it is whole: its value, and no log."""
+    """An entity that is read only when it is complete: its value, and no log."""
 
     __slots__ = ("_ended", "_given_up")
 
@@ -67,7 +79,7 @@ class Whole(ValueBuilder):
         self._given_up()
 
     def known(self) -> tuple[Any, Path | None]:
-        """What is there, and which part of it still grows."""
+        """The value so far, and the path of what still grows."""
         return self.value, self.open_path
 
 
@@ -163,20 +175,20 @@ class Log(PlacedSink):
         return path_of(self._here())[1:]
 
     def known(self) -> tuple[Any, Path | None]:
-        """What is certain, and which part of it still grows; the end of the log."""
+        """The value without what is provisional, and the path of what still grows."""
         at = len(self.entries)
         while at and type(self.entries[at - 1]) is tuple and self.entries[at - 1][0] == SHOWN:
             at -= 1
         return self.at(at).value, self.at(at).open_path
 
     def mark(self) -> None:
-        """An update was made of what is there."""
+        """Remember this position as that of the last update."""
         self.sent = len(self.entries)
         self.sent_string = self.string
         self.changed = self.doubtful = False
 
     def news(self) -> bool:
-        """Is the value another one than in the last update, although a key came twice?
+        """True if the value differs from that of the last update, although a key came twice.
 
         Comparing costs as much as the open containers are wide. Where a text makes that happen
         too often, it is not worth it: what is sent again then does no harm.
@@ -196,7 +208,7 @@ class Log(PlacedSink):
             return False
 
     def delta(self, since: int, string: Place | None, at: int) -> Delta:
-        """What was new at `at`, seen from `since`, when `string` was the open string."""
+        """The changes from position `since`, when `string` was the open string, to `at`."""
         if since == 0:
             return [change("add", ROOT, self.at(at).value)]
         if since <= self._taken_back < at:
@@ -237,7 +249,7 @@ class Log(PlacedSink):
 
 
 class FinishedLog(Log):
-    """One entity's changes in PROGRESSIVE: a string is there when it is whole."""
+    """One entity's changes in PROGRESSIVE: a string is there when it is complete."""
 
     __slots__ = ("_text",)
 

@@ -141,10 +141,10 @@ class PartialStream:
             return self._out + [self._batch(name) for name in self._counts]
         return self._out + self._kept
 
-    # What the finder, the recorders and the judge tell while the machine runs.
+    # Called by the finder, the recorders and the check while the machine runs.
 
     def _begin(self, declared: Declared, place: Place | None) -> Sink:
-        """An entity begins: who is told of it from here on?"""
+        """Begin an entity; returns the sink for its events."""
         index = self._counts[declared.name]
         self._counts[declared.name] = index + 1
         schema = None if self._schema_of is None else self._schema_of(declared, place)
@@ -166,7 +166,7 @@ class PartialStream:
         return sink
 
     def _end(self) -> None:
-        """The entity is whole; has the real validator anything against it?"""
+        """Complete the entity, unless the validator refuses it."""
         entity, recorder = self._entity, self._recorder
         assert entity is not None and recorder is not None
         violation = None if entity.check is None else entity.check.close(recorder.known()[0])
@@ -178,7 +178,7 @@ class PartialStream:
             self._leave()
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
-        """The entity breaks its schema: that is its last update, the rest of it is skipped."""
+        """End the entity with the ERROR of its violation; skip the rest of it."""
         check = self._entity.check if self._entity is not None else None
         assert check is not None
         update = self._error(drop)
@@ -204,7 +204,7 @@ class PartialStream:
         self._machine.tell(self._finder)
 
     def _next_document(self) -> None:
-        """One of many documents is over, by its end or by an error."""
+        """Leave a document, one of many, that has ended or failed."""
         self._lost()
         self._leave()
         self._finder.reset()
@@ -212,7 +212,7 @@ class PartialStream:
         self._repairs = len(self._machine.repairs)
         self._kept_before = len(self._kept)
 
-    # What is no event: a value that is only beginning, and the end by an error.
+    # Without an event of the machine: a value that is beginning, and the end by an error.
 
     def _look(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
@@ -254,7 +254,7 @@ class PartialStream:
                 log.show(zero.copy() if isinstance(zero, (dict, list)) else zero)
 
     def _failed(self, error: InvalidJSON | LimitExceeded) -> list[Update]:
-        """The stream ends here, and so does the entity that is open."""
+        """End the stream, and the open entity, with an error."""
         self.ended = True
         self._fail(error)
         self._find_violations()
@@ -262,13 +262,13 @@ class PartialStream:
         return self._out
 
     def _lost(self) -> None:
-        """Was one of many documents given up?"""
+        """Emit the error of a document that was given up, one of many."""
         if len(self._machine.errors) > self._errors:
             self._errors += 1
             self._fail(self._machine.errors[-1])
 
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
-        """The document ends by an error; what it has finished is not lost."""
+        """End the document with an error; what is complete in it is emitted."""
         self._check_begun(error)
         update = self._error()
         update.error = stream_error(error)
@@ -344,7 +344,7 @@ class PartialStream:
         return update
 
     def _by_name(self, finished: list[Update]) -> Any:
-        """What an ERROR in BATCH must not lose: a list, or one for each of several names."""
+        """The data of complete entities, for an ERROR in BATCH: a list, or one for each name."""
         lists: dict[str | None, list[Any]] = {name: [] for name in self._counts}
         for update in finished:
             lists[update.entity].append(update.data)

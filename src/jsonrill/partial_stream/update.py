@@ -24,7 +24,7 @@ _NO_REPAIRS: Final[tuple[list[Repair], int, int]] = ([], 0, 0)
 
 
 class Update:
-    """How far one entity has come. Treat it as read-only; its data is safe to keep.
+    """The state of one entity. Treat it as read-only; its data is safe to keep.
 
     `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
     `data` what is known, `entity` the declared name, `delta` what is new since the update before,
@@ -86,17 +86,17 @@ class Update:
 
     @property
     def path(self) -> Path:
-        """Where in the document the entity is."""
+        """The path of the entity in its document."""
         return path_of(self._entity.place)
 
     @property
     def document(self) -> int:
-        """In which document of the stream the entity is, from 0."""
+        """The number of the entity's document in the stream, from 0."""
         return self._entity.document
 
     @property
     def repairs(self) -> list[Repair]:
-        """What had to be repaired to read the document this far."""
+        """The repairs that were needed to read the document this far."""
         repairs, start, end = self._repairs
         return repairs[start:end]
 
@@ -185,7 +185,7 @@ class Update:
         return self._data if self._log is None else self._log.at(self._at).value
 
     def _change(self) -> Delta:
-        """What is new: told by the log, or found out where an error took something back."""
+        """The changes since the update before; compared, if an error removed something."""
         log = self._log
         if log is not None and self.status != "ERROR":
             return log.delta(self._since, self._string, self._at)

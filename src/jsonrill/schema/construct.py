@@ -1,6 +1,6 @@
 """What is known of a value → instances of a pydantic type's classes, unvalidated.
 
-Fields that have not come are missing, or have their default; texts that are not whole are texts.
+Fields that have not come are missing, or have their default; texts that are not complete are texts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Tagged:
 
 
 def construct(node: Node, value: Any) -> Any:
-    """What is known of a value, as instances of its classes; what is not known is missing."""
+    """The value so far as instances of its classes; fields that have not come are missing."""
     if isinstance(node.maker, (Made, Tagged)):
         return node.maker.instance(value)
     if node.shape is not None:

@@ -3,7 +3,7 @@
 Its own verdict rules, in JSON mode, as `model_validate_json` gives it: a kind of value is refused
 early only where it would be, lax or strict as the field is. Whatever runs code of the user's before
 the type is looked at (before, wrap and plain validators, `__init__`) and whatever is not known here
-says nothing early and is judged when its value ends.
+says nothing early and is validated when its value is complete.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Compiler:
         return SchemaValidator(core, settings)
 
     def _needs_data(self, core: Core) -> bool:
-        """Is there a function that looks at the fields around it? Then it cannot be asked alone."""
+        """True if a function reads the fields around it: this part cannot be validated alone."""
         todo, seen = [core], set()
         while todo:
             part = todo.pop()
@@ -134,7 +134,7 @@ class Compiler:
             self._inner(node, core, config)
 
     def _after(self, node: Node, core: Core, config: Config) -> None:
-        """What the inside refuses is refused; the function is asked when the value ends."""
+        """The inside may refuse early; the function is called when the value is complete."""
         self._inner(node, core, config)
         opaque(node)
 
@@ -274,7 +274,7 @@ class Compiler:
             members.additional = self._node(core["extras_schema"], config)
 
     def _may_be_missing(self, core: Core) -> bool:
-        """Is there, or might there be, a default?"""
+        """True if there is, or might be, a default."""
         seen = set()
         while id(core) not in seen:
             seen.add(id(core))
@@ -332,7 +332,7 @@ def _each_field(core: Core) -> Iterator[tuple[str, Core]]:
 
 
 def _lookups(name: str, field: Core, config: Config) -> list[list[Any]]:
-    """Where the value of a field is looked for, in order: paths of keys and indices."""
+    """The paths at which pydantic looks for the value of a field, in order."""
     alias = field.get("validation_alias")
     by_name = config.get("validate_by_name") or config.get("populate_by_name")
     paths: list[list[Any]] = []

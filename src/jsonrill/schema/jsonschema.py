@@ -1,6 +1,6 @@
 """JSON Schema → nodes, with jsonschema-rs as the validator that has the last word.
 
-A keyword that can only be judged on a whole value (`not`, `if`, `contains`, …) makes its node ask
+A keyword that needs the complete value (`not`, `if`, `contains`, …) makes its node ask
 the validator when that value ends. An embedded resource (a subschema with its own `$id`) and
 dynamic references are left to the validator altogether. What a keyword means depends on the draft:
 4, 6, 7, 19 (2019-09) or 20 (2020-12).
@@ -45,7 +45,7 @@ _TYPES: Final = {
     "object": OBJECT,
     "array": ARRAY,
 }
-# Keywords about the end of a string or number, judged when it has come.
+# Keywords about the end of a string or number, validated when it is complete.
 _OF_STRINGS: Final = ("minLength", "pattern", "format", "contentEncoding", "contentMediaType")
 _OF_NUMBERS: Final = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -56,12 +56,12 @@ _OF_OBJECTS: Final = (
     *("required", "minProperties", "maxProperties"),
 )
 _OF_ARRAYS: Final = ("prefixItems", "items", "additionalItems", "minItems", "maxItems")
-# Keywords about the whole of a value, of whatever kind.
-_OF_THE_WHOLE: Final = (
+# Keywords about a complete value, of whatever kind.
+_OF_COMPLETE_VALUES: Final = (
     *("not", "if", "oneOf", "contains", "dependencies"),
     *("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
 )
-# An enum of more containers than this is judged when the value ends.
+# An enum of more containers than this is validated when the value is complete.
 _FEW: Final = 16
 
 
@@ -87,7 +87,7 @@ class Compiler:
         while self._todo:
             self._fill(*self._todo.pop())
         if self._turns_in_circles():
-            self._trust_the_whole_alone()
+            self._validate_at_the_end_only()
 
     def _node(self, schema: Any, pointer: str | None, name: Any) -> Node:
         """The node of a subschema by its name; `pointer` is where it stands, if that is known."""
@@ -125,7 +125,7 @@ class Compiler:
             node.members = self._members(schema, pointer)
         if any(keyword in schema for keyword in _OF_ARRAYS):
             node.elements = self._elements(schema, pointer)
-        if any(keyword in schema for keyword in _OF_THE_WHOLE) or schema.get("uniqueItems"):
+        if any(keyword in schema for keyword in _OF_COMPLETE_VALUES) or schema.get("uniqueItems"):
             _ask_at_the_end(node)
             self._aside[node] = [self._below(schema, pointer, *at) for at in _beside(schema)]
 
@@ -150,7 +150,7 @@ class Compiler:
             self._containers(node, rule, [v for v in values if isinstance(v, (dict, list))])
 
     def _ends(self, node: Node, schema: Schema, any_number: bool, listed: bool) -> None:
-        """What must be asked when a scalar has ended."""
+        """Set what the validator is asked when a scalar is complete."""
         unsure = 0 if any_number else FRACTION
         if any(keyword in schema for keyword in _OF_STRINGS):
             unsure |= STRING
@@ -244,7 +244,7 @@ class Compiler:
     # Circles
 
     def _turns_in_circles(self) -> bool:
-        """Does some subschema apply to a value only if it applies to it?"""
+        """True if some subschema applies to a value only if it applies to it."""
         nodes = set(self._nodes.values())
         graph = {node: [*_applied(node), *self._aside.get(node, ())] for node in nodes}
         try:
@@ -253,8 +253,8 @@ class Compiler:
             return True
         return False
 
-    def _trust_the_whole_alone(self) -> None:
-        """Where a circle is entered decides what it means: no part can be asked alone."""
+    def _validate_at_the_end_only(self) -> None:
+        """Leave all to the document's validator: a circle's meaning depends on its entry."""
         for node in self._nodes.values():
             if node.end_validator is node.full_validator:
                 node.end_validator, node.sure = None, EVERY
@@ -299,7 +299,7 @@ def _applied(node: Node) -> Iterator[Node]:
 
 
 def _beside(schema: Schema) -> Iterator[tuple[str, ...]]:
-    """Where the subschemas stand that apply to the same value under some condition."""
+    """The steps to subschemas that apply to the same value under some condition."""
     for keyword in ("not", "if", "then", "else"):
         if keyword in schema:
             yield (keyword,)

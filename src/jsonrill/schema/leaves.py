@@ -1,7 +1,7 @@
 """pydantic's scalar types → nodes: which kinds of JSON value lax and strict mode may take.
 
 A table says what may begin; pydantic itself is asked about true, false and null, of which there is
-one each. The end of a scalar is judged by pydantic wherever a value of its kind could be refused.
+one each. A complete scalar is validated by pydantic wherever a value of its kind could be refused.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def enum(node: Node, core: Core, config: Config) -> None:
 
 
 def opaque(node: Node, shape: Node | None = None) -> None:
-    """Nothing is certain before the value is whole."""
+    """Leave everything to the validator, when the value is complete."""
     node.end_validator = node.full_validator
     node.sure = 0 if node.end_validator is not None else EVERY
     node.shape = shape
@@ -152,5 +152,5 @@ def _is_strict(core: Core, config: Config) -> bool:
 
 
 def _makes_members(cls: Any) -> bool:
-    """Does the class have a way of its own to find a member for any value?"""
+    """True if the class has its own way to find a member for any value."""
     return getattr(cls._missing_, "__func__", None) is not getattr(Enum._missing_, "__func__", None)

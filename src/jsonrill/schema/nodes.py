@@ -1,4 +1,4 @@
-"""What a schema says about one value, in the form that can be asked while the value arrives.
+"""The rules of a schema for one value, in a form that can be checked while the value arrives.
 
 The compilers (`jsonschema.py`, `coreschema.py`) make a graph of `Node`s, the walk (`walk.py`)
 walks it. A node says only what is certain: a value that breaks it is refused by the real validator
@@ -43,7 +43,7 @@ _SHOWN: Final = 60
 
 
 class Refusal(NamedTuple):
-    """Why a value cannot be; `path` leads from that value to the part that is to blame."""
+    """The reason why a value is invalid; `path` leads from it to the part that is."""
 
     rule: str
     text: str
@@ -51,19 +51,19 @@ class Refusal(NamedTuple):
 
 
 class Validator(Protocol):
-    """The real validator of one part of a schema, for values that are whole."""
+    """The real validator of one part of a schema, for complete values."""
 
     def refusal(self, value: Any) -> Refusal | None:
-        """Why the value is refused; None if it is not, or if that cannot be said."""
+        """The refusal of a complete value; None if it is valid or the validator cannot say."""
 
     def final(self, value: Any) -> tuple[Refusal | None, Any]:
         """The last word: a refusal, or None and the validated instance."""
 
     def sample(self, kind: int) -> Refusal | None:
-        """What is said about a simple value of this kind, if that is no."""
+        """The refusal of a simple value of this kind, if it is refused."""
 
     def is_usable(self) -> bool:
-        """Can this part be asked on its own?"""
+        """True if this part can be validated on its own."""
 
 
 class Choice(NamedTuple):
@@ -74,7 +74,7 @@ class Choice(NamedTuple):
 
 
 class Members:
-    """What is said about the members of an object."""
+    """The rules for the members of an object."""
 
     __slots__ = ("additional", "closed", "maximum", "minimum", "names", "patterns", "properties",
                  "required", "rules")  # fmt: skip
@@ -113,7 +113,7 @@ class Members:
         return found if not more else (found or ()) + more
 
     def missing(self, seen: Set[str]) -> Refusal | None:
-        """Why an object with these keys cannot end here."""
+        """The refusal of an object that ends with these keys."""
         for keys, text in self.required:
             if seen.isdisjoint(keys):
                 return Refusal(self.rules[0], text)
@@ -139,7 +139,7 @@ class Members:
 
 
 class Elements:
-    """What is said about the elements of an array."""
+    """The rules for the elements of an array."""
 
     __slots__ = ("closed", "maximum", "minimum", "prefix", "rest", "rules")
 
@@ -163,7 +163,7 @@ class Elements:
         return () if self.rest is None else (self.rest,)
 
     def missing(self, length: int) -> Refusal | None:
-        """Why an array of this length cannot end here."""
+        """The refusal of an array that ends with this length."""
         if length < self.minimum:
             return Refusal(self.rules[0], f"fewer than {count(self.minimum, 'item')}")
         return None
@@ -181,7 +181,7 @@ class Elements:
 
 
 class Node:
-    """What is certain about one value. Filled by a compiler, then only read.
+    """The rules that are certain for one value. Filled by a compiler, then only read.
 
     A value of one of `kinds` may begin. When it is complete, `end_validator` is asked unless its
     kind is in `sure`. The nodes of `all` must hold too, and one node of each of `choices`.
@@ -207,7 +207,7 @@ class Node:
         self.elements: Elements | None = None
         self.all: list[Node] = []
         self.choices: list[Choice] = []
-        # Not for judging: the kinds this is written as, what it looks like, how to build it.
+        # Not for validation: the kinds this is written as, what it looks like, how to build it.
         self.natural = EVERY
         self.shape: Node | None = None
         self.maker: Any = None
@@ -230,7 +230,7 @@ class Node:
 
     @property
     def is_silent(self) -> bool:
-        """Does it say nothing of its own, about a value of any kind?"""
+        """True if it has no rule of its own for a value of any kind."""
         silent = self.kinds == self.natural == self.idle == EVERY
         return silent and not self.choices and self.shape is None
 
@@ -251,7 +251,7 @@ def _false(kind: int) -> Refusal:
 
 
 def kind_of(value: Any) -> int:
-    """The kind of a scalar or container that is whole."""
+    """The kind of a complete scalar or container."""
     if value is None:
         return NULL
     if value is True or value is False:
@@ -285,5 +285,5 @@ def shown(value: Any) -> str:
 
 
 def may_be(node: Node, kind: int) -> bool:
-    """May a value of this kind begin here, as far as this node itself says?"""
+    """True if this node itself lets a value of this kind begin."""
     return all(part.kinds & kind for part in node.parts)

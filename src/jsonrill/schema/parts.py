@@ -1,6 +1,6 @@
 """A schema, asked about its parts: what lies one step below, what type a place has.
 
-Nothing here judges a stream. What comes out are nodes again, with the validator of that part.
+Nothing here reads a stream. What comes out are nodes again, with the validator of that part.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ZEROS: Final[tuple[tuple[int, Callable[[], Any]], ...]] = (
 def below(node: Node, step: Step, *, by_shape: bool = False) -> Node | None:
     """The node of what is one step below, with its real validator; None if nothing is known.
 
-    `by_shape` also looks into what a function of the user's may change before it is judged.
+    `by_shape` also looks into what a function of the user's may change before it is validated.
     """
     return _below(node, step, by_shape, ())
 

@@ -59,7 +59,7 @@ class SchemaDocument:
         return JsonSchemaValidator(lambda: self._made(schema))
 
     def resolve(self, reference: str) -> Target | None:
-        """Where a reference leads; None if that is another resource, with references of its own."""
+        """The target of a reference; None if it is another resource, with its own references."""
         try:
             found = self._resolver.lookup(reference)
         except (ValueError, self._rs.ReferencingError):
@@ -105,7 +105,7 @@ class SchemaDocument:
 
 
 def is_resource(schema: dict[str, Any]) -> bool:
-    """Does a base of its own, or even a draft of its own, begin here?"""
+    """True if this subschema begins a resource with its own base, or even draft."""
     names = (schema.get("$id"), schema.get("id"))
     own = any(isinstance(name, str) and not name.startswith("#") for name in names)
     return own or "$schema" in schema

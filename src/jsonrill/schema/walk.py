@@ -1,8 +1,20 @@
-"""Events of one value in, the first violation out: the walk over a graph of nodes.
+"""Events of one value → the first violation: the walk over the nodes of a schema.
 
-A refusal ends a branch, or, outside of all choices, is the violation. What happens is ordered by
-the character at which it is certain, so how the text was cut does not matter. Every event costs
-in proportion to its own length and the number of obligations, which is bounded.
+The walk knows which nodes the value being read must fulfil: its obligations. An event asks each of
+them. A choice (`anyOf`) has a branch for each alternative; a refusal ends its branch, and when the
+last branch of a choice has ended, or outside of all choices, it is the violation. With the schema
+`{"properties": {"n": {"anyOf": [{"type": "null"}, {"enum": ["red", "blue"]}]}}}`:
+
+    {          the value is an object: its node stays as the obligation of the open frame
+    "n":       the node of the member `n` is expected: a choice of two
+    "          a string begins: the first branch (null) ends, the second one is left
+    r          still a beginning of "red"
+    o          "ro" begins no allowed value: the last branch ends, this is the violation
+
+What a node cannot say early, such as `pattern`, its validator is asked when the value is complete.
+Refusals are ordered by the character at which they are certain, so how the text was cut does not
+matter. Every event costs in proportion to its own length and the number of obligations, which is
+bounded.
 """
 
 from __future__ import annotations
@@ -52,7 +64,7 @@ class Text:
         self._length = 0
 
     def read(self, run: str) -> tuple[int, Refusal] | None:
-        """Which character of the run cannot be, and why."""
+        """The index of the first character of the run that is invalid, and the refusal."""
         found = self._compare(run) if self.texts is not None else None
         limit = self.node.max_length
         if limit is not None and self._length + len(run) > limit:
@@ -92,7 +104,7 @@ class Frame:
 
 
 class Walk(PlacedSink):
-    """Judges one value while it arrives, and tells `then` of what is allowed.
+    """Validates one value while it arrives, and passes valid events on to `then`.
 
     `violation` is the first one found. `violated` is called with each, and with the path of the
     value that is refused if `then` has a part of it already.
@@ -229,7 +241,7 @@ class Walk(PlacedSink):
         self._then.next_document()
 
     def pending(self, path: Path, text: str, offset: int) -> InvalidSchema | None:
-        """A number or literal has begun. Asking twice about the same one does no harm."""
+        """The violation of a number or literal that has begun. It may be called again for it."""
         self.violation = None
         kind = _FIRST.get(text[:1])
         if kind is None:
@@ -243,7 +255,7 @@ class Walk(PlacedSink):
         return self.violation
 
     def offset_of(self, path: Path) -> int:
-        """Where the value at this path began; if it never came, where the one around it did."""
+        """The offset of the value at this path; if it never came, of the one around it."""
         for length in range(len(path), 0, -1):
             for place, offset in reversed(self._starts):
                 if path_of(place) == path[:length]:
@@ -253,7 +265,7 @@ class Walk(PlacedSink):
     # Values begin
 
     def _begin(self, kind: int) -> tuple[list[Obligation], Refused]:
-        """What is asked of the value that begins now, and who refuses it."""
+        """The obligations of the value that begins now, and the refusals of it."""
         expected, refused = self._expected()
         if not expected:
             return [], refused
@@ -358,7 +370,7 @@ def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
 
 
 def _validated(obligations: list[Obligation], value: Any) -> Refused:
-    """What the validators say about a value that is whole."""
+    """The refusals of a complete value by the validators of these obligations."""
     refused: Refused = []
     for node, branch in obligations:
         if node.end_validator is not None and (branch is None or not branch.gone):
@@ -388,7 +400,7 @@ def _kind(value: Any, text: str | None) -> int:
 
 
 def _common(text: str, at: int, run: str) -> int:
-    """How many characters of `run` agree with `text` from `at` on."""
+    """The number of characters in which `run` agrees with `text` from `at` on."""
     rest = text[at : at + len(run)]
     for index, char in enumerate(rest):
         if char != run[index]:

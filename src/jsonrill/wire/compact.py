@@ -44,5 +44,5 @@ class CompactEncoder:
 
 
 def utf16_length(text: str) -> int:
-    """How long JavaScript says that a string is."""
+    """The length of a string in JavaScript."""
     return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)

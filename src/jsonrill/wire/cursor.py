@@ -20,12 +20,13 @@ class Cursor(PlacedSink):
 
     def __init__(self) -> None:
         super().__init__()
-        # "value", "key", "element", "string", "end" (the root is whole), "nothing" (JsonComplete)
+        # "value", "key", "element", "string", "end" (the root is complete) or "nothing" (after
+        # JsonComplete)
         self.wants = "value"
         self._string: Place | None = None
 
     def expect(self, kind: Kind) -> Place | None:
-        """Where a fragment of this kind must be now; FragmentError if none can come."""
+        """The place that a fragment of this kind must have now; FragmentError if none can come."""
         wants = self.wants
         if kind in STARTS_VALUE:
             if wants == "value" or wants == "element":
@@ -87,7 +88,7 @@ class Cursor(PlacedSink):
 
 
 def adopted(at: Path | Place | None, expected: Place | None) -> Place | None:
-    """The sender's own Place where it has one: its children are then told by identity."""
+    """The sender's own Place where it has one, so that its children are compared by identity."""
     return at if isinstance(at, Place) else expected
 
 

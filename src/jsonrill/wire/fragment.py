@@ -44,7 +44,7 @@ class Fragment:
     """One change: its kind, where it happened, and what it carries. Treat it as read-only.
 
     `text` is the decoded new text of a PartialString or the source text of a number; `value` the
-    decoded key or finished value; `offset` the character at which its token began; `document` the
+    decoded key or complete value; `offset` the character at which its token began; `document` the
     number of the document, where there are many.
     """
 
@@ -68,7 +68,7 @@ class Fragment:
 
     @property
     def path(self) -> Path:
-        """Keys and indices from the root, `()`; made when asked for."""
+        """Keys and indices from the root, `()`; built when first read."""
         return path_at(self._at)
 
     def __eq__(self, other: object) -> bool:
@@ -94,7 +94,7 @@ def path_at(at: Path | Place | None) -> Path:
 
 
 def is_double(value: Any) -> bool:
-    """Does this number survive a reader that has only doubles?"""
+    """True if a reader that has only doubles reads the same number."""
     if type(value) is float:
         return isfinite(value)
     try:

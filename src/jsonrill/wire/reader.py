@@ -38,7 +38,7 @@ class WireReader:
         return self._cursor.wants == "nothing"
 
     def read(self, item: Any) -> Fragment | None:
-        """The fragment that `item` stands for; None for one that this dialect says to ignore."""
+        """The fragment that `item` stands for; None if this dialect ignores it."""
         try:
             sent = self._sent(item)
             kind, at, value = sent.kind, sent._at, sent.value

@@ -303,7 +303,7 @@ class LenientMachine(ProseMachine):
                 return pos
 
     def _end_string(self, text: str, quote: int) -> int:
-        """A quote in a string: its end, or part of its text?"""
+        """End the string at this quote, or take the quote as part of its text."""
         if not self._inner or not self._frames:
             return Machine._end_string(self, text, quote)
         # Nearly every string ends in one of these ways, told without a pattern.
@@ -335,7 +335,7 @@ class LenientMachine(ProseMachine):
         return quote + 1
 
     def _odd_escape(self, text: str, pos: int) -> int:
-        """What follows a backslash and is no escape stays as it is, but for an apostrophe."""
+        """Keep a backslash that begins no escape as text; drop it before an apostrophe."""
         if LONE_HIGH.match(text, pos) or not self._may_repair("bad-escapes", text, pos):
             return Machine._odd_escape(self, text, pos)
         if text[pos + 1] == "'":
