@@ -23,10 +23,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..jsontext import quoted
 from ..paths import ABSENT
 from .compare import ATOMS, NOTHING, is_blank, is_empty, waits
 from .snapshot import Tree
-from .text import quoted, whole
+from .text import whole
 
 Key = Any  # a str in an Object, an int in an Array
 

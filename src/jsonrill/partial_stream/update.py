@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..parse.sink import Repair
 from ..paths import ABSENT, Path, Place, format_path, is_complete, path_of, place_of
 from .delta import difference
