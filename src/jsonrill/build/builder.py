@@ -1,8 +1,8 @@
 """A value that grows event by event.
 
 `ValueBuilder` is the sink that builds it: it keeps one live value and returns copies of the open
-containers alone. What is complete is shared between all values returned; what is open belongs to
-nobody else. It trusts its caller: `Machine` and `WireReader` check the order of events.
+containers alone. What is complete is shared between all values returned; what is open has no
+other owner. It trusts its caller: `Machine` and `WireReader` check the order of events.
 """
 
 from __future__ import annotations

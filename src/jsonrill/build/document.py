@@ -20,8 +20,8 @@ _COMPILED: Final = not __file__.endswith(".py")
 class Document(GrowingValue):
     """Parser and Rebuilder in one, for those who only want the value.
 
-    Strings are there from their opening quote and only grow; numbers and literals are whole or
-    absent. What was good before an error stays in `value`.
+    Strings are there from their opening quote and only grow; numbers and literals are complete
+    or absent. What was good before an error stays in `value`.
     """
 
     __slots__ = ("_machine",)

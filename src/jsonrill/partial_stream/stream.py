@@ -1,8 +1,8 @@
-"""Text in, updates out.
+"""Text → updates: `PartialStream`.
 
-The machine tells whoever is concerned with what is being read: the finder of `entities.py`
-outside entities; inside one the log that writes it down, behind the `Check` of its schema if there
-is one. Bad data never raises here: an error is an update like any other.
+The machine emits to the sink of what is being read: outside entities the finder of `entities.py`,
+inside one its log, behind the `Check` of its schema if there is one. Bad data never raises here: an
+error is an update like any other.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class PartialStream:
         self._model = UNREAD if models == "partial" else None
         self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
-        # A number that is cut off is dropped by that repair, so it is not shown before it is whole.
+        # A number that is cut off is dropped by that repair, so it is shown when it is complete.
         self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals
         self._zeros = self._realtime and zero_values

@@ -30,7 +30,7 @@ from .nodes import (
 )
 from .validators import PydanticValidator
 
-# Where a type was made without a configuration nobody says whose it has: this one, which stands
+# For a type that was made without a configuration its own is not known: this one, which stands
 # for any, and under which no part can be asked alone.
 _UNKNOWN: Final[Config] = {"title": "unknown"}
 # Validator functions inside of these look at their fields, and at no others.

@@ -361,7 +361,7 @@ class LenientMachine(ProseMachine):
         held, self._held = self._held, ""
         self._run(held)
         if self._state >= LENIENT:
-            self._tail = b""  # half a character of text that nobody reads
+            self._tail = b""  # half a character of text that is not read
         self._strictly()
         is_open = self._frames or self._state == STRING
         if is_open and self._may_repair("cut-off", self._held, len(self._held)):
