@@ -9,9 +9,10 @@ from setuptools import Extension, setup
 
 HOT = (
     "paths",
-    *("parse.sink", "parse.standing", "parse.c_scanner", "parse.machine", "parse.create"),
+    *("parse.sink", "parse.position", "parse.c_scanner", "parse.machine", "parse.create"),
     *("parse.lenient.around", "parse.lenient.inside"),
-    *("wire.fragment", "wire.parser", "build.rebuilder", "build.document"),
+    *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
+    *("build.builder", "build.rebuilder", "build.document"),
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Parser, Path, from_pointer, from_text, to_pointer, to_text
+from jsonrill import Parser, Path, format_path, from_pointer, parse_path, to_pointer
 from jsonrill.paths import ANY_INDEX, ANY_KEY, lookup, matches, parse_pattern
 
 TEXTS: list[tuple[Path, str]] = [
@@ -55,9 +55,9 @@ paths = st.lists(st.one_of(keys, st.integers(0, 10**20)), max_size=6).map(tuple)
 
 @pytest.mark.parametrize("path, text", TEXTS, ids=[text for _, text in TEXTS])
 def test_a_path_is_a_text_and_back(path: Path, text: str) -> None:
-    assert to_text(path) == text
-    assert from_text(text) == path
-    assert [type(step) for step in from_text(text)] == [type(step) for step in path]
+    assert format_path(path) == text
+    assert parse_path(text) == path
+    assert [type(step) for step in parse_path(text)] == [type(step) for step in path]
 
 
 def test_no_two_paths_of_the_table_share_a_text() -> None:
@@ -66,15 +66,15 @@ def test_no_two_paths_of_the_table_share_a_text() -> None:
 
 @given(paths)
 def test_text_and_path_are_one_to_one(path: Path) -> None:
-    text = to_text(path)
-    assert from_text(text) == path
-    assert to_text(from_text(text)) == text
+    text = format_path(path)
+    assert parse_path(text) == path
+    assert format_path(parse_path(text)) == text
     text.encode()  # no lone surrogate: it can be sent
 
 
 @given(paths, paths)
 def test_different_paths_have_different_texts(one: Path, other: Path) -> None:
-    assert (to_text(one) == to_text(other)) == (one == other)
+    assert (format_path(one) == format_path(other)) == (one == other)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_different_paths_have_different_texts(one: Path, other: Path) -> None:
     ],
 )
 def test_people_may_write_a_path_more_freely(short: str, path: Path) -> None:
-    assert from_text(short) == path
+    assert parse_path(short) == path
 
 
 @pytest.mark.parametrize(
@@ -121,21 +121,21 @@ def test_people_may_write_a_path_more_freely(short: str, path: Path) -> None:
 )
 def test_what_is_no_path_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
-        from_text(text)
+        parse_path(text)
 
 
 @given(st.text(alphabet='root.ab[]0"\\*é \n', max_size=12))
 def test_reading_a_path_never_fails_otherwise(text: str) -> None:
     try:
-        path = from_text(text)
+        path = parse_path(text)
     except ValueError:
         return
-    assert from_text(to_text(path)) == path
+    assert parse_path(format_path(path)) == path
 
 
 def test_a_very_deep_path_is_read_and_written() -> None:
     path = ("a", 0) * 50_000
-    assert from_text(to_text(path)) == path
+    assert parse_path(format_path(path)) == path
 
 
 RFC_6901: dict[str, Any] = {
@@ -297,7 +297,7 @@ def test_the_steps_of_a_pattern() -> None:
 
 @given(paths)
 def test_a_path_without_wildcards_is_a_pattern_that_fits_itself(path: Path) -> None:
-    assert matches(parse_pattern(to_text(path)), path)
+    assert matches(parse_pattern(format_path(path)), path)
 
 
 @pytest.mark.parametrize(

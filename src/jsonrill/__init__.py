@@ -10,7 +10,7 @@ a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
 server-sent events `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
-paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
+paths              `format_path`, `parse_path`, `to_pointer`, `from_pointer`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
 speed              `compiled`: whether the core runs compiled; it is the same code either way
 what goes wrong    `JsonrillError` and its children
@@ -62,11 +62,14 @@ from .parse import machine as _machine
 from .parse.sink import Repair
 from .partial_stream import PartialStream, Update
 from .partial_stream.delta import apply_delta
-from .paths import Path, from_pointer, from_text, to_pointer, to_text
+from .paths import Path, format_path, from_pointer, parse_path, to_pointer
 from .streams import chunks, content, fragments, partial, texts, tool_calls, updates, values
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
-from .wire.fragment import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
+from .wire.compact import CompactEncoder
+from .wire.fragment import Fragment, Kind
+from .wire.full import from_wire, to_wire
 from .wire.parser import Parser
+from .wire.reader import WireReader
 
 compiled: bool = not _machine.__file__.endswith(".py")
 
@@ -106,14 +109,14 @@ __all__ = [
     "compiled",
     "content",
     "encode_event",
+    "format_path",
     "fragments",
     "from_pointer",
-    "from_text",
     "from_wire",
+    "parse_path",
     "partial",
     "texts",
     "to_pointer",
-    "to_text",
     "to_wire",
     "tool_calls",
     "updates",

@@ -9,8 +9,8 @@
     ├── RevisionError                      a snapshot contradicts text already written
     └── StreamClosed                       fed after the end, or after a fatal error
 
-What an error knows is in its fields, and `to_dict()` is how it crosses the wire: nobody has to read
-a message to learn where something is wrong. Wrong use of a function (an argument of the wrong type)
+All facts of an error are in its fields, which `to_dict()` writes to the wire: no code reads a
+message. Wrong use of a function (an argument of the wrong type)
 is a plain `TypeError` or `ValueError`.
 """
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from .paths import Path, to_text
+from .paths import Path, format_path
 
 if TYPE_CHECKING:
     from .wire.fragment import Fragment
@@ -33,7 +33,7 @@ class JsonrillError(Exception):
     """
 
     code = "ERROR"
-    # What to_dict() says beside the code and the message.
+    # What to_dict() has beside the code and the message.
     _fields: tuple[str, ...] = ("offset", "line", "column", "path")
 
     def __init__(
@@ -68,12 +68,12 @@ class JsonrillError(Exception):
         for name in self._fields:
             value = getattr(self, name)
             if value is not None:
-                fields[name] = to_text(value) if name == "path" else value
+                fields[name] = format_path(value) if name == "path" else value
         return fields
 
 
 class _ParseError(JsonrillError):
-    # What the failing call had found before the error: nothing of it is lost.
+    # The fragments that the failing call had found before the error.
     fragments: list[Fragment]
 
     def __init__(self, message: str = "", **place: Any) -> None:
@@ -82,7 +82,7 @@ class _ParseError(JsonrillError):
 
 
 class InvalidJSON(_ParseError, ValueError):
-    """No continuation can make this text valid JSON; `expected` is what could have stood here."""
+    """No continuation can make this text valid JSON; `expected` is what could have come here."""
 
     code = "INVALID_JSON"
 
@@ -172,6 +172,6 @@ class Limits:
             raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
-USUAL: Final = Limits()
+DEFAULT_LIMITS: Final = Limits()
 # No text is that long, and offsets beyond it still fit a machine word when compiled.
 FAR: Final = 2**60

@@ -1,8 +1,8 @@
-"""Where a value sits in a document: a tuple of keys (`str`) and indices (`int`); the root is `()`.
+"""Paths: the place of a value as a tuple of keys (`str`) and indices (`int`); the root is `()`.
 
 Three spellings: text (`root.users[1]["a.b"]`, one-to-one with the tuple), JSON Pointer
 (RFC 6901, read against a value), and patterns with `[*]` and `.*`.
-`Place` is a path that is built only when somebody asks for it.
+`Place` is a path that is built when it is first read.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any, Final
 from .jsontext import quoted
 
 Path = tuple[str | int, ...]
+
+# Marks that there is no value, where None could be one.
+ABSENT: Final[Any] = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # One step of a path or pattern: a name, an index, a quoted key, or a wildcard.
@@ -81,7 +84,7 @@ ANY_INDEX: Final = Wildcard(int)
 Pattern = tuple[str | int | Wildcard, ...]
 
 
-def to_text(path: Path) -> str:
+def format_path(path: Path) -> str:
     """`("users", 1, "a.b")` as `root.users[1]["a.b"]`."""
     parts = ["root"]
     for step in path:
@@ -94,8 +97,11 @@ def to_text(path: Path) -> str:
     return "".join(parts)
 
 
-def from_text(text: str) -> Path:
-    """The inverse of `to_text`; `ValueError` when `text` is no path. `root.` may be left out."""
+def parse_path(text: str) -> Path:
+    """The path that `format_path` wrote as `text`; `root.` may be left out.
+
+    A text that is no path is a `ValueError`.
+    """
     path = parse_pattern(text)
     if any(isinstance(step, Wildcard) for step in path):
         raise ValueError(f"a path without wildcards is wanted here, not {text!r}")
@@ -133,11 +139,15 @@ def parse_pattern(text: str) -> Pattern:
 
 
 def matches(pattern: Pattern, path: Path) -> bool:
-    """Does `path` fit `pattern`, step by step?"""
-    return len(pattern) == len(path) and all(
-        type(step) is want.kind if isinstance(want, Wildcard) else _same(want, step)
-        for want, step in zip(pattern, path, strict=True)
-    )
+    """True if each step of `path` fits its step of `pattern`."""
+    return len(pattern) == len(path) and all(map(fits, pattern, path))
+
+
+def fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
+    """True if a path with `step` fits a pattern with `want` there; `step` may be a wildcard too."""
+    if isinstance(want, Wildcard):
+        return (step.kind if isinstance(step, Wildcard) else type(step)) is want.kind
+    return type(want) is type(step) and want == step
 
 
 def to_pointer(path: Path) -> str:
@@ -160,22 +170,33 @@ def from_pointer(pointer: str, value: Any) -> Path:
             raise ValueError(f"'~' must be followed by 0 or 1 in a JSON Pointer: {pointer!r}")
         key: str | int = token.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
-            key = len(value) if token == "-" else _index(token, tuple(path))
+            if token != "-" and not re.fullmatch(r"0|[1-9][0-9]*", token):
+                array = format_path(tuple(path))
+                raise ValueError(f"{token!r} is no index of the array at {array}")
+            key = len(value) if token == "-" else int(token)
             there = key < len(value)
         elif isinstance(value, dict):
             there = key in value
         else:
-            raise ValueError(f"{to_text(tuple(path))} is neither an object nor an array")
+            raise ValueError(f"{format_path(tuple(path))} is neither an object nor an array")
         path.append(key)
         if there:
             value = value[key]
         elif number < len(tokens):
-            raise ValueError(f"there is no {to_text(tuple(path))}")
+            raise ValueError(f"there is no {format_path(tuple(path))}")
     return tuple(path)
 
 
+def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
+    """True if `value` has a value at `path` and the one at `growing` is not inside it."""
+    path = parse_path(path) if isinstance(path, str) else tuple(path)
+    if growing is not None and growing[: len(path)] == path:
+        return False
+    return lookup(value, path)[0]
+
+
 def lookup(value: Any, path: Path) -> tuple[bool, Any]:
-    """(is it there?, what is there) for `path` in `value`."""
+    """Whether `value` has a value at `path`, and that value."""
     for step in path:
         if isinstance(value, dict):
             if not isinstance(step, str) or step not in value:
@@ -184,16 +205,6 @@ def lookup(value: Any, path: Path) -> tuple[bool, Any]:
             return False, None
         value = value[step]
     return True, value
-
-
-def _index(token: str, path: Path) -> int:
-    if not re.fullmatch(r"0|[1-9][0-9]*", token):
-        raise ValueError(f"{token!r} is no index of the array at {to_text(path)}")
-    return int(token)
-
-
-def _same(want: str | int, step: str | int) -> bool:
-    return type(want) is type(step) and want == step
 
 
 def _unquoted(text: str, at: int) -> tuple[str, int]:

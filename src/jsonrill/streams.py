@@ -35,7 +35,7 @@ from .options import (
     taken_by,
 )
 from .partial_stream import PartialStream, Update, absorb
-from .paths import Path, from_text, lookup
+from .paths import Path, lookup, parse_path
 from .providers.statements import Translate
 from .sources import AnswerText
 from .toolcalls import ToolCalls, ToolCallUpdate
@@ -127,7 +127,7 @@ def texts(source: Any, field: str | Path, *, document: Document | None = None) -
 
     `field` is a path (`"answer"`, `"root.steps[0].title"`). Give a `Document` to keep the rest.
     """
-    path = from_text(field) if isinstance(field, str) else tuple(field)
+    path = parse_path(field) if isinstance(field, str) else tuple(field)
     reading = Document() if document is None else document
     shown = 0
 

@@ -22,7 +22,7 @@ from jsonrill import (
     Path,
     StreamClosed,
     Truncated,
-    to_text,
+    format_path,
 )
 from support import by, by_character, cuttings, examples, pieces
 from support.documents import described, growth, outcome, same, tokens, values
@@ -79,7 +79,7 @@ def test_in_any_grouping_what_is_whole_is_known(make: Any, data: st.DataObject) 
         for path in all_paths(want.value) if want.started else []:
             still_open = want.open is not None and want.open[: len(path)] == path
             assert grown.is_complete(path) is not still_open
-            assert grown.is_complete(to_text(path)) is not still_open
+            assert grown.is_complete(format_path(path)) is not still_open
             assert not grown.is_complete((*path, "no such key"))
             assert not grown.is_complete((*path, 99))
     grown.flush()

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import CompactEncoder, Fragment, FragmentError, Parser, Rebuilder, to_text, to_wire
+from jsonrill import (
+    CompactEncoder,
+    Fragment,
+    FragmentError,
+    Parser,
+    Rebuilder,
+    format_path,
+    to_wire,
+)
 from support import ROOT, at, by_character, examples
 from support.documents import same, texts
 
@@ -57,7 +65,7 @@ def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
         assert same(rebuilder.value, value)
         assert same(rebuilder.live, value)
         found = rebuilder.open_path
-        assert (None if found is None else to_text(found)) == path
+        assert (None if found is None else format_path(found)) == path
     assert rebuilder.complete is case["complete"]
 
 

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from jsonrill import Rebuilder
-from jsonrill.wire.fragment import WireReader
+from jsonrill.wire.reader import WireReader
 from support import need_command
 from support.processes import Server
 from support.upstream import ARGUMENTS, Upstream, called, said

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Fragment, Parser, to_text
+from jsonrill import Fragment, Parser, format_path
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema, _of_text
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined
 from jsonrill.schema.references import SchemaDocument
-from jsonrill.schema.validators import JsonSchemaJudge
+from jsonrill.schema.validators import JsonSchemaValidator
 from support import cuttings, examples, pieces
 from support.costs import is_linear
-from support.schemas import DRAFTS, begun, judged, placed
+from support.schemas import DRAFTS, begun, placed, validated
 
 ITEM = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
 TREE = {
@@ -166,17 +166,17 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
 def test_a_violation_is_found_at_the_character_that_proves_it(
     source: Any, proof: str, rest: str, rule: str, path: str
 ) -> None:
-    read, violation, _ = judged(source, proof + rest)
+    read, violation, _ = validated(source, proof + rest)
     assert violation is not None
     assert (proof + rest)[:read] == proof
-    assert (violation.rule, to_text(violation.path)) == (rule, path)
+    assert (violation.rule, format_path(violation.path)) == (rule, path)
     assert begun(source, proof[:-1]) is None
 
 
 @pytest.mark.parametrize("source, proof, rest, rule, path", EARLIEST)
 def test_cutting_does_not_matter(source: Any, proof: str, rest: str, rule: str, path: str) -> None:
     schema = Schema(source)
-    verdicts = [judged(schema, proof + rest, cut).violation for cut in cuttings(proof + rest)]
+    verdicts = [validated(schema, proof + rest, cut).violation for cut in cuttings(proof + rest)]
     found = [violation.to_dict() for violation in verdicts if violation is not None]
     assert len(found) == len(verdicts) and found == found[:1] * len(found)
 
@@ -185,7 +185,7 @@ def test_cutting_does_not_matter(source: Any, proof: str, rest: str, rule: str, 
 def test_a_message_names_the_path_the_place_and_the_rule(
     source: Any, proof: str, rest: str, rule: str, path: str
 ) -> None:
-    violation = judged(source, proof + rest).violation
+    violation = validated(source, proof + rest).violation
     assert violation is not None
     assert violation.message.endswith(f"({rule}) at character {violation.offset}, in {path}")
     assert 0 <= violation.offset < len(proof)
@@ -211,7 +211,7 @@ def test_a_message_names_the_path_the_place_and_the_rule(
     ],
 )  # fmt: skip
 def test_what_a_message_says(source: Any, text: str, message: str, offset: int) -> None:
-    violation = judged(source, text).violation
+    violation = validated(source, text).violation
     assert violation is not None
     assert violation.message.partition(f" ({violation.rule})")[0] == message
     assert violation.offset == offset
@@ -249,7 +249,7 @@ def test_what_a_message_says(source: Any, text: str, message: str, offset: int) 
 )  # fmt: skip
 def test_what_is_valid_is_let_pass(source: Any, text: str) -> None:
     for cut in cuttings(text):
-        assert judged(source, text, cut).violation is None
+        assert validated(source, text, cut).violation is None
 
 
 @pytest.mark.parametrize(
@@ -316,9 +316,9 @@ def test_what_is_valid_is_let_pass(source: Any, text: str) -> None:
 def test_strange_references_get_their_verdict(source: Any, right: str, wrong: list[str]) -> None:
     oracle = jsonschema_rs.validator_for(source, offline=True)
     for text in (right, *wrong):
-        assert (judged(source, text).violation is None) == oracle.is_valid(json.loads(text))
-    assert judged(source, right).violation is None
-    assert all(judged(source, text).violation for text in wrong)
+        assert (validated(source, text).violation is None) == oracle.is_valid(json.loads(text))
+    assert validated(source, right).violation is None
+    assert all(validated(source, text).violation for text in wrong)
 
 
 @pytest.mark.parametrize(
@@ -364,12 +364,12 @@ def test_the_callers_schema_is_neither_changed_nor_kept() -> None:
     source = of(a={"enum": [1, 2], "minimum": 1})
     before = json.dumps(source)
     schema = Schema(source)
-    judged(schema, '{"a":1}')
+    validated(schema, '{"a":1}')
     assert json.dumps(source) == before
     fresh = Schema(source)
     source["properties"]["a"]["enum"].append(3)
     source["properties"]["a"] = {"type": "null"}
-    assert judged(fresh, '{"a":1}').violation is None
+    assert validated(fresh, '{"a":1}').violation is None
     assert begun(fresh, '{"a":3,') is not None
 
 
@@ -427,23 +427,23 @@ def test_a_number_or_literal_that_has_begun() -> None:
 def test_asking_about_what_is_pending_changes_nothing() -> None:
     schema = Schema(of(a={"anyOf": [{"maxItems": 0}, {"type": "integer", "maximum": 3}]}))
     for text in ('{"a":12,"b":1}', '{"a":1.5,"b":1}', '{"a":2}'):
-        assert judged(schema, text).violation == judged(schema, text, [text]).violation
+        assert validated(schema, text).violation == validated(schema, text, [text]).violation
 
 
 def test_a_key_that_comes_twice() -> None:
     schema = Schema(of(a={"type": "integer"}))
     assert begun(schema, '{"a":"x"') is not None
-    assert judged(schema, '{"a":1,"a":2}').violation is None
-    assert judged(schema, '{"a":1,"a":"x"}').violation is not None
+    assert validated(schema, '{"a":1,"a":2}').violation is None
+    assert validated(schema, '{"a":1,"a":"x"}').violation is not None
 
 
 @pytest.mark.parametrize("text", ['"\\ud800"', '{"\\ud800":1}', '["a\\udc00"]'])
 def test_lone_surrogates_are_judged(text: str) -> None:
     anything = {"patternProperties": {"^x": {}}, "items": {"pattern": "."}, "maxLength": 1}
-    assert judged(anything, text).violation is None
+    assert validated(anything, text).violation is None
     for source in ({"maxLength": 0, "propertyNames": {"maxLength": 0}, "maxItems": 0},
                    {"type": "number"}):  # fmt: skip
-        violation = judged(source, text).violation
+        violation = validated(source, text).violation
         assert violation is not None
         violation.message.encode()
 
@@ -481,7 +481,7 @@ def test_choices_that_multiply_are_left_to_the_end() -> None:
         below = {"$ref": f"#/$defs/d{level + 1}"}
         definitions[f"d{level}"] = {"anyOf": [below, {"allOf": [below]}, {"items": below}]}
     schema = Schema({"$ref": "#/$defs/d0", "$defs": definitions})
-    assert judged(schema, "[[1]]").violation is None
+    assert validated(schema, "[[1]]").violation is None
     text = "[" * 200 + "]" * 200
     # The validator itself would take ages to say so; this is about the way there.
     assert begun(schema, text) is None
@@ -498,7 +498,7 @@ def test_too_many_alternatives_are_left_to_the_end() -> None:
     for source in (one_of_many, {"anyOf": [one_of_many, one_of_many, one_of_many]}):
         for text in ('{"kind":"x"}', '{"kind":"599"}'):
             wanted = jsonschema_rs.is_valid(source, json.loads(text))
-            assert (judged(source, text).violation is None) == wanted
+            assert (validated(source, text).violation is None) == wanted
 
 
 def test_branches_inside_of_branches_end_together() -> None:
@@ -506,7 +506,7 @@ def test_branches_inside_of_branches_end_together() -> None:
     assert begun({"anyOf": [twice, {"maxLength": 2}]}, '"ab') is None
     inner = {"anyOf": [{"const": "ab"}, {"const": "ac"}]}
     source = of(a={"anyOf": [of(x=inner, y={"type": "null"}), of(x={"const": "ad"})]})
-    assert judged(source, '{"a":{"x":"ac","y":null}}').violation is None
+    assert validated(source, '{"a":{"x":"ac","y":null}}').violation is None
     assert begun(source, '{"a":{"x":"ac","y":1') is not None
     assert begun(source, '{"a":{"y":1,"x":"ac') is not None
     assert begun(source, '{"a":{"y":1,"x":"ad"') is None
@@ -517,7 +517,7 @@ def test_many_alternatives_are_told_apart() -> None:
     source = {"anyOf": [of(kind={"const": kind}, **{kind: {"type": "null"}}) for kind in kinds]}
     assert begun(source, '{"kind":"k3') is not None
     assert begun(source, '{"kind":"k123","k124":1,"k123":1') is not None
-    assert judged(source, '{"kind":"k123","k124":1,"k123":null}').violation is None
+    assert validated(source, '{"kind":"k123","k124":1,"k123":null}').violation is None
 
 
 @pytest.mark.parametrize(
@@ -537,25 +537,25 @@ def test_the_items_of_an_array(source: Any, is_array: bool) -> None:
     items = Schema(source).items()
     assert (items is not None) == is_array
     if items is not None:
-        assert judged(items, '{"id":1}').violation is None
+        assert validated(items, '{"id":1}').violation is None
         assert begun(items, '{"id":"') is not None
-        assert judged(items, "{}").violation is not None
+        assert validated(items, "{}").violation is not None
 
 
 def test_items_that_nothing_is_said_about_are_let_pass() -> None:
     for source in ({"type": "array"}, {"type": "array", "prefixItems": [{"type": "null"}]}):
         items = Schema(source).items()
         assert items is not None
-        assert judged(items, '{"id":1}').violation is None
+        assert validated(items, '{"id":1}').violation is None
 
 
 def test_items_of_different_kinds_are_alternatives() -> None:
     source = {"type": "array", "prefixItems": [{"type": "null"}], "items": {"maximum": 3}}
     items = Schema(source).items()
     assert items is not None
-    assert judged(items, "null").violation is None
-    assert judged(items, "3").violation is None
-    assert judged(items, "4").violation is not None
+    assert validated(items, "null").violation is None
+    assert validated(items, "3").violation is None
+    assert validated(items, "4").violation is not None
     closed = Schema({"type": "array", "prefixItems": [{"type": "null"}], "items": False}).items()
     assert closed is not None and begun(closed, "1") is not None
 
@@ -603,7 +603,7 @@ def test_the_part_at_a_path(pattern: str, right: str | None, wrong: str | None) 
     part = Schema(DOCUMENT).at(parse_pattern(pattern))
     assert (part is None) == (right is None)
     if part is not None and right is not None:
-        assert judged(part, right).violation is None
+        assert validated(part, right).violation is None
         if wrong is not None:
             assert begun(part, wrong) is not None
 
@@ -616,8 +616,8 @@ def test_there_is_no_way_into_a_circle() -> None:
 def test_what_two_parts_say_counts_both() -> None:
     part = Schema(DOCUMENT).at(("both", "x"))
     assert part is not None
-    assert judged(part, "4").violation is not None
-    assert judged(part, "3").violation is None
+    assert validated(part, "4").violation is not None
+    assert validated(part, "3").violation is None
 
 
 @pytest.mark.parametrize(
@@ -684,9 +684,9 @@ def test_without_the_extra_one_sentence_says_what_to_install(
 def test_every_cutting_of_a_string(text: str, data: st.DataObject) -> None:
     schema = Schema({"items": {"anyOf": [{"enum": ["ab", "abé", "rar"]}, {"maxLength": 2}]}})
     whole = json.dumps([text], ensure_ascii=data.draw(st.booleans()))
-    expected = judged(schema, whole).violation
+    expected = validated(schema, whole).violation
     assert (expected is None) == (len(text) <= 2 or text in ("abé", "rar"))
-    found = judged(schema, whole, data.draw(pieces(whole))).violation
+    found = validated(schema, whole, data.draw(pieces(whole))).violation
     assert (found and found.to_dict()) == (expected and expected.to_dict())
 
 
@@ -731,7 +731,7 @@ def test_a_reference_that_leads_nowhere_says_nothing() -> None:
 def test_joined_validators() -> None:
     sources: tuple[Any, ...] = (True, False, 3)
     yes, no, broken = (
-        JsonSchemaJudge(partial(jsonschema_rs.validator_for, source)) for source in sources
+        JsonSchemaValidator(partial(jsonschema_rs.validator_for, source)) for source in sources
     )
     for judges, every, accepted in (
         ([yes, no], True, False),
@@ -753,10 +753,10 @@ def test_a_long_message_is_cut() -> None:
 
 
 def test_the_validator_names_the_rule_as_the_watch_does() -> None:
-    judge = SchemaDocument({"additionalProperties": False}).whole
+    judge = SchemaDocument({"additionalProperties": False}).validator
     assert judge.refusal({"a": 1}) == Refusal(
         "additionalProperties", "False schema does not allow 1"
     )
-    assert SchemaDocument(False).whole.refusal(1) == Refusal(
+    assert SchemaDocument(False).validator.refusal(1) == Refusal(
         "false", "False schema does not allow 1"
     )

@@ -20,7 +20,7 @@ from jsonrill import Parser
 from jsonrill.schema import Schema
 from support import at, examples
 from support.pydantic_types import TypeMaker, takes, value_for
-from support.schemas import KEYS, SchemaMaker, document, judged
+from support.schemas import KEYS, SchemaMaker, document, validated
 
 # Seeded by hypothesis, but quick: a schema takes hundreds of draws.
 CHANCE = st.randoms(use_true_random=True)
@@ -37,10 +37,10 @@ def cut(chance: Random, text: str) -> list[str]:
 
 def agrees(schema: Schema, text: str, is_valid: bool, chance: Random) -> None:
     """The verdict is the oracle's, and the same for every cutting."""
-    by_character = judged(schema, text)
+    by_character = validated(schema, text)
     assert (by_character.violation is None) == is_valid, (text, by_character.violation)
     for pieces in ([text], cut(chance, text)):
-        again = judged(schema, text, pieces).violation
+        again = validated(schema, text, pieces).violation
         assert str(again) == str(by_character.violation), (text, pieces)
 
 
@@ -173,7 +173,7 @@ def test_no_violation_could_be_known_sooner(chance: Random) -> None:
         text = json.dumps(doc, separators=(",", ":"))
         if "\\" in text or oracle.is_valid(doc):
             continue
-        read = judged(schema, text).read - 1
+        read = validated(schema, text).read - 1
         while read and is_between(text, read):
             read -= 1
         if read:

@@ -39,13 +39,13 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import core_schema
 from typing_extensions import TypeAliasType, TypedDict
 
-from jsonrill import Limits, Parser, to_text
+from jsonrill import Limits, Parser, format_path
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema
-from jsonrill.schema.validators import PydanticJudge
+from jsonrill.schema.validators import PydanticValidator
 from support import cuttings
 from support.pydantic_types import Guess, Number, Word, takes
-from support.schemas import begun, judged, placed
+from support.schemas import begun, placed, validated
 
 T = TypeVar("T")
 Nothing = TypeAliasType("Nothing", "Nothing | None")  # type: ignore[misc]
@@ -342,10 +342,10 @@ def test_a_violation_is_found_at_the_character_that_proves_it(
     type_: Any, proof: str, rest: str, rule: str, path: str
 ) -> None:
     text = proof + rest
-    read, violation, _ = judged(type_, text)
+    read, violation, _ = validated(type_, text)
     assert violation is not None
     assert text[:read] == proof
-    assert (violation.rule, to_text(violation.path)) == (rule, path)
+    assert (violation.rule, format_path(violation.path)) == (rule, path)
     assert begun(type_, proof[:-1]) is None
     assert not takes(type_, text)
 
@@ -353,7 +353,7 @@ def test_a_violation_is_found_at_the_character_that_proves_it(
 @pytest.mark.parametrize("type_, proof, rest, rule, path", EARLIEST)
 def test_cutting_does_not_matter(type_: Any, proof: str, rest: str, rule: str, path: str) -> None:
     schema = Schema(type_)
-    found = {str(judged(schema, proof + rest, cut).violation) for cut in cuttings(proof + rest)}
+    found = {str(validated(schema, proof + rest, cut).violation) for cut in cuttings(proof + rest)}
     assert len(found) == 1
 
 
@@ -409,13 +409,13 @@ VALID: list[tuple[Any, str]] = [
 def test_what_pydantic_takes_is_let_pass(type_: Any, text: str) -> None:
     assert takes(type_, text)
     for cut in cuttings(text):
-        assert judged(type_, text, cut).violation is None
+        assert validated(type_, text, cut).violation is None
 
 
 @pytest.mark.parametrize("type_, text", VALID)
 def test_the_model_is_the_one_pydantic_makes(type_: Any, text: str) -> None:
     adapter = TypeAdapter(type_)
-    made, expected = judged(type_, text).check.model, adapter.validate_json(text)
+    made, expected = validated(type_, text).check.model, adapter.validate_json(text)
     assert type(made) is type(expected)
     if "not looked at" not in text:
         assert made == expected
@@ -434,7 +434,7 @@ def test_the_model_is_the_one_pydantic_makes(type_: Any, text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_a_message_says(type_: Any, text: str, message: str) -> None:
-    violation = judged(type_, text).violation
+    violation = validated(type_, text).violation
     assert violation is not None
     assert violation.message.partition(f" ({violation.rule}) at character")[0] == message
 
@@ -462,7 +462,7 @@ def test_a_validator_function_runs_when_its_value_ends_and_at_the_very_end() -> 
     assert calls == []
     assert begun(schema, '{"x":"a') is None and calls == []
     assert begun(schema, '{"x":"ab"') is None and calls == ["ab"]
-    assert judged(schema, '{"x":"ab"}').violation is None and calls == ["ab"] * 3
+    assert validated(schema, '{"x":"ab"}').violation is None and calls == ["ab"] * 3
 
 
 def test_validating_nested_containers_does_not_add_up() -> None:
@@ -479,15 +479,15 @@ def test_validating_nested_containers_does_not_add_up() -> None:
 
     depth = 100
     text = '{"inner":' * depth + "null" + "}" * depth
-    assert judged(Nest, text).violation is None
+    assert validated(Nest, text).violation is None
     assert calls < 5 * depth
 
 
 def test_a_function_that_looks_around_runs_at_the_end_only() -> None:
     schema = Schema(Informed)
     assert begun(schema, '{"a":1,"b":1,') is None
-    assert judged(schema, '{"a":1,"b":1}').violation is not None
-    assert judged(schema, '{"a":1,"b":2}').violation is None
+    assert validated(schema, '{"a":1,"b":1}').violation is not None
+    assert validated(schema, '{"a":1,"b":2}').violation is None
 
 
 def test_an_error_in_a_validator_function_is_its_verdict_at_the_end() -> None:
@@ -496,7 +496,7 @@ def test_an_error_in_a_validator_function_is_its_verdict_at_the_end() -> None:
 
     schema = Schema(of(Annotated[int, BeforeValidator(broken)]))
     assert begun(schema, '{"x":1,') is None
-    violation = judged(schema, '{"x":1}').violation
+    violation = validated(schema, '{"x":1}').violation
     assert violation is not None and violation.rule == "KeyError"
     violation.message.encode()
 
@@ -504,7 +504,7 @@ def test_an_error_in_a_validator_function_is_its_verdict_at_the_end() -> None:
 def test_on_error_another_value_is_no_violation() -> None:
     inner = core_schema.with_default_schema(core_schema.int_schema(), default=1, on_error="default")
 
-    assert judged(of(given_core(inner)), '{"x":{"a":1}}').violation is None
+    assert validated(of(given_core(inner)), '{"x":{"a":1}}').violation is None
 
 
 def given_core(core: Any) -> Any:
@@ -546,7 +546,7 @@ def test_core_schemas_of_all_sorts(core: Any, right: list[str], wrong: list[str]
     for text in right + wrong:
         whole = f'{{"x":{text}}}'
         assert takes(model, whole) == (text in right)
-        assert (judged(model, whole).violation is None) == (text in right)
+        assert (validated(model, whole).violation is None) == (text in right)
 
 
 def test_extra_keys_may_have_a_type() -> None:
@@ -555,16 +555,16 @@ def test_extra_keys_may_have_a_type() -> None:
         __pydantic_extra__: dict[str, int] = Field(init=False)
         a: str = ""
 
-    assert judged(Extra, '{"a":"x","b":"1"}').violation is None
+    assert validated(Extra, '{"a":"x","b":"1"}').violation is None
     assert begun(Extra, '{"b":[') is not None
-    assert judged(Extra, '{"b":"x"}').violation is not None
+    assert validated(Extra, '{"b":"x"}').violation is not None
 
 
 def test_numbers_for_texts() -> None:
     for type_ in (Word, Literal["1"], Annotated[str, Field(max_length=1)], str):
         for text in ("1", "1.5", '"1"', '"red"', "true"):
             model, whole = of(type_, coerce_numbers_to_str=True), f'{{"x":{text}}}'
-            assert (judged(model, whole).violation is None) == takes(model, whole)
+            assert (validated(model, whole).violation is None) == takes(model, whole)
 
 
 def test_a_recursive_type_that_may_be_missing() -> None:
@@ -572,8 +572,8 @@ def test_a_recursive_type_that_may_be_missing() -> None:
         inner: Annotated[Optional[Loop], AfterValidator(lambda given: given)]  # noqa: UP045
         root: RootModel[int] = RootModel[int](1)
 
-    assert judged(Loop, '{"inner":{"inner":null}}').violation is None
-    assert judged(Loop, '{"inner":{}}').violation is not None
+    assert validated(Loop, '{"inner":{"inner":null}}').violation is None
+    assert validated(Loop, '{"inner":{}}').violation is not None
     assert begun(Loop, '{"inner":{"inner":1') is not None
 
 
@@ -581,15 +581,15 @@ def test_an_alias_of_itself() -> None:
     class Endless(BaseModel):
         x: Nothing
 
-    assert judged(Endless, '{"x":null}').violation is None
-    assert judged(Endless, "{}").violation is not None
+    assert validated(Endless, '{"x":null}').violation is None
+    assert validated(Endless, "{}").violation is not None
 
 
 def test_a_part_that_cannot_be_asked_alone() -> None:
     def fails() -> Any:
         raise TypeError("no validator")
 
-    judge = PydanticJudge(fails)
+    judge = PydanticValidator(fails)
     assert not judge.is_usable()
     assert judge.sample(1) is None and judge.refusal(1) is None
     refusal, model = judge.final(1)
@@ -614,10 +614,10 @@ def test_a_type_without_a_configuration_is_taken_leniently(settings: dict[str, A
     )
     for text in ('{"a":55}', '{"a":" b"}', '{"a":"  bb"}', '{"a":"b","c":1}', "[]", '{"c":1}'):
         whole = f'{{"x":{text}}}'
-        assert (judged(model, whole).violation is None) == takes(model, whole)
+        assert (validated(model, whole).violation is None) == takes(model, whole)
     for text in ('{"a":{"bb":"a"}}', '{"a":{"b":"a"}}', '{"a":{"bb":"b"}}'):
         whole = f'{{"x":{text}}}'
-        assert (judged(other, whole).violation is None) == takes(other, whole)
+        assert (validated(other, whole).violation is None) == takes(other, whole)
 
 
 def test_an_adapter_that_hides_its_configuration() -> None:
@@ -625,15 +625,15 @@ def test_an_adapter_that_hides_its_configuration() -> None:
         list[str], config=ConfigDict(coerce_numbers_to_str=True)
     )
     vars(adapter).pop("_config")
-    assert judged(adapter, "[1]").violation is None
-    assert judged(adapter, "[[]]").violation is not None
+    assert validated(adapter, "[1]").violation is None
+    assert validated(adapter, "[[]]").violation is not None
     assert begun(adapter, "{") is not None
 
 
 def test_lone_surrogates_get_pydantics_verdict() -> None:
     text = '{"x":"\\ud800"}'
     assert not takes(of(str), text)
-    violation = judged(of(str), text).violation
+    violation = validated(of(str), text).violation
     assert violation is not None
     violation.message.encode()
 
@@ -699,14 +699,14 @@ def test_the_items_of_an_array(type_: Any, right: str | None, wrong: str | None)
     items = Schema(type_).items()
     assert (items is None) == (right is None)
     if items is not None and right is not None:
-        assert judged(items, right).violation is None
+        assert validated(items, right).violation is None
         assert wrong is None or begun(items, wrong) is not None
 
 
 def test_items_have_their_own_models() -> None:
     items = Schema(list[Item]).items()
     assert items is not None
-    assert judged(items, '{"id":"1"}').check.model == Item(id=1)
+    assert validated(items, '{"id":"1"}').check.model == Item(id=1)
     made: Any = items.check().partial_model({"name": "a"})
     assert made.model_fields_set == {"name"}
 
@@ -748,7 +748,7 @@ def test_the_part_at_a_path(pattern: str, right: str | None, wrong: str | None) 
         return
     assert (part is None) == (right is None)
     if part is not None and right is not None and wrong is not None:
-        assert judged(part, right).violation is None
+        assert validated(part, right).violation is None
         assert begun(part, wrong) is not None
 
 
@@ -921,4 +921,4 @@ def test_enums_with_every_sort_of_value() -> None:
     ):
         for text in texts:
             whole = f'{{"x":{text}}}'
-            assert (judged(of(type_), whole).violation is None) == takes(of(type_), whole)
+            assert (validated(of(type_), whole).violation is None) == takes(of(type_), whole)

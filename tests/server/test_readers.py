@@ -82,7 +82,7 @@ def outcome(options: ViewOptions, events: list[SSEEvent]) -> Any:
         return "".join(found)
     if options.format == "fragments":
         from jsonrill import Rebuilder
-        from jsonrill.wire.fragment import WireReader
+        from jsonrill.wire.reader import WireReader
 
         rebuilder, reader = Rebuilder(), WireReader()
         for batch in found:

@@ -14,7 +14,7 @@ import openai
 import pytest
 
 from jsonrill import Rebuilder
-from jsonrill.wire.fragment import WireReader
+from jsonrill.wire.reader import WireReader
 from support.processes import Server, all_events
 from support.upstream import ARGUMENTS, Upstream
 

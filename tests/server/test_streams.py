@@ -98,7 +98,7 @@ def test_every_mode(server: Server, client: httpx2.Client, mode: str) -> None:
 
 def test_formats_agree(server: Server, client: httpx2.Client) -> None:
     from jsonrill import Rebuilder
-    from jsonrill.wire.fragment import WireReader
+    from jsonrill.wire.reader import WireReader
 
     stream = published(client)
     assert "".join(datas(read(server, stream, "format=chunks"))) == TEXT

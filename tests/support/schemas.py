@@ -1,7 +1,7 @@
-"""What the tests of schemas share: a stream with a judge, and random schemas with documents.
+"""What the tests of schemas share: a stream with a check, and random schemas with documents.
 
-`judged` is how a caller uses a `Check`: fragment by fragment, what is pending after each piece, and
-the whole value at the end. The generators take a `random.Random`, seeded by hypothesis.
+`validated` uses a `Check` as a caller does: fragment by fragment, what is pending after each piece,
+and the complete value at the end. The generators take a `random.Random`, seeded by hypothesis.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def placed(violation: InvalidSchema) -> tuple[Path, int, str]:
     return violation.path, violation.offset, violation.rule
 
 
-def judged(schema: Any, text: str, pieces: Iterable[str] | None = None) -> Verdict:
+def validated(schema: Any, text: str, pieces: Iterable[str] | None = None) -> Verdict:
     """Send a whole document through a check, by character if it is not cut otherwise."""
     check = (schema if isinstance(schema, Schema) else Schema(schema)).check()
     parser = Parser()

@@ -28,10 +28,10 @@ from jsonrill import (
     ToolCallEvents,
     ToolCalls,
     WireReader,
+    format_path,
     from_pointer,
-    from_text,
+    parse_path,
     to_pointer,
-    to_text,
     to_wire,
 )
 from jsonrill.partial_stream.delta import apply_delta
@@ -113,11 +113,11 @@ def steps(items: list[Any], dialect: Any = "jsonrill") -> Iterator[tuple[Any, ..
         try:
             rebuilder.feed([item])
             read = reader.read(item)
-            seen = None if read is None else [read.kind, to_text(read.path)]
+            seen = None if read is None else [read.kind, format_path(read.path)]
         except FragmentError:
             wrong = True
         path = rebuilder.open_path
-        where = None if path is None else to_text(path)
+        where = None if path is None else format_path(path)
         yield rebuilder.value, where, rebuilder.complete, wrong, seen
 
 
@@ -201,7 +201,7 @@ def as_juf(fragment: Fragment, chance: random.Random) -> dict[str, Any]:
         source = json.dumps(fragment.value)
     else:
         source = fragment.text or marks.get(kind, "x")
-    path = chance.choice(["root", "root.wrong[7]", to_text(fragment.path)])
+    path = chance.choice(["root", "root.wrong[7]", format_path(fragment.path)])
     name = kind if chance.random() < 0.5 else kind[0].lower() + kind[1:]
     wire: dict[str, Any] = {"path": path, "kind": name, "textValue": source}
     return wire | {"value": source} if chance.random() < 0.5 else wire
@@ -402,7 +402,7 @@ def test_events_of_any_bytes(ask: Ask, raw: bytes, data: st.DataObject) -> None:
 @examples(100)
 @given(path=st.lists(st.one_of(st.integers(0, 2**53 - 1), keys, strings), max_size=5))
 def test_paths(ask: Ask, path: list[str | int]) -> None:
-    text, pointer = to_text(tuple(path)), to_pointer(tuple(path))
+    text, pointer = format_path(tuple(path)), to_pointer(tuple(path))
     assert ask("path", path=path) == [text, pointer]
     assert ask("fromText", path=text) == {"value": path}
 
@@ -416,7 +416,7 @@ def test_paths(ask: Ask, path: list[str | int]) -> None:
 )
 def test_texts_that_may_be_no_path(ask: Ask, text: str) -> None:
     try:
-        path = list(from_text(text))
+        path = list(parse_path(text))
     except ValueError:
         assert ask("fromText", path=text) == {"error": "PathError"}
     else:

@@ -25,7 +25,7 @@ from ..options import (
     offered,
 )
 from ..parse.lenient.rules import rule_names
-from ..paths import from_text
+from ..paths import parse_path
 
 # The stages whose options a kind of job takes. Any text may come as snapshots, hence "chunks";
 # "checked" is the validation of a document by a schema.
@@ -89,7 +89,7 @@ class Job:
             option.check(getattr(self, option.name))
         for path in (self.field, self.id_field):
             if path is not None:
-                from_text(path)
+                parse_path(path)
         if not isinstance(self.repair, bool):
             object.__setattr__(self, "repair", tuple(sorted(rule_names(self.repair))))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..build.rebuilder import Tree
+from ..build.builder import ValueBuilder
 from ..errors import InvalidSchema
-from ..parse.create import machine
+from ..parse.create import create_machine
 from ..parse.sink import Repair
 from ..paths import Path
 
@@ -19,9 +19,9 @@ class Judged:
     """As `Document`, but held against a schema: it raises `InvalidSchema` at once."""
 
     def __init__(self, schema: Schema, options: dict[str, Any]) -> None:
-        self._tree = Tree()
+        self._tree = ValueBuilder()
         self._check = schema.check((), self._tree, _refuse)
-        self._machine = machine(self._check, **options)
+        self._machine = create_machine(self._check, **options)
 
     @property
     def started(self) -> bool:

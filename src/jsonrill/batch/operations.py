@@ -18,7 +18,7 @@ from ..partial_stream import PartialStream
 from ..partial_stream.entities import Entities
 from ..schema import Schema
 from ..toolcalls import ToolCall, ToolCalls
-from ..wire.fragment import to_wire
+from ..wire.full import to_wire
 from ..wire.parser import Parser
 from .errors import BadRecord
 from .input.record import Stream, chunker, need_events, texts

@@ -1,13 +1,13 @@
 # Types for the compiler; the code is in document.py.
 cimport cython
-from ..parse.create cimport machine
+from ..parse.create cimport create_machine
 from ..parse.machine cimport Machine, plain_end
-from .rebuilder cimport Growing, Tree
+from .builder cimport GrowingValue, ValueBuilder
 
 cdef bint _COMPILED
 cdef int PLAIN, READY
 
-cdef class Document(Growing):
+cdef class Document(GrowingValue):
     cdef Machine _machine
-    @cython.locals(machine=Machine, tree=Tree, members=dict, key=str, piece=str, text=str, end=Py_ssize_t)
+    @cython.locals(machine=Machine, builder=ValueBuilder, members=dict, key=str, piece=str, text=str, end=Py_ssize_t)
     cpdef bint feed(self, data)

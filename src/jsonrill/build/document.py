@@ -1,4 +1,4 @@
-"""Text → a value that grows: the machine with the tree of `rebuilder.py` as its sink."""
+"""Text → a value that grows: the machine with a `ValueBuilder` as its sink."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any, Final
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, ParseFloat, Rules
-from ..parse.create import machine
+from ..parse.create import create_machine
 from ..parse.machine import plain_end
 from ..parse.sink import Repair
 from ..parse.states import PLAIN, READY
 from ..paths import Path
-from .rebuilder import Growing, Tree
+from .builder import GrowingValue, ValueBuilder
 
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
 
 
-class Document(Growing):
+class Document(GrowingValue):
     """Parser and Rebuilder in one, for those who only want the value.
 
-    Strings are there from their opening quote and only grow; numbers and literals are whole or
-    absent. What was good before an error stays in `value`.
+    Strings are there from their opening quote and only grow; numbers and literals are complete
+    or absent. What was good before an error stays in `value`.
     """
 
     __slots__ = ("_machine",)
@@ -35,16 +35,16 @@ class Document(Growing):
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
-        # What `Growing` does, without the way there: tiny documents are made often.
-        self._tree = Tree()
+        # What `GrowingValue` does, without the way there: tiny documents are made often.
+        self._builder = ValueBuilder()
         self.live = None
-        self._machine = machine(self._tree, repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(self._builder, repair, many, duplicates, parse_float, limits)
 
     def feed(self, data: str | bytes) -> bool:
-        """Read one piece of text. Did the value change?"""
-        machine, tree = self._machine, self._tree
+        """Read one piece of text; returns whether the value changed."""
+        machine, builder = self._machine, self._builder
         # Most pieces of an answer are plain text inside a string. They are told from others as in
-        # `Machine.feed`, and added to a member as in `Tree.text`, without calling either.
+        # `Machine.feed`, and added to a member as in `ValueBuilder.text`, without calling either.
         if (
             machine._entry == PLAIN
             and type(data) is str
@@ -55,25 +55,25 @@ class Document(Growing):
                 else '"' not in piece and "\\" not in piece and piece.isprintable()
             )
             and (end := machine._offset + len(piece)) <= machine._stop
-            and not tree.finished
+            and not builder.finished
         ):
             machine._offset = end
-            members = tree._members
+            members = builder._members
             if members is None:
                 self.live = None  # a string at the root is extended in place, too
-                tree.text(piece)
-                self.live = tree.root
+                builder.text(piece)
+                self.live = builder.root
                 return True
-            key = tree._key
-            text = tree._text
-            tree._text = members[key] = ""
+            key = builder._key
+            text = builder._text
+            builder._text = members[key] = ""
             text += piece
-            tree._text = members[key] = text
-            tree.changed = tree.stale = True
+            builder._text = members[key] = text
+            builder.changed = builder.stale = True
             return True
-        tree.changed = False
-        if tree.finished:
-            tree.finished = None
+        builder.changed = False
+        if builder.finished:
+            builder.finished = None
         self.live = None
         try:
             if machine._entry <= READY and not machine._many and type(data) is str:
@@ -81,29 +81,29 @@ class Document(Growing):
             else:
                 machine.read(data)
         finally:
-            self.live = tree.root
-        return tree.changed
+            self.live = builder.root
+        return builder.changed
 
     def flush(self) -> bool:
-        """The text has ended. Did the value change? `Truncated` if it stopped early."""
-        tree = self._tree
-        tree.changed = False
-        tree.finished = None
+        """End the text; returns whether the value changed. `Truncated` if it stopped early."""
+        builder = self._builder
+        builder.changed = False
+        builder.finished = None
         try:
             self._machine.flush()
         finally:
-            self.live = tree.root
-        return tree.changed
+            self.live = builder.root
+        return builder.changed
 
     @property
     def changed(self) -> bool:
-        """Did the last `feed` or `flush` change the value? (Also when it raised.)"""
-        return self._tree.changed
+        """True if the last `feed` or `flush` changed the value, also when it raised."""
+        return self._builder.changed
 
     @property
     def finished(self) -> list[Any]:
         """With `many`: values that the last `feed` changed and then left for the next document."""
-        return self._tree.finished or []
+        return self._builder.finished or []
 
     @property
     def document(self) -> int:
@@ -112,12 +112,12 @@ class Document(Growing):
 
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
-        """With `many`: what ended documents early, in order."""
+        """With `many`: the errors that ended documents early, in order."""
         return self._machine.errors
 
     @property
     def repairs(self) -> list[Repair]:
-        """With `repair`: what was put right, in order."""
+        """With `repair`: the repairs, in order."""
         return self._machine.repairs
 
     @property

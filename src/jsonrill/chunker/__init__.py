@@ -3,11 +3,10 @@
 snapshot.py  a snapshot → a tree in which equal means equal
 text.py      a tree → JSON text
 compare.py   what is empty, what differs
-rules.py     what is opened at once
 leaves.py    the open string or number
 frames.py    the open containers, and what may be written into them
 spine.py     reads a snapshot against all that is open; writes
-stage.py     `Chunker`: options, revisions, the end
+chunker.py   `Chunker`: options, revisions, the end
 """
 
 from .chunker import Chunker

@@ -8,13 +8,12 @@ from typing import Any
 
 from ..errors import RevisionError, StreamClosed
 from ..options import Loads, Null, OnRevision, check
-from ..paths import Path, to_text
-from .compare import ABSENT, Difference, differences
-from .frames import Frame
+from ..paths import ABSENT, Path, format_path
+from .compare import Difference, differences
+from .frames import Frame, Rules
 from .leaves import Leaf
-from .rules import Rules
 from .snapshot import Snapshot, Tree, decode, plain, read, too_deep
-from .spine import Spine, Survey
+from .spine import SnapshotDiff, Spine
 from .text import whole
 
 
@@ -58,7 +57,7 @@ class Chunker:
         self._closed = False
 
     def feed(self, snapshot: Snapshot) -> str:
-        """The text that this snapshot adds: `""` when there is nothing to say yet."""
+        """The text that this snapshot adds; `""` when there is none yet."""
         if self._closed:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
         try:
@@ -66,8 +65,8 @@ class Chunker:
                 tree = decode(snapshot)
             else:
                 tree = read(snapshot, self._loads)
-            found = self._spine.survey(tree) if self._gone else self._spine.grow(tree)
-            text = self._settle(tree, found) if isinstance(found, Survey) else found
+            found = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
+            text = self._settle(tree, found) if isinstance(found, SnapshotDiff) else found
         except RecursionError:
             raise too_deep() from None
         self._last = tree
@@ -94,30 +93,32 @@ class Chunker:
             self._prove("".join(self._chunks) + text)
         return text
 
-    def _settle(self, tree: Tree, survey: Survey) -> str:
-        """Judge what a snapshot says, then write. Nothing is changed before it is judged."""
-        new = self._contradictions(survey) if survey.revised else []
-        if survey.gone or self._gone:
+    def _settle(self, tree: Tree, diff: SnapshotDiff) -> str:
+        """Check the snapshot for contradictions, then write. Nothing changes before the check."""
+        new = self._contradictions(diff) if diff.revised else []
+        if diff.gone or self._gone:
             differs = tree != self._last
         else:
-            differs = survey.deepest >= 0
+            differs = diff.deepest >= 0
         if differs:
-            self._spine.plan(survey)
+            self._spine.plan(diff)
         for error, at in new:
             if at is not None:
                 at.freeze()
             self._note(error)
-        self._gone = survey.gone
-        return self._spine.write(survey) if differs else ""
+        self._gone = diff.gone
+        return self._spine.write(diff) if differs else ""
 
-    def _contradictions(self, survey: Survey) -> list[tuple[RevisionError, Frame | Leaf | None]]:
-        found = [(it, at) for it, at in survey.revised if not self._is_known(it.path)]
+    def _contradictions(
+        self, diff: SnapshotDiff
+    ) -> list[tuple[RevisionError, Frame | Leaf | None]]:
+        found = [(it, at) for it, at in diff.revised if not self._is_known(it.path)]
         if found and not self._keep:
             raise _error(found[0][0], self._rules)
         return [(_error(it, self._rules), at) for it, at in found]
 
     def _is_known(self, path: Path) -> bool:
-        """Was a revision noted there, or above?"""
+        """True if a revision was noted at this path or above it."""
         return bool(self._known) and any(path[:end] in self._known for end in range(len(path) + 1))
 
     def _note(self, error: RevisionError) -> None:
@@ -126,7 +127,7 @@ class Chunker:
             self._known.add(error.path)
 
     def _prove(self, text: str) -> None:
-        """The text read back is the last snapshot, but for the revisions that are noted."""
+        """Raise if the text, read back, differs from the last snapshot but for noted revisions."""
         try:
             written = decode(text)
         except RecursionError:
@@ -140,7 +141,7 @@ def _error(found: Difference, rules: Rules) -> RevisionError:
     written, now = _value(found.was), None if found.now is ABSENT else _value(found.now)
     shown = "missing" if found.now is ABSENT else reprlib.repr(now)
     message = (
-        f"{to_text(found.path)} was written as {reprlib.repr(written)} and is now {shown}; "
+        f"{format_path(found.path)} was written as {reprlib.repr(written)} and is now {shown}; "
         f"written text cannot be taken back. To try: {', '.join(_ways_out(found, rules))}"
     )
     return RevisionError(found.path, written, now, message)

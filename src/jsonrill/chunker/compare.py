@@ -1,4 +1,4 @@
-"""Questions about trees: is it empty, is it a number that may be rewritten, what differs.
+"""Comparing trees: whether one is empty or may be rewritten, and how two differ.
 
 None of them knows what was written or how; none recurses.
 """
@@ -6,18 +6,12 @@ None of them knows what was written or how; none recurses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ..paths import Path, Place
+from ..paths import ABSENT, Path, Place
 from .snapshot import Tree
 
-
-class Mark:
-    """Stands where a tree would stand, and equals no tree."""
-
-
-ABSENT: Final = Mark()  # the snapshot does not have this
-NOTHING: Final = Mark()  # nothing is open here
+NOTHING: Final[Any] = object()  # no value is open here
 ATOMS: Final = (bool, type(None))  # the types of values that come whole
 
 _ZEROS: Final = (b"0", b"0.0")
@@ -33,8 +27,10 @@ class Difference(NamedTuple):
 
 
 def waits(tree: Tree) -> bool:
-    """Is it a number that may be rewritten rather than extended? Sources show 3.0 before 30.34,
-    0 before -0.5, and change the exponent as digits come."""
+    """True for a number that may be rewritten rather than extended.
+
+    Sources show 3.0 before 30.34, 0 before -0.5, and change the exponent as digits come.
+    """
     return type(tree) is bytes and (
         tree[-2:] == b".0" or tree == b"0" or tree == b"-0" or b"e" in tree or b"E" in tree
     )
@@ -73,7 +69,7 @@ def is_blank(tree: Tree) -> bool:
 
 
 def differences(was: Tree, now: Tree, *, placeholder: bool, at: Path = ()) -> Iterator[Difference]:
-    """What differs between a finished value and the one at hand, in document order.
+    """The differences between a complete value and its value now, in document order.
 
     A key or element that is missing, or null when nulls are placeholders, is `gone`. A container
     that got more members is reported itself.

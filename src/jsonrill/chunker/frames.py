@@ -1,74 +1,115 @@
-"""The containers that are open at the end of the written text, and what may be written next.
+"""Frames: the containers that are open at the end of the written text, and what to write next.
 
-`Object` and `Array` are open containers. One looks at its value in a new snapshot (`look`) and
-proposes a `Move`; nothing changes by that. `make`, `hold` and `finish` carry things out and cannot
-fail. When to write and when to wait is decided here and in `rules.py`; paths, revisions and the
-order of the steps are `spine.py`'s.
+Written text cannot be taken back, so a frame writes a member only when it is known to grow or to be
+complete, and holds the others. One member at a time is open: its text can still be extended, and
+writing any other member closes it. With these snapshots the chunker returns:
+
+    {"a": "x"}                 {"a":"x       one new member: it is opened
+    {"a": "xy"}                y             the open member grew
+    {"a": "xy", "b": "1"}      ","b":"1      a new member: `a` is complete, `b` is opened
+    {"a": "xy", "b": "12"}     2
+
+Of two members that appear at once neither is opened: the next snapshot shows which one grows, and
+until then both are held. Elements of an array come in order, so all but the last are complete.
+
+`Object` and `Array` compare their value with a new snapshot (`changes`) and propose a `WritePlan`
+(`plan`); nothing changes by that. `make`, `hold` and `finish` carry it out and cannot fail. Paths,
+revisions and the order of these steps are in `spine.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..jsontext import quoted
-from .compare import ABSENT, ATOMS, NOTHING, is_blank, is_empty, waits
-from .rules import Rules
+from ..paths import ABSENT
+from .compare import ATOMS, NOTHING, is_blank, is_empty, waits
 from .snapshot import Tree
 from .text import whole
 
 Key = Any  # a str in an Object, an int in an Array
 
 
-class Look:
-    """What a snapshot shows in an open container besides what is written or open.
+@dataclass(slots=True, frozen=True)
+class Rules:
+    eager: bool = False
+    placeholder: bool = False
+    patience: int = 1
 
-    `new` members, and of those held back the ones that `changed`, are the `same`, or are `gone`;
-    `blanks` if there are placeholders beside them.
+    def is_there(self, tree: Tree) -> bool:
+        return tree is not ABSENT and not (self.placeholder and is_blank(tree))
+
+    def pick(self, fresh: Sequence[str], value: dict[str, Tree], blanks: bool) -> str | None:
+        """The new member of `value` to open, or None to hold them all. No booleans or nulls.
+
+        An empty one is not begun for certain while there are `blanks` beside it: typed sources
+        show an empty array where they show null for all else.
+        """
+        if len(fresh) == 1:
+            only = value[fresh[0]]
+            return None if waits(only) or (blanks and is_empty(only)) else fresh[0]
+        numbers = [key for key in fresh if type(value[key]) is bytes]
+        if not self.eager:
+            return numbers[0] if len(numbers) == 1 and not waits(value[numbers[0]]) else None
+        others = (key for key in fresh if type(value[key]) is not bytes)
+        full = [key for key in others if not is_empty(value[key])]
+        return next((key for key in full + numbers if not waits(value[key])), None)
+
+
+@dataclass(slots=True, eq=False)
+class Changes:
+    """The members or elements of an open container that are neither written nor open.
+
+    `new` ones were not in the snapshot before. Those held back have `changed`, are the `same` or
+    are `gone`. `blanks`: there are placeholders beside them.
     """
 
-    __slots__ = ("blanks", "changed", "gone", "new", "same")
-
-    def __init__(
-        self,
-        new: Sequence[Key],
-        changed: Sequence[Key] = (),
-        same: Sequence[Key] = (),
-        gone: Sequence[Key] = (),
-        blanks: bool = False,
-    ) -> None:
-        self.blanks = blanks
-        self.new = new
-        self.changed = changed
-        self.same = same
-        self.gone = gone
+    new: Sequence[Key]
+    changed: Sequence[Key] = ()
+    same: Sequence[Key] = ()
+    gone: Sequence[Key] = ()
+    blanks: bool = False
 
 
-class Move:
+@dataclass(slots=True, eq=False)
+class WritePlan:
     """What to write into a container: members that are complete, then one that stays open."""
 
-    __slots__ = ("closed", "opened")
-
-    def __init__(self, closed: Sequence[Key], opened: Key | None = None) -> None:
-        self.closed = closed
-        self.opened = opened
+    closed: Sequence[Key]
+    opened: Key | None = None
 
 
-class Object:
+class _Container:
+    """What an open object and an open array share."""
+
+    __slots__ = ("_rules", "_size", "frozen")
+
+    def __init__(self, rules: Rules) -> None:
+        self.frozen = False
+        self._rules = rules
+        self._size = 0  # how many members there are when nothing is new; -1: compare each
+
+    def freeze(self) -> None:
+        """Keep what is written, whatever later snapshots show."""
+        self.frozen = True
+        self._size = -1
+
+
+class Object(_Container):
     """An open object. `held` has the values that wait, each as the last snapshot showed it."""
 
-    __slots__ = ("_calm", "_rules", "_size", "_stood", "frozen", "held", "open", "written")
+    __slots__ = ("_calm", "_stood", "held", "open", "written")
     kind: ClassVar[Any] = dict
     brackets: ClassVar[tuple[str, str]] = ("{", "}")
 
     def __init__(self, was: Tree, rules: Rules) -> None:
+        super().__init__(rules)
         held = was.items() if type(was) is dict else ()
         self.held: dict[str, Tree] = {key: it for key, it in held if rules.is_there(it)}
         self.written: dict[str, Tree] = {}
         self.open: str | None = None
-        self.frozen = False
-        self._rules = rules
-        self._size = 0  # how many members there are when nothing is new; -1: look closer
         self._calm: dict[str, int] = {}  # for how many snapshots a held value has not changed
         self._stood = 0  # for how many snapshots one grew while the open value stood still
 
@@ -88,24 +129,24 @@ class Object:
         return value.get(self.open, ABSENT)  # type: ignore[arg-type]  # asked when one is open
 
     def agrees(self, value: dict[str, Tree]) -> bool:
-        """Is everything that is closed there, and the same?"""
+        """True if the value has everything that is closed, unchanged."""
         return self.written.items() <= value.items()
 
     def closed(self, value: dict[str, Tree]) -> Iterator[tuple[str, Tree, Tree]]:
-        """What is closed and not the same: key, what was written, what is there."""
+        """The closed members that changed: key, value written, value now."""
         for key, was in self.written.items():
             now = value.get(key, ABSENT)
             if was != now:
                 yield key, was, now
 
     def was(self, key: str) -> Tree:
-        """How a member that is about to be opened was held back."""
+        """The value as which a member was held back, before it is opened."""
         return self.held.get(key, ABSENT)
 
     def so_far(self, child: Tree) -> dict[str, Tree]:
         return self.written if self.open is None else {**self.written, self.open: child}
 
-    def look(self, value: dict[str, Tree]) -> Look | None:
+    def changes(self, value: dict[str, Tree]) -> Changes | None:
         """None when all there is is written or open."""
         written, held, open_key = self.written, self.held, self.open
         rest = [key for key in value if key not in written and key != open_key]
@@ -115,7 +156,7 @@ class Object:
             rest = [key for key in rest if not is_blank(value[key])]
             blanks = len(rest) < everything
         if not held:
-            return Look(rest, blanks=blanks) if rest else None
+            return Changes(rest, blanks=blanks) if rest else None
         new: list[str] = []
         changed: list[str] = []
         same: list[str] = []
@@ -127,64 +168,65 @@ class Object:
             else:
                 changed.append(key)
         gone = [key for key in held.keys() - rest if held[key] is not ABSENT]
-        return Look(new, changed, same, gone, blanks)
+        return Changes(new, changed, same, gone, blanks)
 
-    def move(self, look: Look, value: dict[str, Tree], still: bool) -> Move | None:
-        """What may be written now; None when the open member is not to be closed for it.
+    def plan(self, changes: Changes, value: dict[str, Tree], still: bool) -> WritePlan | None:
+        """What to write now; None when the open member must not be closed for it.
 
         `still`: the open member is as it was in the snapshot before.
         """
-        atoms = [key for key in look.new if type(value[key]) in ATOMS]
-        fresh = [key for key in look.new if type(value[key]) not in ATOMS] if atoms else look.new
-        pick = self._rules.pick(fresh, value, look.blanks) if fresh else None
+        atoms = [key for key in changes.new if type(value[key]) in ATOMS]
+        fresh = (
+            [key for key in changes.new if type(value[key]) not in ATOMS] if atoms else changes.new
+        )
+        pick = self._rules.pick(fresh, value, changes.blanks) if fresh else None
         if not self.held:
-            return Move(atoms, pick) if atoms or pick is not None or self.open is None else None
-        grown = [key for key in look.changed if not waits(value[key])]
+            return (
+                WritePlan(atoms, pick) if atoms or pick is not None or self.open is None else None
+            )
+        grown = [key for key in changes.changed if not waits(value[key])]
         overtaken = grown and still and self._stood + 1 >= self._rules.patience
         if self.open is not None and not (atoms or pick is not None or overtaken):
             return None
-        closed = atoms + [key for key in look.same if self._is_complete(key, value[key])]
-        if pick is not None and len(look.changed) == 1:
-            return Move([*closed, *look.changed], pick)
-        return Move(closed, grown[0] if grown else pick)
+        closed = atoms + [key for key in changes.same if self._is_complete(key, value[key])]
+        if pick is not None and len(changes.changed) == 1:
+            return WritePlan([*closed, *changes.changed], pick)
+        return WritePlan(closed, grown[0] if grown else pick)
 
-    def make(self, move: Move, look: Look, value: dict[str, Tree], out: list[str]) -> None:
-        """Write what `move` says, hold the rest of what was seen."""
-        for key in move.closed:
+    def make(
+        self, plan: WritePlan, changes: Changes, value: dict[str, Tree], out: list[str]
+    ) -> None:
+        """Write what `plan` says, hold the rest of what was seen."""
+        for key in plan.closed:
             out += (self._start(key), whole(value[key]))
             self.written[key] = value[key]
             self.held.pop(key, None)
-        self.open = opened = move.opened
+        self.open = opened = plan.opened
         if opened is not None:
             out.append(self._start(opened))
             self.held.pop(opened, None)
-        self.hold(look, value, False)
+        self.hold(changes, value, False)
 
-    def hold(self, look: Look, value: dict[str, Tree], still: bool) -> None:
+    def hold(self, changes: Changes, value: dict[str, Tree], still: bool) -> None:
         """Remember what is not written, as it stands."""
         held = self.held
-        for key in look.new:
+        for key in changes.new:
             if key != self.open and key not in self.written:
                 held[key] = value[key]
         if held:
-            for key in look.changed:
+            for key in changes.changed:
                 if key in held:
                     held[key] = value[key]
-            for key in look.gone:
+            for key in changes.gone:
                 held[key] = ABSENT
             if self._rules.patience > 1:
-                self._count(look, value, still)
+                self._count(changes, value, still)
         if self.open is None:
             self._size = len(self.written) + len(held)
         elif not held or self._rules.patience == 1:
             self._size = len(self.written) + len(held) + 1
         else:
             self._size = -1  # what stands still is counted
-
-    def freeze(self) -> None:
-        """Stay as it is written, whatever the snapshots say."""
-        self.frozen = True
-        self._size = -1
 
     def end(self, child: Tree) -> None:
         """The open member is complete."""
@@ -193,7 +235,7 @@ class Object:
             self.open = None
 
     def finish(self, value: Tree, out: list[str]) -> dict[str, Tree]:
-        """Write whatever is not written yet, and close. What was written as a whole?"""
+        """Write what is not written yet, and close. Returns the complete value as written."""
         if value is not ABSENT and not value.keys() <= self.written.keys():
             for key, now in value.items():
                 if key not in self.written:
@@ -208,32 +250,30 @@ class Object:
     def _is_complete(self, key: str, value: Tree) -> bool:
         return self._calm.get(key, 0) + 1 >= self._rules.patience and not is_empty(value)
 
-    def _count(self, look: Look, value: dict[str, Tree], still: bool) -> None:
-        for key in look.same:
+    def _count(self, changes: Changes, value: dict[str, Tree], still: bool) -> None:
+        for key in changes.same:
             self._calm[key] = self._calm.get(key, 0) + 1
-        for key in look.changed:
+        for key in changes.changed:
             self._calm[key] = 0
         if not still:
             self._stood = 0
-        elif any(not waits(value[key]) for key in look.changed):
+        elif any(not waits(value[key]) for key in changes.changed):
             self._stood += 1
 
 
-class Array:
+class Array(_Container):
     """An open array. `tail` is what waits at its end, as the last snapshot showed it."""
 
-    __slots__ = ("_rules", "_size", "_start", "_was", "frozen", "open", "tail", "written")
+    __slots__ = ("_start", "_was", "open", "tail", "written")
     kind: ClassVar[Any] = list
     brackets: ClassVar[tuple[str, str]] = ("[", "]")
 
     def __init__(self, was: Tree, rules: Rules) -> None:
+        super().__init__(rules)
         self._was: list[Tree] = was if type(was) is list else []
         self.tail: list[Tree] = []
         self.written: list[Tree] = []
         self.open: int | None = None
-        self.frozen = False
-        self._rules = rules
-        self._size = 0
         self._start = 0  # of the tail: what stands before it is written or open
 
     def follow(self, value: Tree) -> Tree:
@@ -262,42 +302,38 @@ class Array:
     def so_far(self, child: Tree) -> list[Tree]:
         return self.written if self.open is None else [*self.written, child]
 
-    def look(self, value: list[Tree]) -> Look | None:
+    def changes(self, value: list[Tree]) -> Changes | None:
         start = self._start
         if value[start:] == self.tail:
             return None
         new = range(start, self._length(value))
-        return Look(new) if new else Look((), gone=(start,))
+        return Changes(new) if new else Changes((), gone=(start,))
 
-    def move(self, look: Look, value: list[Tree], still: bool) -> Move | None:
+    def plan(self, changes: Changes, value: list[Tree], still: bool) -> WritePlan | None:
         """All elements but the last are complete; the last one is opened."""
-        if not look.new:
+        if not changes.new:
             return None
-        last = look.new[-1]
+        last = changes.new[-1]
         if type(value[last]) in ATOMS:
-            return Move(look.new)
+            return WritePlan(changes.new)
         if not waits(value[last]):
-            return Move(look.new[:-1], last)
-        return Move(look.new[:-1]) if len(look.new) > 1 else None
+            return WritePlan(changes.new[:-1], last)
+        return WritePlan(changes.new[:-1]) if len(changes.new) > 1 else None
 
-    def make(self, move: Move, look: Look, value: list[Tree], out: list[str]) -> None:
-        for index in move.closed:
+    def make(self, plan: WritePlan, changes: Changes, value: list[Tree], out: list[str]) -> None:
+        for index in plan.closed:
             out += (self._comma(), whole(value[index]))
             self.written.append(value[index])
-        self.open = move.opened
-        if move.opened is not None:
+        self.open = plan.opened
+        if plan.opened is not None:
             out.append(self._comma())
         self._was = []
-        self.hold(look, value, True)
+        self.hold(changes, value, True)
 
-    def hold(self, look: Look, value: list[Tree], still: bool) -> None:
+    def hold(self, changes: Changes, value: list[Tree], still: bool) -> None:
         self._start = len(self.written) + (self.open is not None)
         self._size = max(len(value), self._start)
         self.tail = value[self._start :]
-
-    def freeze(self) -> None:
-        self.frozen = True
-        self._size = -1
 
     def end(self, child: Tree) -> None:
         if self.open is not None:
@@ -316,7 +352,7 @@ class Array:
         return "," if self.written else ""
 
     def _length(self, value: list[Tree]) -> int:
-        """How many elements are there: nulls at the end may be placeholders."""
+        """The number of elements; nulls at the end may be placeholders."""
         length = len(value)
         while self._rules.placeholder and length and is_blank(value[length - 1]):
             length -= 1
@@ -324,8 +360,10 @@ class Array:
 
 
 class Root(Array):
-    """What holds the whole document: an array of one, without brackets. A null waits in it
-    always, because some sources send one before they start."""
+    """The frame of the document itself: an array of one, without brackets.
+
+    A null is always held back here, because some sources send one before they start.
+    """
 
     __slots__ = ()
     brackets: ClassVar[tuple[str, str]] = ("", "")

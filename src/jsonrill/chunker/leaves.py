@@ -6,28 +6,48 @@ it is settled or the value closes.
 
 from __future__ import annotations
 
-from .compare import ABSENT, waits
+from ..paths import ABSENT
+from .compare import waits
 from .snapshot import Tree
 from .text import escaped, settled
 
 
-class String:
-    """An open string: `written` is the part that was, `seen` the whole as last shown."""
+class Leaf:
+    """An open scalar: `written` is its part in the text, `seen` all of it in the last snapshot.
+
+    A string is a `str` here and a number is `bytes`.
+    """
 
     __slots__ = ("frozen", "seen", "written")
 
-    def __init__(self) -> None:
-        self.seen = self.written = ""
+    def __init__(self, empty: str | bytes) -> None:
+        self.seen: Tree = empty
+        self.written: Tree = empty
         self.frozen = False
 
     def fits(self, value: Tree) -> bool:
-        return type(value) is str and value.startswith(self.written)
+        """True if the value goes on from what is written."""
+        return type(value) is type(self.written) and value.startswith(self.written)
 
     def freeze(self) -> None:
+        """Keep what is written, whatever later snapshots show."""
         self.frozen = True
 
     def grow(self, value: Tree) -> str | None:
-        """Write on as far as the string is settled; None if it does not go on as written."""
+        """Write as much as is certain; None if the value does not go on from what is written."""
+        raise NotImplementedError
+
+    def finish(self, value: Tree) -> str:
+        """Write the rest and close; nothing more when the snapshot does not have it."""
+        raise NotImplementedError
+
+
+class String(Leaf):
+    """An open string."""
+
+    __slots__ = ()
+
+    def grow(self, value: Tree) -> str | None:
         if type(value) is not str or not value.startswith(self.written):
             return None
         new = value[len(self.written) :]
@@ -39,7 +59,6 @@ class String:
         return escaped(new[:end])
 
     def finish(self, value: Tree) -> str:
-        """Write all of it and close; nothing more when the snapshot does not have it."""
         if value is ABSENT:
             return '"'
         new = value[len(self.written) :]
@@ -47,21 +66,10 @@ class String:
         return escaped(new) + '"' if new else '"'
 
 
-class Number:
+class Number(Leaf):
     """An open number: digits may come as long as nothing was written after it."""
 
-    __slots__ = ("frozen", "seen", "written")
-
-    def __init__(self) -> None:
-        self.seen: Tree = b""
-        self.written: Tree = b""
-        self.frozen = False
-
-    def fits(self, value: Tree) -> bool:
-        return type(value) is bytes and value[: len(self.written)] == self.written
-
-    def freeze(self) -> None:
-        self.frozen = True
+    __slots__ = ()
 
     def grow(self, value: Tree) -> str | None:
         if not self.fits(value):
@@ -75,6 +83,3 @@ class Number:
         new = value[len(self.written) :]
         self.seen = self.written = value
         return str(new, "ascii")
-
-
-Leaf = String | Number

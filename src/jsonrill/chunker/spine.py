@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ..paths import Path
-from .compare import ABSENT, NOTHING, Difference, differences
-from .frames import Array, Frame, Look, Move, Object, Root
+from ..paths import ABSENT, Path
+from .compare import NOTHING, Difference, differences
+from .frames import Array, Changes, Frame, Object, Root, Rules, WritePlan
 from .leaves import Leaf, Number, String
-from .rules import Rules
 from .snapshot import Tree
 
 
-class Opening:
+class OpenedValue:
     """A value written but for its end: the frames and the leaf that stay open, and the text.
 
     `was` is the value as it was held back: what changed in it since tells what is growing.
@@ -33,21 +32,21 @@ class Opening:
             frame = Object(was, rules) if type(value) is dict else Array(was, rules)
             self.frames.append(frame)
             self.text.append(frame.brackets[0])
-            look = frame.look(value)
-            if look is None:
+            changes = frame.changes(value)
+            if changes is None:
                 return
-            move = frame.move(look, value, True) or Move(())
-            opened = move.opened
+            plan = frame.plan(changes, value, True) or WritePlan(())
+            opened = plan.opened
             was = ABSENT if opened is None else frame.was(opened)
-            frame.make(move, look, value, self.text)
+            frame.make(plan, changes, value, self.text)
             if opened is None:
                 return
             value = value[opened]
-        self.leaf = String() if type(value) is str else Number()
+        self.leaf = String("") if type(value) is str else Number(b"")
         self.text += ('"' if type(value) is str else "", self.leaf.grow(value) or "")
 
 
-class Survey:
+class SnapshotDiff:
     """What a snapshot says to each level of the spine from `base` down; above it nothing is new.
 
     `plan` adds where to write what.
@@ -57,14 +56,14 @@ class Survey:
     lost = -1  # the lowest level at which something written is missing
     leaf: Tree = ABSENT
     index = 0  # counted from `base`: the level to write at
-    look: Look
-    move: Move | None = None
-    opening: Opening | None = None
+    changes: Changes
+    plan: WritePlan | None = None
+    opened_value: OpenedValue | None = None
 
     def __init__(self, base: int) -> None:
         self.base = base
         self.values: list[Tree] = []
-        self.looks: list[Look | None] = []
+        self.all_changes: list[Changes | None] = []
         self.gone: list[Difference] = []
         self.revised: list[tuple[Difference, Frame | Leaf | None]] = []  # and what is open there
 
@@ -80,62 +79,62 @@ class Spine:
         self._leaf: Leaf | None = None
         self._lost = -1
 
-    def grow(self, tree: Tree) -> str | Survey:
+    def grow(self, tree: Tree) -> str | SnapshotDiff:
         """The text to add when nothing but the open leaf grew, as in most snapshots; else what
         the snapshot says, with nothing changed."""
         leaf, value, base = self._leaf, tree, 1
         if tree is None or self._frames[0].open is None:
-            return self.survey(tree)
+            return self.diff(tree)
         for frame in islice(self._frames, 1, None):
             child = frame.follow(value)
             if child is ABSENT or child is None:
-                return self._survey(base, value)
+                return self._diff(base, value)
             value = child
             base += 1
         if value is NOTHING:
             return ""
         text = None if leaf is None or leaf.frozen else leaf.grow(value)
-        return self.survey(tree) if text is None else text
+        return self.diff(tree) if text is None else text
 
-    def survey(self, tree: Tree) -> Survey:
-        return self._survey(0, [tree])
+    def diff(self, tree: Tree) -> SnapshotDiff:
+        return self._diff(0, [tree])
 
-    def plan(self, survey: Survey) -> None:
-        """Where the snapshot lets us write: at the highest level that must, for all below it is
-        closed by that."""
-        for index, look in enumerate(survey.looks):
-            if look is None:
+    def plan(self, diff: SnapshotDiff) -> None:
+        """Find the level to write at: the highest one that must, because writing there closes
+        all below it."""
+        for index, changes in enumerate(diff.all_changes):
+            if changes is None:
                 continue
-            level = survey.base + index
-            frame, value = self._frames[level], survey.values[index]
-            move = frame.move(look, value, survey.deepest <= level)
-            if move is not None:
-                survey.index, survey.look, survey.move = index, look, move
-                opened = move.opened
+            level = diff.base + index
+            frame, value = self._frames[level], diff.values[index]
+            plan = frame.plan(changes, value, diff.deepest <= level)
+            if plan is not None:
+                diff.index, diff.changes, diff.plan = index, changes, plan
+                opened = plan.opened
                 if opened is not None:
-                    survey.opening = Opening(value[opened], frame.was(opened), self._rules)
+                    diff.opened_value = OpenedValue(value[opened], frame.was(opened), self._rules)
                 return
 
-    def write(self, survey: Survey) -> str:
-        self._lost = survey.lost
-        if survey.move is None:
-            self._hold(survey, len(survey.looks))
-            if self._leaf is None or survey.leaf is ABSENT:
+    def write(self, diff: SnapshotDiff) -> str:
+        self._lost = diff.lost
+        if diff.plan is None:
+            self._hold(diff, len(diff.all_changes))
+            if self._leaf is None or diff.leaf is ABSENT:
                 return ""
-            return self._leaf.grow(survey.leaf) or ""
+            return self._leaf.grow(diff.leaf) or ""
         out: list[str] = []
-        index = survey.index
-        self._lost = min(self._lost, survey.base + index)
-        self._hold(survey, index)
-        frame = self._frames[survey.base + index]
+        index = diff.index
+        self._lost = min(self._lost, diff.base + index)
+        self._hold(diff, index)
+        frame = self._frames[diff.base + index]
         if frame.open is not None:
-            below = survey.values[index + 1 :]
-            frame.end(self._close(survey.base + index + 1, below, survey.leaf, out))
-        frame.make(survey.move, survey.look, survey.values[index], out)
-        if survey.opening is not None:
-            self._frames += survey.opening.frames
-            self._leaf = survey.opening.leaf
-            out += survey.opening.text
+            below = diff.values[index + 1 :]
+            frame.end(self._close(diff.base + index + 1, below, diff.leaf, out))
+        frame.make(diff.plan, diff.changes, diff.values[index], out)
+        if diff.opened_value is not None:
+            self._frames += diff.opened_value.frames
+            self._leaf = diff.opened_value.leaf
+            out += diff.opened_value.text
         return "".join(out)
 
     def finish(self, tree: Tree) -> str:
@@ -154,16 +153,16 @@ class Spine:
         self._close(0, values, value, out)
         return "".join(out)
 
-    def _hold(self, survey: Survey, end: int) -> None:
+    def _hold(self, diff: SnapshotDiff, end: int) -> None:
         for index in range(end):
-            look = survey.looks[index]
-            if look is not None:
-                level = survey.base + index
-                self._frames[level].hold(look, survey.values[index], survey.deepest <= level)
+            changes = diff.all_changes[index]
+            if changes is not None:
+                level = diff.base + index
+                self._frames[level].hold(changes, diff.values[index], diff.deepest <= level)
 
     def _close(self, start: int, values: list[Tree], leaf: Tree, out: list[str]) -> Tree:
-        """Close what is open, from the tip up to level `start`; `values` are theirs. What is
-        written there now?"""
+        """Close what is open, from the leaf up to level `start`, whose values are `values`.
+        Returns the value written at `start`."""
         written: Tree = None
         if self._leaf is not None:
             out.append(self._leaf.finish(leaf))
@@ -175,74 +174,74 @@ class Spine:
             written = frame.finish(values.pop(), out)
         return written
 
-    def _survey(self, base: int, value: Tree) -> Survey:
-        survey = Survey(base)
+    def _diff(self, base: int, value: Tree) -> SnapshotDiff:
+        diff = SnapshotDiff(base)
         for level in range(base, len(self._frames)):
-            value = self._survey_frame(level, value, survey)
+            value = self._diff_frame(level, value, diff)
         if self._leaf is not None and value is not ABSENT:
-            self._survey_leaf(self._leaf, value, survey)
+            self._diff_leaf(self._leaf, value, diff)
         # What is missing, or comes back, did not stand still.
-        survey.deepest = max(survey.deepest, survey.lost, self._lost)
-        return survey
+        diff.deepest = max(diff.deepest, diff.lost, self._lost)
+        return diff
 
-    def _survey_frame(self, level: int, value: Tree, survey: Survey) -> Tree:
-        """Look at one open container. What is the value of what is open in it?"""
+    def _diff_frame(self, level: int, value: Tree, diff: SnapshotDiff) -> Tree:
+        """Compare one open container; returns the value of what is open in it."""
         frame = self._frames[level]
         if type(value) is not frame.kind or frame.frozen:
             if value is not ABSENT and not frame.frozen:
-                self._revise(level, frame, value, survey)
-            survey.values.append(ABSENT)
-            survey.looks.append(None)
+                self._revise(level, frame, value, diff)
+            diff.values.append(ABSENT)
+            diff.all_changes.append(None)
             return ABSENT
         if not frame.agrees(value):
-            self._disagree(level, value, survey)
-        look = frame.look(value)
-        survey.values.append(value)
-        survey.looks.append(look)
-        if look is not None and (look.new or look.changed or look.gone):
-            survey.deepest = level
+            self._disagree(level, value, diff)
+        changes = frame.changes(value)
+        diff.values.append(value)
+        diff.all_changes.append(changes)
+        if changes is not None and (changes.new or changes.changed or changes.gone):
+            diff.deepest = level
         if frame.open is None:
             return ABSENT
         child = frame.child(value)
         if child is not ABSENT and not (child is None and self._rules.placeholder):
             return child
         found = Difference(self._path(level + 1), self._so_far(level + 1), child, True)
-        survey.gone.append(found)
-        survey.lost = len(self._frames)
+        diff.gone.append(found)
+        diff.lost = len(self._frames)
         return ABSENT
 
-    def _survey_leaf(self, leaf: Leaf, value: Tree, survey: Survey) -> None:
+    def _diff_leaf(self, leaf: Leaf, value: Tree, diff: SnapshotDiff) -> None:
         if leaf.frozen:
             return
         if not leaf.fits(value):
-            self._revise(len(self._frames), leaf, value, survey)
+            self._revise(len(self._frames), leaf, value, diff)
             return
-        survey.leaf = value
+        diff.leaf = value
         if value != leaf.seen:
-            survey.deepest = len(self._frames)
+            diff.deepest = len(self._frames)
 
-    def _revise(self, level: int, at: Frame | Leaf, value: Tree, survey: Survey) -> None:
+    def _revise(self, level: int, at: Frame | Leaf, value: Tree, diff: SnapshotDiff) -> None:
         found = Difference(self._path(level), self._so_far(level), value, False)
-        survey.revised.append((found, at))
+        diff.revised.append((found, at))
 
-    def _disagree(self, level: int, value: Tree, survey: Survey) -> None:
-        """Which closed values are missing, which are not as they were written?"""
+    def _disagree(self, level: int, value: Tree, diff: SnapshotDiff) -> None:
+        """Add the closed values that are missing or changed to the diff."""
         path = self._path(level)
         for key, was, now in self._frames[level].closed(value):
             at = (*path, key) if level else ()
             for found in differences(was, now, placeholder=self._rules.placeholder, at=at):
                 if found.gone:
-                    survey.gone.append(found)
-                    survey.lost = level
+                    diff.gone.append(found)
+                    diff.lost = level
                 else:
-                    survey.revised.append((found, None))
+                    diff.revised.append((found, None))
 
     def _path(self, level: int) -> Path:
-        """Where the frame of that level is; the root frame stands outside of the document."""
+        """The path of the frame at that level; the root frame is outside of the document."""
         return tuple(frame.open for frame in self._frames[1:level] if frame.open is not None)
 
     def _so_far(self, level: int) -> Tree:
-        """What is written of the value that the frame of that level, or the leaf, is writing."""
+        """The part of the value at that level that is written."""
         written: Tree = None if self._leaf is None else self._leaf.written
         for frame in reversed(self._frames[level:]):
             written = frame.so_far(written)

@@ -8,7 +8,8 @@ from typing import Any, Final
 from ..errors import InvalidJSON, LimitExceeded, stream_error
 from ..paths import to_pointer
 from ..toolcalls import ToolCall
-from ..wire.fragment import Fragment, to_wire
+from ..wire.fragment import Fragment
+from ..wire.full import to_wire
 from ..wire.parser import Parser
 from .chat import ChatDialect
 from .dialect import Event, Problem, Settings

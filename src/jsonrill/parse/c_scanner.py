@@ -1,4 +1,4 @@
-"""Containers that lie whole in one piece, read by the standard library's C scanner."""
+"""Containers that are complete in one piece, read by the standard library's C scanner."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bounded_decoder(limit: int, parse_float: Callable[[str], Any]) -> JSONDecode
 
 
 def deeper(value: Any, depth: int, brackets: int) -> bool:
-    """Are containers nested deeper than `depth` in this value, which has so many of them?"""
+    """True if the containers of this value, `brackets` of them, nest deeper than `depth`."""
     if brackets <= depth:
         return False
     level = [value]

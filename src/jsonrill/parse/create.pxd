@@ -1,7 +1,7 @@
-# Types for the compiler; the code is in machines.py.
+# Types for the compiler; the code is in create.py.
 from .machine cimport Machine
 from .sink cimport Sink
 
-cpdef Machine machine(
+cpdef Machine create_machine(
     Sink sink, repair=*, many=*, duplicates=*, parse_float=*, limits=*
 )

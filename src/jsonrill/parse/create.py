@@ -1,7 +1,7 @@
-"""Which machine reads a text: the strict one, or the lenient one where repairs are asked for.
+"""Creates the machine for given options: the strict one, or the lenient one with `repair`.
 
-The lenient one is loaded when it is first wanted: its patterns take longer to make than all the
-rest of the package takes to import.
+The lenient one is imported when it is first needed: compiling its patterns takes longer than
+importing the rest of the package.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .machine import Machine
 from .sink import Sink
 
 
-def machine(
+def create_machine(
     sink: Sink,
     repair: Rules = False,
     many: bool = False,

@@ -42,7 +42,7 @@ LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
     "n": ("null", None),
 }
 
-# Section 7. A run of a string that is whole: plain characters and escapes, a high surrogate only
+# Section 7. A complete run of a string: plain characters and escapes, a high surrogate only
 # together with its low one or once what follows shows that it stands alone, as json.loads accepts.
 # Possessive, so that a long run keeps no way back.
 STRING_RUN: Final = re.compile(

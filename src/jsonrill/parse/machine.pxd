@@ -1,7 +1,7 @@
 # Types for the compiler; the code is in machine.py.
 cimport cython
 from .sink cimport Sink
-from .standing cimport Standing
+from .position cimport Position
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
 cdef int SKIPPED, LENIENT, PLAIN, READY, HELD, CUT, CLOSED
@@ -19,7 +19,7 @@ cpdef int code_at(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
 cpdef bint is_cut(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
 cpdef int digit_of(int char) noexcept
 
-cdef class Machine(Standing):
+cdef class Machine(Position):
     cdef bint _bom, _many, _unique
     cdef int _fresh
     cdef Py_ssize_t _bound, _budget, _number_end, _stop

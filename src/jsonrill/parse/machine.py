@@ -1,14 +1,29 @@
-"""Text in, events out: the one state machine that judges JSON. No I/O, no recursion.
+"""Text → events: the state machine that reads JSON. No I/O, no recursion.
 
-Rule 1: nesting and grammar are judged here and nowhere else; a `Sink` trusts what it is told.
-Rule 2: a state is a number, its method consumes what it can and says where it stopped; what it
+The machine keeps a state (what it expects, or is inside of) and a stack of open containers, so it
+can stop after any character and go on with the next piece. The pieces `{"a": [tr` and `ue]}`:
+
+    {      FIRST_KEY       start_object; the frame around it goes onto the stack
+    "a"    KEY, COLON      key "a"
+    :      VALUE
+    [      FIRST_ELEMENT   start_array
+    tr                     not decided yet: kept in `_held`, no event
+    ue     AFTER           read as `tr` + `ue`: scalar True
+    ]      AFTER           end_container; the object's frame comes back from the stack
+    }      END             end_container, complete
+
+A string is different: its text is emitted as it arrives, one `text` event for each piece, and only
+half an escape is held.
+
+Rule 1: nesting and grammar are checked here and nowhere else; a `Sink` trusts its events.
+Rule 2: a state is a number, its method consumes what it can and returns where it stopped; what it
         cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
         characters, which are put before the next piece. So no character is read more than twice.
 Rule 3: what a subclass may answer differently is a method of its own, and not final in the `.pxd`.
         `lenient/` overrides these and nothing else:
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
           a quote in a string, and its text  `_end_string`, `_escaped`, `_take`
-          states that JSON does not have     `_skip`, `_outside`, `_place`, `pending_text`
+          states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
           the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
 
 What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
@@ -21,7 +36,15 @@ from json import JSONDecoder
 from sys import get_int_max_str_digits
 from typing import Any, Final
 
-from ..errors import FAR, USUAL, InvalidJSON, LimitExceeded, Limits, StreamClosed, Truncated
+from ..errors import (
+    DEFAULT_LIMITS,
+    FAR,
+    InvalidJSON,
+    LimitExceeded,
+    Limits,
+    StreamClosed,
+    Truncated,
+)
 from ..options import Duplicates, ParseFloat, check
 from .c_scanner import bounded_decoder, deeper
 from .grammar import (
@@ -41,8 +64,8 @@ from .grammar import (
     ZERO,
     unescape,
 )
+from .position import Position
 from .sink import Repair, Sink
-from .standing import Standing
 from .states import (
     AFTER,
     CLOSED,
@@ -63,8 +86,8 @@ from .states import (
 )
 
 # The usual limits, as numbers of the compiler's.
-_MOST_TEXT, _MOST_STRING = USUAL.text, USUAL.string
-_MOST_NUMBER, _MOST_KEYS = USUAL.number, USUAL.keys
+_MOST_TEXT, _MOST_STRING = DEFAULT_LIMITS.text, DEFAULT_LIMITS.string
+_MOST_NUMBER, _MOST_KEYS = DEFAULT_LIMITS.number, DEFAULT_LIMITS.keys
 
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
@@ -77,8 +100,8 @@ _COMPILED: Final = not __file__.endswith(".py")
 _ENDED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
-class Machine(Standing):
-    """The state machine: text → events, told to the sink before `feed` returns."""
+class Machine(Position):
+    """The state machine: text → events, emitted to the sink before `feed` returns."""
 
     __slots__ = (
         "_bom",
@@ -114,11 +137,12 @@ class Machine(Standing):
     ) -> None:
         if duplicates != "last":
             check(duplicates=duplicates)
+        self._start()
         self._sink = sink
         self._many = many
         self._unique = duplicates == "error"
         self._parse_float = parse_float
-        self._limits = limits if limits is not None else USUAL
+        self._limits = limits if limits is not None else DEFAULT_LIMITS
         if limits is None:
             self._text_limit, self._string_limit = _MOST_TEXT, _MOST_STRING
             self._number_limit, self._keys_limit = _MOST_NUMBER, _MOST_KEYS
@@ -131,54 +155,36 @@ class Machine(Standing):
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
         self._budget = 0
-        self._entry = READY
-        # With many documents: which one this is, what went wrong in earlier ones.
+        # With many documents: the number of this one, and what went wrong in earlier ones.
         self.document = 0
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
         # With leniency: what was repaired.
         self._repairs: list[Repair] | None = None
         # The state in which a document begins.
         self._fresh = VALUE
-        self._state = VALUE
-        # The open container: is it an object, its last key, how many keys or elements it has
-        # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
-        self._object = False
-        self._key = ""
-        self._count = 0
+        # The keys of the open container, when they must be unique.
         self._seen: set[str] | None = None
-        self._frames = []
-        # The token being read: where it began, where its limit is (or that of the whole text, if
-        # it is nearer), its text so far.
-        self._token = 0
+        # The offset at which the token's limit is reached, or that of the text if it is nearer.
         self._stop = 0
-        self._begun = ""
-        self._number_state = START
         self._number_end = -1
-        # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
-        self._held = ""
+        # A cut UTF-8 sequence, which waits for the next piece.
         self._tail = b""
         self._bom = True
-        # The position of the first character that is not yet read, and of the last allowed one.
-        self._offset = 0
+        # The offset of the last allowed character.
         self._bound = self._text_limit
-        # The line and where it began, for all newlines before `_lined`.
-        self._line = 1
-        self._line_start = 0
-        self._line_starts = None
-        self._lined = 0
 
     def tell(self, sink: Sink) -> None:
-        """From the next event on, tell `sink`."""
+        """Emit to `sink` from the next event on."""
         self._sink = sink
 
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
-        """With many documents: what ended some of them early, in order."""
+        """With many documents: the errors that ended some of them early, in order."""
         return [] if self._errors is None else self._errors
 
     @property
     def repairs(self) -> list[Repair]:
-        """With leniency: what was put right, in order."""
+        """With leniency: the repairs, in order."""
         return [] if self._repairs is None else self._repairs
 
     def feed(self, data: str | bytes) -> None:
@@ -214,7 +220,7 @@ class Machine(Standing):
         return self._run(text)
 
     def flush(self) -> None:
-        """The text has ended: finish a root number, or say what is missing."""
+        """End the text: complete a root number, or raise what is missing."""
         if self._entry == CLOSED:
             return
         try:
@@ -235,11 +241,11 @@ class Machine(Standing):
             raise self._error_here(Truncated, self._expected(), "but the text ended")
 
     def _at_bom(self) -> bool:
-        """Has nothing come yet but perhaps the beginning of a byte order mark?"""
+        """True if nothing has been read but perhaps the beginning of a byte order mark."""
         return self._bom and not self._offset and not self._held
 
     def _outside(self) -> bool:
-        """Does the text stand before, after or between documents?"""
+        """True if the text is before, after or between documents."""
         return self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
 
     def _feed_other(self, data: Any) -> None:
@@ -426,7 +432,7 @@ class Machine(Standing):
         return found.end()
 
     def _closes(self, char: str, state: int) -> bool:
-        """May this bracket end the open container now?"""
+        """True if this bracket may close the open container now."""
         if state == AFTER:
             return char == "}" if self._object else char == "]"
         return char == "}" and state == FIRST_KEY
@@ -470,7 +476,7 @@ class Machine(Standing):
         return pos + 1
 
     def _ended(self, pos: int) -> None:
-        """A value has ended; was it the root?"""
+        """Go to the state after a value; emit `complete` if it was the root."""
         if self._frames:
             self._state = AFTER
         else:
@@ -622,7 +628,7 @@ class Machine(Standing):
             self._add(run)
 
     def _add(self, run: str) -> None:
-        """Add to the key or number that is being read, in place as in `Tree.text`."""
+        """Add to the key or number that is being read, in place as in `ValueBuilder.text`."""
         begun = self._begun
         self._begun = ""
         begun += run
@@ -744,7 +750,7 @@ class Machine(Standing):
         raise self._error(InvalidJSON, repr(word), got, text, pos + wrong)
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
-        """Every character that cannot stand where it does comes here."""
+        """Handle a character that cannot stand here: raise, or begin the next of many documents."""
         if self._many and not self._frames:
             if text[pos] == SEPARATOR and self._state in (VALUE, END) and not expected:
                 return pos + 1
@@ -756,7 +762,7 @@ class Machine(Standing):
 
 
 def plain_end(text: str, pos: int) -> int:
-    """Where plain text ends: at a quote, an escape, a control character or the end of the piece."""
+    """The index at which plain text ends: a quote, an escape, a control character or the end."""
     end = len(text)
     while pos < end:
         char = text[pos]
@@ -767,7 +773,7 @@ def plain_end(text: str, pos: int) -> int:
 
 
 def code_at(text: str, pos: int, end: int) -> int:
-    """What the \\u0000 at `pos` stands for; -1 if it is none, cut off, or half of a pair."""
+    """The code point of the \\u0000 at `pos`; -1 if it is none, cut off, or half of a pair."""
     if end - pos < WHOLE_ESCAPE or text[pos] != "\\" or text[pos + 1] != "u":
         return -1
     code = 0
@@ -780,7 +786,7 @@ def code_at(text: str, pos: int, end: int) -> int:
 
 
 def is_cut(text: str, pos: int, end: int) -> bool:
-    """Is what stands from here to `end` the beginning of an escape, and not more?"""
+    """True if the text from `pos` to `end` is the beginning of an escape and no more."""
     if end - pos >= WHOLE_ESCAPE or text[pos] != "\\":
         return False
     if end - pos > 1 and text[pos + 1] != "u":

@@ -1,4 +1,5 @@
 # Types for the compiler; the code is in sink.py.
+cimport cython
 from ..paths cimport Place
 
 cdef class Sink:
@@ -24,3 +25,12 @@ cdef class PlacedSink(Sink):
     cpdef _enter(self, Place place, step, inside=*)
     cpdef _leave(self)
     cpdef _reset(self, inside=*)
+
+cdef class TextBuffer:
+    cdef list _new
+    cdef str _text
+    cpdef add(self, str run)
+    @cython.locals(text=str)
+    cpdef str text(self)
+    @cython.locals(text=str)
+    cpdef str take(self)

@@ -1,14 +1,16 @@
-"""What the machine tells: events to a `Sink`, and the repairs that leniency made."""
+"""The events that the machine emits, and what the sinks that receive them share."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..paths import Place
 
+MANY_PARTS: Final = 512
+
 
 class Repair(NamedTuple):
-    """What lenient parsing put right: which rule, and the character at which it was noticed."""
+    """One repair of lenient parsing: its rule and the character at which it was noticed."""
 
     rule: str
     offset: int
@@ -18,7 +20,7 @@ class Repair(NamedTuple):
 
 
 class Sink:
-    """What the machine tells. Each call is an event that has happened; offsets are of tokens."""
+    """Receives the events of the machine. An offset is that of the token's first character."""
 
     __slots__ = ()
 
@@ -34,7 +36,7 @@ class Sink:
     def next_document(self) -> None: ...
 
     def takes_values(self) -> bool:
-        """May a whole container be handed over by `scalar`, instead of event by event?"""
+        """True if `scalar` may pass a complete container, instead of an event for each part."""
         return False
 
 
@@ -58,7 +60,7 @@ class PlacedSink(Sink):
 
     @property
     def depth(self) -> int:
-        """How many containers are open."""
+        """The number of open containers."""
         return len(self._frames)
 
     def _here(self) -> Place | None:
@@ -75,7 +77,7 @@ class PlacedSink(Sink):
         return Place(self._container, step)
 
     def _pass(self) -> None:
-        """The value that comes next begins now, and its place is known."""
+        """Go past the value that begins now; its place is known."""
         if type(self._step) is int:
             self._step += 1
 
@@ -88,6 +90,42 @@ class PlacedSink(Sink):
         self._container, self._step, self._inside = self._frames.pop()
 
     def _reset(self, inside: Any = None) -> None:
-        """Be before the root again."""
+        """Start over, before the root."""
         self._container, self._step, self._inside = None, "", inside
         self._frames.clear()
+
+
+class TextBuffer:
+    """Text that arrives in pieces and is joined when it is read, or when there are many.
+
+    Tiny strings are mostly overhead: so it takes about as much memory as the text itself.
+    """
+
+    __slots__ = ("_new", "_text")
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._new: list[str] = []
+
+    def add(self, run: str) -> None:
+        new = self._new
+        new.append(run)
+        if len(new) == MANY_PARTS:
+            self.text()
+
+    def text(self) -> str:
+        if self._new:
+            # With no other owner the old text is extended in place: looking after each of many
+            # pieces stays linear.
+            text = self._text
+            self._text = ""
+            text += "".join(self._new)
+            self._text = text
+            self._new.clear()
+        return self._text
+
+    def take(self) -> str:
+        """The text, which is then dropped."""
+        text = self.text()
+        self._text = ""
+        return text

@@ -1,4 +1,4 @@
-"""The states of the machine: what it stands before, or in. Numbers, and compiled to such."""
+"""The states of the machine: what it expects or is inside of, as numbers for the compiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRING: Final = 7  # in a string value
 KEY: Final = 8  # in a key
 DIGITS: Final = 9  # in a number
 SKIPPED: Final = 10  # after an error in one of many documents: anything up to a newline
-LENIENT: Final = 11  # this and all above: states of `repair.py`
+LENIENT: Final = 11  # this and all above: states of `lenient/`
 BEFORE: Final = LENIENT  # where the value may begin
 PROSE: Final = LENIENT + 1  # in text before it
 THOUGHTS: Final = LENIENT + 2  # in <think>, where nothing is looked for

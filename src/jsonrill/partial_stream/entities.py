@@ -1,4 +1,4 @@
-"""Which parts of a document are entities: what `entity=` declares, and who finds them.
+"""The entities of a document: what `entity=` declares, and the sink that finds them.
 
 `Entities` reads the declaration once. `Finder` is the machine's sink for all text outside
 entities: it follows the patterns down the document and hands over at each entity's first event.
@@ -7,10 +7,11 @@ entities: it follows the patterns down the document and hands over at each entit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..parse.sink import PlacedSink, Sink
-from ..paths import ANY_INDEX, Pattern, Place, Wildcard, parse_pattern
+from ..paths import ANY_INDEX, Pattern, Place, fits, parse_pattern
 
 if TYPE_CHECKING:
     from ..schema import Check, Schema
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _SYNTAX: Final = frozenset('.[]*"')
 
 
+@dataclass(slots=True, eq=False)
 class Declared:
     """One kind of entity: its name (None if it has none) and where in a document it may be.
 
@@ -26,13 +28,10 @@ class Declared:
     that is an array, its elements; with `root_array`, also the elements of a root array.
     """
 
-    __slots__ = ("name", "pattern", "root_array", "text")
-
-    def __init__(self, name: str | None, pattern: Pattern, text: str) -> None:
-        self.name = name
-        self.pattern = pattern
-        self.text = text
-        self.root_array = False
+    name: str | None
+    pattern: Pattern
+    text: str
+    root_array: bool = False
 
 
 class Entities:
@@ -55,7 +54,7 @@ class Entities:
 
     @property
     def is_default(self) -> bool:
-        """Was nothing declared, so that a root array's elements or the root are meant?"""
+        """True if nothing was declared: the entities are a root array's elements, or the root."""
         return self.declared[0].name is None and self.declared[0].pattern == ()
 
 
@@ -90,14 +89,8 @@ def _one(text: Any, name: Any = None) -> Declared:
 
 
 def _overlap(one: Pattern, other: Pattern) -> bool:
-    """Can a path of one be a path of the other, or lead to it?"""
-    return all(_fits(a, b) or _fits(b, a) for a, b in zip(one, other, strict=False))
-
-
-def _fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
-    if isinstance(want, Wildcard):
-        return (step.kind if isinstance(step, Wildcard) else type(step)) is want.kind
-    return type(want) is type(step) and want == step
+    """True if a path of one pattern can be a path of the other, or lead to it."""
+    return all(fits(a, b) or fits(b, a) for a, b in zip(one, other, strict=False))
 
 
 # Patterns that fit the path to a container, each with the number of steps that are used up.
@@ -193,7 +186,7 @@ class Finder(PlacedSink):
         self._next_document()
 
     def reset(self) -> None:
-        """Stand before a document again."""
+        """Start over, before a document."""
         self._reset(self._start)
         self._skipped = 0
         self._begun = False
@@ -215,7 +208,7 @@ class Finder(PlacedSink):
         return self._found(declared, place)
 
     def _alive(self, place: Place | None) -> Alive:
-        """What the value at a place in the open container may be."""
+        """The patterns that a value at this place of the open container may still fit."""
         alive, each = self._inside
         if place is None:
             return alive
@@ -224,7 +217,7 @@ class Finder(PlacedSink):
         return tuple(
             (declared, used + 1)
             for declared, used in alive
-            if used < len(declared.pattern) and _fits(declared.pattern[used], place.key)
+            if used < len(declared.pattern) and fits(declared.pattern[used], place.key)
         )
 
     def _entity(self, alive: Alive) -> Declared | None:
@@ -235,7 +228,7 @@ class Finder(PlacedSink):
         return None
 
     def _is_element(self, declared: Declared) -> bool:
-        """Is an array here an entity itself, rather than the list of them?"""
+        """True if an array here is an entity itself rather than a list of them."""
         return self._inside[1] is not None or declared.pattern[-1:] == (ANY_INDEX,)
 
     def _open(
@@ -247,22 +240,13 @@ class Finder(PlacedSink):
             self._skipped = 1
 
 
+@dataclass(slots=True, eq=False)
 class Entity:
-    """One entity of a document: which one it is, and who judges it."""
+    """One entity of a document: where it is, its schema, and the check of its value."""
 
-    __slots__ = ("check", "document", "index", "name", "place", "schema")
-
-    def __init__(
-        self,
-        index: int | None,
-        name: str | None,
-        place: Place | None = None,
-        document: int = 0,
-        schema: Schema | None = None,
-    ) -> None:
-        self.index = index
-        self.name = name
-        self.place = place
-        self.document = document
-        self.schema = schema
-        self.check: Check | None = None
+    index: int | None
+    name: str | None
+    place: Place | None = None
+    document: int = 0
+    schema: Schema | None = None
+    check: Check | None = None

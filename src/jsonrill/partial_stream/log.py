@@ -1,8 +1,20 @@
-"""One entity's events, written down in order. What they amount to is for `replay.py` to say.
+"""The log of one entity: its events in order, from which updates are built when they are read.
 
-Two logs and what needs none: `Log` has strings from their quote, in pieces as they come,
-`FinishedLog` has them when they are whole, `Whole` keeps only the value. Each calls `ended` when
-the value that it writes down is whole, and `given_up` when the rest of it will never come.
+An update is a position in the log, so making one costs the same however large the entity is; its
+data is replayed from the entries before the position, its delta from those since the update before
+(`replay.py`). The text `{"t":"He` + `llo","n":1` gives these entries, with two updates:
+
+    (OBJECT, place of the root, {})
+    (STRING, place of t, "")
+    "He"                         ← first update: data {"t": "He"}, delta [add "" {"t": "He"}]
+    "llo"
+    (END_STRING, …)
+    (SHOWN, place of n, 1)       ← second: delta [append /t "llo", add /n 1]
+
+A number may still grow, so the 1 is SHOWN: provisional, replaced by the next entry. `Log` has
+strings from their quote, in pieces as they arrive; `FinishedLog` has them when they are complete;
+`Whole` keeps only the value and has no log. Each calls `ended` when its value is complete, and
+`given_up` when the rest of it will never come.
 """
 
 from __future__ import annotations
@@ -10,10 +22,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..build.rebuilder import Tree
-from ..parse.sink import PlacedSink
+from ..build.builder import ValueBuilder
+from ..parse.sink import PlacedSink, TextBuffer
 from ..paths import Path, Place, path_of
-from ..wire.fragment import TextBuffer
 from .delta import difference
 from .replay import (
     ARRAY,
@@ -39,8 +50,8 @@ _END: Final[Entry] = (END, ROOT, None)
 _END_STRING: Final[Entry] = (END_STRING, ROOT, None)
 
 
-class Whole(Tree):
-    """An entity nobody looks at before it is whole: its value, and no log."""
+class Whole(ValueBuilder):
+    """An entity that is read only when it is complete: its value, and no log."""
 
     __slots__ = ("_ended", "_given_up")
 
@@ -68,7 +79,7 @@ class Whole(Tree):
         self._given_up()
 
     def known(self) -> tuple[Any, Path | None]:
-        """What is there, and which part of it still grows."""
+        """The value so far, and the path of what still grows."""
         return self.value, self.open_path
 
 
@@ -164,61 +175,50 @@ class Log(PlacedSink):
         return path_of(self._here())[1:]
 
     def known(self) -> tuple[Any, Path | None]:
-        """What is certain, and which part of it still grows; the end of the log."""
+        """The value without what is provisional, and the path of what still grows."""
         at = len(self.entries)
         while at and type(self.entries[at - 1]) is tuple and self.entries[at - 1][0] == SHOWN:
             at -= 1
-        return self.value(at), self.open_path(at)
+        return self.at(at).value, self.at(at).open_path
 
     def mark(self) -> None:
-        """An update was made of what is there."""
+        """Remember this position as that of the last update."""
         self.sent = len(self.entries)
         self.sent_string = self.string
         self.changed = self.doubtful = False
 
     def news(self) -> bool:
-        """Is the value another one than in the last update, although a key came twice?
+        """True if the value differs from that of the last update, although a key came twice.
 
         Comparing costs as much as the open containers are wide. Where a text makes that happen
         too often, it is not worth it: what is sent again then does no harm.
         """
         if not self.changed or self.sent == 0:
             return self.changed
-        self._spent += self._tree_at(self.sent).width
+        self._spent += self.at(self.sent).width
         if self._spent <= _PATIENCE * len(self.entries) and self._is_as_sent():
             self.mark()
         return self.changed
 
     def _is_as_sent(self) -> bool:
-        old = self.value(self.sent)
+        old = self.at(self.sent).value
         try:
-            return same(old, self.live(len(self.entries)))
+            return same(old, self.at(len(self.entries)).live)
         except RecursionError:
             return False
 
-    def value(self, at: int) -> Any:
-        """The entity as it was at a position, safe to keep."""
-        return self._tree_at(at).value
-
-    def live(self, at: int) -> Any:
-        """The same for a look now, without any copy."""
-        return self._tree_at(at).live
-
-    def open_path(self, at: int) -> Path | None:
-        """The path within the entity of what still grew at a position."""
-        return self._tree_at(at).open_path
-
     def delta(self, since: int, string: Place | None, at: int) -> Delta:
-        """What was new at `at`, seen from `since`, when `string` was the open string."""
+        """The changes from position `since`, when `string` was the open string, to `at`."""
         if since == 0:
-            return [change("add", ROOT, self.value(at))]
+            return [change("add", ROOT, self.at(at).value)]
         if since <= self._taken_back < at:
-            return difference(self.value(since), self.value(at))
+            return difference(self.at(since).value, self.at(at).value)
         last = self.entries[since - 1]
         shown = last if type(last) is tuple and last[0] == SHOWN else None
         return changes_of(self.entries[since:at], string, shown)
 
-    def _tree_at(self, at: int) -> Reading:
+    def at(self, at: int) -> Reading:
+        """The entity as it was at a position of the log."""
         tree = self._tree
         if tree is None or at < self._read:
             tree = self._tree = Reading()
@@ -249,7 +249,7 @@ class Log(PlacedSink):
 
 
 class FinishedLog(Log):
-    """One entity's changes in PROGRESSIVE: a string is there when it is whole."""
+    """One entity's changes in PROGRESSIVE: a string is there when it is complete."""
 
     __slots__ = ("_text",)
 

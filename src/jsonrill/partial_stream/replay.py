@@ -1,4 +1,4 @@
-"""Entries of a log → the value that they amount to, or the delta that tells of them.
+"""Entries of a log → the value that they build, or the delta that describes them.
 
 An entry is a bare string, which is new text of the open string, or `(code, place, value)`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..build.rebuilder import Tree
+from ..build.builder import ValueBuilder
 from ..paths import Path, Place, to_pointer
 
 Delta = list[dict[str, Any]]
@@ -18,7 +18,7 @@ OBJECT: Final = 0
 ARRAY: Final = 1
 STRING: Final = 2
 SCALAR: Final = 3
-SHOWN: Final = 4  # not certain yet: a number that grows, a literal guessed, a zero value
+SHOWN: Final = 4  # provisional: a number that grows, a literal guessed, a zero value
 END: Final = 5
 END_STRING: Final = 6
 
@@ -29,7 +29,7 @@ _DEEPER: Final = (1, 1, 1, 0, 0, -1, -1)
 ROOT: Final = Place(None, "")
 
 
-class Reading(Tree):
+class Reading(ValueBuilder):
     """The state of an entity somewhere in its log."""
 
     __slots__ = ("_shown", "_under")
@@ -113,7 +113,7 @@ def changes_of(entries: list[Any], string: Place | None, shown: Any) -> Delta:
 
 
 def _goes_on(shown: Any, value: Any) -> bool:
-    """Does a value that begins need no word, because what is shown is what it begins with?"""
+    """True if the value starts out equal to the provisional one, so no operation is needed."""
     return type(shown) is type(value) and same(shown, value)
 
 
@@ -147,5 +147,5 @@ def change(op: str, place: Place, value: Any) -> dict[str, Any]:
 
 
 def same(old: Any, new: Any) -> bool:
-    """Is it the same JSON value? (`1` and `1.0` are, `1` and `true` are not.)"""
+    """True if both are the same JSON value: `1` and `1.0` are, `1` and `true` are not."""
     return bool(old == new) and (type(old) is bool) == (type(new) is bool)

@@ -1,4 +1,4 @@
-"""Which schema an entity must keep to."""
+"""The schema of each entity, from `schema=` or `document_schema=`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ SchemaOf = Callable[[Declared, Place | None], "Schema | None"]
 
 
 def schemas(schema: Any, document_schema: Any, entities: Entities) -> SchemaOf | None:
-    """Which schema judges an entity: that of its name, the one, or its part of the document's."""
+    """A function that returns the schema of an entity; None if there are no schemas.
+
+    It is the schema of the entity's name, the only one, or its part of the document's.
+    """
     if schema is None and document_schema is None:
         return None
     if schema is not None and document_schema is not None:
@@ -34,7 +37,7 @@ def schemas(schema: Any, document_schema: Any, entities: Entities) -> SchemaOf |
 
 
 def _is_by_name(schema: Any, entities: Entities) -> bool:
-    """Is this a schema for each name, rather than one JSON Schema?"""
+    """True if this is a schema for each name rather than one JSON Schema."""
     return (
         isinstance(schema, Mapping)
         and bool(schema)

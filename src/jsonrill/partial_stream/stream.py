@@ -1,8 +1,8 @@
-"""Text in, updates out.
+"""Text → updates: `PartialStream`.
 
-The machine tells whoever is concerned with what is being read: the finder of `entities.py`
-outside entities; inside one the log that writes it down, behind the `Check` of its schema if there
-is one. Bad data never raises here: an error is an update like any other.
+The machine emits to the sink of what is being read: outside entities the finder of `entities.py`,
+inside one its log, behind the `Check` of its schema if there is one. Bad data never raises here: an
+error is an update like any other.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any, Final
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
 from ..options import TABLE, Duplicates, Mode, Models, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
-from ..parse.create import machine
+from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import Path, Place, lookup
+from ..paths import ABSENT, Path, Place, lookup
 from .entities import Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
-from .update import ABSENT, UNREAD, Status, Update
+from .update import UNREAD, Status, Update
 
 # What a strict machine takes for the beginning of a number or literal.
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
@@ -67,7 +67,7 @@ class PartialStream:
         self._model = UNREAD if models == "partial" else None
         self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
-        # A number that is cut off is dropped by that repair, so it is not shown before it is whole.
+        # A number that is cut off is dropped by that repair, so it is shown when it is complete.
         self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals
         self._zeros = self._realtime and zero_values
@@ -76,7 +76,7 @@ class PartialStream:
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
         whole = self._schema_of is None
         self._finder = Finder(entities, self._begin, self._next_document, whole)
-        self._machine = machine(
+        self._machine = create_machine(
             self._finder,
             repair=rules,
             many=many,
@@ -141,10 +141,10 @@ class PartialStream:
             return self._out + [self._batch(name) for name in self._counts]
         return self._out + self._kept
 
-    # What the finder, the recorders and the judge tell while the machine runs.
+    # Called by the finder, the recorders and the check while the machine runs.
 
     def _begin(self, declared: Declared, place: Place | None) -> Sink:
-        """An entity begins: who is told of it from here on?"""
+        """Begin an entity; returns the sink for its events."""
         index = self._counts[declared.name]
         self._counts[declared.name] = index + 1
         schema = None if self._schema_of is None else self._schema_of(declared, place)
@@ -166,7 +166,7 @@ class PartialStream:
         return sink
 
     def _end(self) -> None:
-        """The entity is whole; has the real validator anything against it?"""
+        """Complete the entity, unless the validator refuses it."""
         entity, recorder = self._entity, self._recorder
         assert entity is not None and recorder is not None
         violation = None if entity.check is None else entity.check.close(recorder.known()[0])
@@ -178,7 +178,7 @@ class PartialStream:
             self._leave()
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
-        """The entity breaks its schema: that is its last update, the rest of it is skipped."""
+        """End the entity with the ERROR of its violation; skip the rest of it."""
         check = self._entity.check if self._entity is not None else None
         assert check is not None
         update = self._error(drop)
@@ -204,7 +204,7 @@ class PartialStream:
         self._machine.tell(self._finder)
 
     def _next_document(self) -> None:
-        """One of many documents is over, by its end or by an error."""
+        """Leave a document, one of many, that has ended or failed."""
         self._lost()
         self._leave()
         self._finder.reset()
@@ -212,7 +212,7 @@ class PartialStream:
         self._repairs = len(self._machine.repairs)
         self._kept_before = len(self._kept)
 
-    # What is no event: a value that is only beginning, and the end by an error.
+    # Without an event of the machine: a value that is beginning, and the end by an error.
 
     def _look(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
@@ -224,11 +224,11 @@ class PartialStream:
             return
         if self._entity is None and not self._lenient:
             self._finder.begin()
-        self._judge_pending(text)
+        self._check_pending(text)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 
-    def _judge_pending(self, text: str) -> None:
+    def _check_pending(self, text: str) -> None:
         check = self._entity.check if self._entity is not None else None
         if check is not None:
             path, offset = self._machine.pending_path, self._machine.pending_offset
@@ -254,7 +254,7 @@ class PartialStream:
                 log.show(zero.copy() if isinstance(zero, (dict, list)) else zero)
 
     def _failed(self, error: InvalidJSON | LimitExceeded) -> list[Update]:
-        """The stream ends here, and so does the entity that is open."""
+        """End the stream, and the open entity, with an error."""
         self.ended = True
         self._fail(error)
         self._find_violations()
@@ -262,14 +262,14 @@ class PartialStream:
         return self._out
 
     def _lost(self) -> None:
-        """Was one of many documents given up?"""
+        """Emit the error of a document that was given up, one of many."""
         if len(self._machine.errors) > self._errors:
             self._errors += 1
             self._fail(self._machine.errors[-1])
 
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
-        """The document ends by an error; what it has finished is not lost."""
-        self._judge_begun(error)
+        """End the document with an error; what is complete in it is emitted."""
+        self._check_begun(error)
         update = self._error()
         update.error = stream_error(error)
         finished = self._kept[self._kept_before :]
@@ -280,7 +280,7 @@ class PartialStream:
             self._out += finished
         self._out.append(update)
 
-    def _judge_begun(self, error: InvalidJSON | LimitExceeded) -> None:
+    def _check_begun(self, error: InvalidJSON | LimitExceeded) -> None:
         """A number or literal that had begun counts, however the text was cut before it."""
         text = self._machine.pending_text
         if not text and isinstance(error, LimitExceeded) and error.limit == "number":
@@ -289,7 +289,7 @@ class PartialStream:
             return
         if self._entity is None:
             self._finder.begin()
-        self._judge_pending(text)
+        self._check_pending(text)
 
     # Updates.
 
@@ -344,7 +344,7 @@ class PartialStream:
         return update
 
     def _by_name(self, finished: list[Update]) -> Any:
-        """What an ERROR in BATCH must not lose: a list, or one for each of several names."""
+        """The data of complete entities, for an ERROR in BATCH: a list, or one for each name."""
         lists: dict[str | None, list[Any]] = {name: [] for name in self._counts}
         for update in finished:
             lists[update.entity].append(update.data)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from ..jsontext import dumps
 from ..parse.sink import Repair
-from ..paths import Path, Place, from_text, lookup, path_of, place_of, to_text
+from ..paths import ABSENT, Path, Place, format_path, is_complete, path_of, place_of
 from .delta import difference
 from .entities import Entity
 from .log import Log
@@ -18,14 +18,13 @@ from .replay import Delta
 
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 
-# What an update's data and delta are before they are read, and what they are when it has none.
+# Marks data and deltas that are built when they are first read.
 UNREAD: Final[Any] = object()
-ABSENT: Final[Any] = object()
 _NO_REPAIRS: Final[tuple[list[Repair], int, int]] = ([], 0, 0)
 
 
 class Update:
-    """How far one entity has come. Treat it as read-only; its data is safe to keep.
+    """The state of one entity. Treat it as read-only; its data is safe to keep.
 
     `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
     `data` what is known, `entity` the declared name, `delta` what is new since the update before,
@@ -87,17 +86,17 @@ class Update:
 
     @property
     def path(self) -> Path:
-        """Where in the document the entity is."""
+        """The path of the entity in its document."""
         return path_of(self._entity.place)
 
     @property
     def document(self) -> int:
-        """In which document of the stream the entity is, from 0."""
+        """The number of the entity's document in the stream, from 0."""
         return self._entity.document
 
     @property
     def repairs(self) -> list[Repair]:
-        """What had to be repaired to read the document this far."""
+        """The repairs that were needed to read the document this far."""
         repairs, start, end = self._repairs
         return repairs[start:end]
 
@@ -125,17 +124,14 @@ class Update:
     def open_path(self) -> Path | None:
         """The path, within the data, of the value that still grows; None if nothing does."""
         if self.status == "PARTIAL" and self._log is not None:
-            return self._log.open_path(self._at)
+            return self._log.at(self._at).open_path
         return self._open
 
     def is_complete(self, path: Path | str) -> bool:
-        """Is there a value at this path, within the data, and is it whole?"""
-        path = from_text(path) if isinstance(path, str) else tuple(path)
-        growing = self.open_path
-        if growing is not None and growing[: len(path)] == path:
-            return False
+        """True if there is a value at this path, within the data, and it is complete."""
         log = None if self.status == "ERROR" else self._log
-        return lookup(self.data if log is None else log.live(self._at), path)[0]
+        value = self.data if log is None else log.at(self._at).live
+        return is_complete(value, path, self.open_path)
 
     def to_dict(self, *also: str) -> dict[str, Any]:
         """The update as JSON wants it. Further attributes (`path`, `open_path`, `document`,
@@ -176,9 +172,9 @@ class Update:
 
     def _further(self, name: str) -> Any:
         if name == "path":
-            return to_text(self.path)
+            return format_path(self.path)
         if name == "open_path":
-            return None if self.open_path is None else to_text(self.open_path)
+            return None if self.open_path is None else format_path(self.open_path)
         if name == "document":
             return self.document
         if name == "repairs":
@@ -186,16 +182,16 @@ class Update:
         raise ValueError(f"an update has no {name!r} to send")
 
     def _value(self) -> Any:
-        return self._data if self._log is None else self._log.value(self._at)
+        return self._data if self._log is None else self._log.at(self._at).value
 
     def _change(self) -> Delta:
-        """What is new: told by the log, or found out where an error took something back."""
+        """The changes since the update before; compared, if an error removed something."""
         log = self._log
         if log is not None and self.status != "ERROR":
             return log.delta(self._since, self._string, self._at)
         data = self.data
         if log is not None and self._since > 0:
-            return difference(log.value(self._since), data)
+            return difference(log.at(self._since).value, data)
         if data is None and self.status == "ERROR":
             return []
         return [{"op": "add", "path": "", "value": data}]

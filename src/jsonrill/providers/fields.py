@@ -6,10 +6,9 @@ A field of another type counts as absent, so that an odd event never raises.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-# Marks that a provider said nothing, where None could be a value.
-ABSENT: Final[Any] = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
+from ..paths import ABSENT as ABSENT
 
 
 def as_id(value: Any) -> str | None:

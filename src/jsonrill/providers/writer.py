@@ -18,7 +18,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # not in type
 from typing import Any, Final
 
 from ..jsontext import dumps, quoted
-from ..paths import Path, to_text
+from ..paths import Path, format_path
 from .fields import ABSENT
 from .statements import Part
 
@@ -124,14 +124,14 @@ class Writer:
     def _check(self, path: Path, common: int) -> None:
         """`ValueError` if no value can be appended at `path`. Changes nothing."""
         if self._started and (not path or not self._open):
-            raise ValueError(f"{to_text(path)} has already been written")
+            raise ValueError(f"{format_path(path)} has already been written")
         parent = self._open[common] if self._started else None
         for step in path[common:]:
             fits = parent is None or isinstance(step, str) == parent.is_object
             if not fits or (isinstance(step, int) and step > (parent.length if parent else 0)):
-                raise ValueError(f"{to_text(path)} does not follow what has been written")
+                raise ValueError(f"{format_path(path)} does not follow what has been written")
             if parent is not None and parent.has(step):
-                raise ValueError(f"{to_text(path)} has already been written")
+                raise ValueError(f"{format_path(path)} has already been written")
             parent = None
 
     def _member(self, step: str | int) -> str:

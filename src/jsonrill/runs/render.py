@@ -19,7 +19,9 @@ from ..jsontext import dumps
 from ..partial_stream import PartialStream
 from ..sources import AnswerText
 from ..toolcalls import ToolCallEvents, ToolCalls
-from ..wire.fragment import CompactEncoder, Fragment, to_wire
+from ..wire.compact import CompactEncoder
+from ..wire.fragment import Fragment
+from ..wire.full import to_wire
 from ..wire.parser import Parser
 from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, Record

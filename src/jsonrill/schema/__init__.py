@@ -1,7 +1,7 @@
 """A schema that is violated at the earliest character that proves it.
 
-`Schema` is compiled once, from a pydantic type or a JSON Schema; `Check` judges one value while its
-events arrive, and at the end lets the real validator (pydantic, jsonschema-rs) decide. Never a
+`Schema` is compiled once, from a pydantic type or a JSON Schema; `Check` validates one value while
+its events arrive, and at the end asks the real validator (pydantic, jsonschema-rs). Never a
 false alarm: what is not certain waits for the end. This file is the way in; `nodes` is what a
 schema says, `jsonschema` and `coreschema` read one, `walk` walks it.
 """
@@ -69,7 +69,7 @@ class Schema:
         then: Sink | None = None,
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> Check:
-        """A fresh judge for one value, which will be at this place of its document."""
+        """A new check for one value, which will be at this place of its document."""
         return Check(self, place_of(at) if isinstance(at, tuple) else at, then, violated)
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
@@ -80,7 +80,7 @@ class Schema:
         return zero(natural(node)) if node is not None else (False, None)
 
     def _part(self, node: Node | None) -> Schema | None:
-        if node is None or node.whole is None or not node.whole.is_usable():
+        if node is None or node.full_validator is None or not node.full_validator.is_usable():
             return None
         part = Schema.__new__(Schema)
         part._node, part._is_pydantic = node, self._is_pydantic
@@ -88,7 +88,7 @@ class Schema:
 
 
 class Check(Walk):
-    """The judge of one value: a sink of its events; close it with the whole value.
+    """The check of one value: a sink of its events; close it with the complete value.
 
     Or feed it fragments: each call returns the first violation, or None. After one, nothing more
     is fed.
@@ -115,7 +115,7 @@ class Check(Walk):
         return self.violation
 
     def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
-        """What `Parser.pending` says after a feed, with `Parser.pending_offset`.
+        """The violation of a number or literal that has begun: `Parser.pending` after a feed.
 
         Without the offset there is no verdict before the number or literal has ended: a violation
         must name the same place however the text was cut.
@@ -123,14 +123,14 @@ class Check(Walk):
         return None if offset is None else super().pending(path, text, offset)
 
     def close(self, value: Any) -> InvalidSchema | None:
-        """The value is whole: the real validator decides."""
-        judge = self._schema._node.whole
-        assert judge is not None
+        """The violation of the complete value, as the real validator says."""
+        validator = self._schema._node.full_validator
+        assert validator is not None
         refusal: Refusal | None
         if self.deepest > DEEPEST:
             refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
         else:
-            refusal, self.model = judge.final(value)
+            refusal, self.model = validator.final(value)
         if refusal is None:
             return None
         path = path_of(self._root) + refusal.path
@@ -139,7 +139,7 @@ class Check(Walk):
     def partial_model(self, value: Any) -> Any | None:
         """An instance with what is known so far, its other fields missing; None if there is none.
 
-        Nothing is validated: a date that is not whole is the text that has come.
+        Nothing is validated: a date that is not complete is the text so far.
         """
         if not self._schema._is_pydantic:
             return None

@@ -30,7 +30,7 @@ class Branch:
 
     @property
     def gone(self) -> bool:
-        """Has it ended, or one around it?"""
+        """True if this branch or one around it has ended."""
         branch: Branch | None = self
         while branch is not None:
             if branch.ended:
@@ -62,7 +62,7 @@ def alive(obligations: list[Obligation]) -> list[Obligation]:
 
 
 def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Refused]:
-    """What is asked of a value of this kind once it has begun, and who refuses one."""
+    """The obligations of a value of this kind that has begun, and the refusals of one."""
     active: list[Obligation] = []
     refused: Refused = []
     if len(expected) == 1 and expected[0][1] is None:
@@ -94,7 +94,9 @@ def _is_branched(obligation: Obligation) -> bool:
 
 
 def refuse(refused: Refused) -> Refusal | None:
-    """Refusals that are certain at one character, in order. If one refuses the whole value, it.
+    """End the branches that these refusals, all certain at one character, refuse.
+
+    Returns the refusal of the value itself, if one outside of all choices is among them.
 
     Of a choice that has one branch left after that, this branch alone says from now on why not.
     """
@@ -125,7 +127,7 @@ def _end(branch: Branch | None, refusal: Refusal, narrowed: list[OpenChoice]) ->
 
 
 def _last(rule: str | None, refusal: Refusal) -> Refusal:
-    """Why a choice is refused, when its last branch is."""
+    """The refusal of a choice whose last branch is refused."""
     if rule is None:
         return refusal
     return Refusal(rule, f"no alternative is left, the last one: {refusal.text}", refusal.path)

@@ -1,25 +1,24 @@
 """What is known of a value → instances of a pydantic type's classes, unvalidated.
 
-Fields that have not come are missing, or have their default; texts that are not whole are texts.
+Fields that have not come are missing, or have their default; texts that are not complete are texts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from .nodes import Node, Refusal, kind_of, may_be
 
 
+@dataclass(slots=True, eq=False)
 class Made:
-    """A class whose instances stand for a value; a root model has its value in `root`."""
+    """Makes instances of a class from values; those of a root model have the value in `root`."""
 
-    __slots__ = ("cls", "inner", "root")
-
-    def __init__(self, cls: Any, inner: Node, root: bool) -> None:
-        self.cls = cls
-        self.inner = inner
-        self.root = root
+    cls: Any
+    inner: Node
+    root: bool
 
     def instance(self, value: Any) -> Any:
         if self.root:
@@ -43,14 +42,12 @@ class Made:
         return made
 
 
+@dataclass(slots=True, eq=False)
 class Tagged:
-    """A key whose value tells which node it is."""
+    """Makes instances of a tagged union: the value of `key` says of which alternative."""
 
-    __slots__ = ("key", "nodes")
-
-    def __init__(self, key: str, nodes: dict[Any, Node]) -> None:
-        self.key = key
-        self.nodes = nodes
+    key: str
+    nodes: dict[Any, Node]
 
     def instance(self, value: Any) -> Any:
         tag = value.get(self.key) if isinstance(value, dict) else None
@@ -59,7 +56,7 @@ class Tagged:
 
 
 def construct(node: Node, value: Any) -> Any:
-    """What is known of a value, as instances of its classes; what is not known is missing."""
+    """The value so far as instances of its classes; fields that have not come are missing."""
     if isinstance(node.maker, (Made, Tagged)):
         return node.maker.instance(value)
     if node.shape is not None:

@@ -3,17 +3,18 @@
 Its own verdict rules, in JSON mode, as `model_validate_json` gives it: a kind of value is refused
 early only where it would be, lax or strict as the field is. Whatever runs code of the user's before
 the type is looked at (before, wrap and plain validators, `__init__`) and whatever is not known here
-says nothing early and is judged when its value ends.
+says nothing early and is validated when its value is complete.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from .construct import Made, Tagged
-from .leaves import LEAVES, Config, Core, Mismatch, enum, every_one, leaf, literal, opaque
+from .leaves import LEAVES, Config, Core, enum, every_one, leaf, literal, mismatch, opaque
 from .nodes import (
     ARRAY,
     NULL,
@@ -27,9 +28,9 @@ from .nodes import (
     count,
     shown,
 )
-from .validators import PydanticJudge
+from .validators import PydanticValidator
 
-# Where a type was made without a configuration nobody says whose it has: this one, which stands
+# For a type that was made without a configuration its own is not known: this one, which stands
 # for any, and under which no part can be asked alone.
 _UNKNOWN: Final[Config] = {"title": "unknown"}
 # Validator functions inside of these look at their fields, and at no others.
@@ -49,7 +50,7 @@ def compile_type(source: Any) -> Node:
         root = Compiler(adapter.core_schema, config).root
     except (pydantic.PydanticUserError, NameError) as error:
         raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
-    root.whole = PydanticJudge(lambda: adapter)
+    root.full_validator = PydanticValidator(lambda: adapter)
     return root
 
 
@@ -75,14 +76,14 @@ class Compiler:
         node = self._nodes.get(key)
         if node is None:
             self._kept.append((core, config))
-            node = self._nodes[key] = Node(whole=self._whole(core, config))
+            node = self._nodes[key] = Node(full_validator=self._validator(core, config))
             self._todo.append((node, core, config))
         return node
 
-    def _whole(self, core: Core, config: Config) -> PydanticJudge | None:
+    def _validator(self, core: Core, config: Config) -> PydanticValidator | None:
         if config is _UNKNOWN or self._needs_data(core):
             return None
-        return PydanticJudge(lambda: self._built(core, config))
+        return PydanticValidator(lambda: self._built(core, config))
 
     def _built(self, core: Core, config: Config) -> Any:
         from pydantic_core import SchemaValidator
@@ -94,7 +95,7 @@ class Compiler:
         return SchemaValidator(core, settings)
 
     def _needs_data(self, core: Core) -> bool:
-        """Is there a function that looks at the fields around it? Then it cannot be asked alone."""
+        """True if a function reads the fields around it: this part cannot be validated alone."""
         todo, seen = [core], set()
         while todo:
             part = todo.pop()
@@ -133,7 +134,7 @@ class Compiler:
             self._inner(node, core, config)
 
     def _after(self, node: Node, core: Core, config: Config) -> None:
-        """What the inside refuses is refused; the function is asked when the value ends."""
+        """The inside may refuse early; the function is called when the value is complete."""
         self._inner(node, core, config)
         opaque(node)
 
@@ -207,7 +208,7 @@ class Compiler:
 
     def _only(self, node: Node, kind: int) -> None:
         node.kinds = node.natural = kind
-        node.mismatch = Mismatch(node.whole)
+        node.mismatch = partial(mismatch, node.full_validator)
 
     # Objects
 
@@ -227,7 +228,7 @@ class Compiler:
             opaque(node)
         if config is not _UNKNOWN and not self._needs_data(keys):
             lone = {"type": "dict", "keys_schema": keys}
-            members.names = PydanticJudge(lambda: self._built(lone, config), _as_key)
+            members.names = PydanticValidator(lambda: self._built(lone, config), _as_key)
 
     def _model(self, node: Node, core: Core, config: Config) -> None:
         inner = self._node(core["schema"], core.get("config") or _UNKNOWN)
@@ -273,7 +274,7 @@ class Compiler:
             members.additional = self._node(core["extras_schema"], config)
 
     def _may_be_missing(self, core: Core) -> bool:
-        """Is there, or might there be, a default?"""
+        """True if there is, or might be, a default."""
         seen = set()
         while id(core) not in seen:
             seen.add(id(core))
@@ -331,7 +332,7 @@ def _each_field(core: Core) -> Iterator[tuple[str, Core]]:
 
 
 def _lookups(name: str, field: Core, config: Config) -> list[list[Any]]:
-    """Where the value of a field is looked for, in order: paths of keys and indices."""
+    """The paths at which pydantic looks for the value of a field, in order."""
     alias = field.get("validation_alias")
     by_name = config.get("validate_by_name") or config.get("populate_by_name")
     paths: list[list[Any]] = []

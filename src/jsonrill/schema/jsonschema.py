@@ -1,6 +1,6 @@
 """JSON Schema → nodes, with jsonschema-rs as the validator that has the last word.
 
-A keyword that can only be judged on a whole value (`not`, `if`, `contains`, …) makes its node ask
+A keyword that needs the complete value (`not`, `if`, `contains`, …) makes its node ask
 the validator when that value ends. An embedded resource (a subschema with its own `$id`) and
 dynamic references are left to the validator altogether. What a keyword means depends on the draft:
 4, 6, 7, 19 (2019-09) or 20 (2020-12).
@@ -9,6 +9,7 @@ dynamic references are left to the validator altogether. What a keyword means de
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ _TYPES: Final = {
     "object": OBJECT,
     "array": ARRAY,
 }
-# Keywords about the end of a string or number, judged when it has come.
+# Keywords about the end of a string or number, validated when it is complete.
 _OF_STRINGS: Final = ("minLength", "pattern", "format", "contentEncoding", "contentMediaType")
 _OF_NUMBERS: Final = (
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -55,12 +56,12 @@ _OF_OBJECTS: Final = (
     *("required", "minProperties", "maxProperties"),
 )
 _OF_ARRAYS: Final = ("prefixItems", "items", "additionalItems", "minItems", "maxItems")
-# Keywords about the whole of a value, of whatever kind.
-_OF_THE_WHOLE: Final = (
+# Keywords about a complete value, of whatever kind.
+_OF_COMPLETE_VALUES: Final = (
     *("not", "if", "oneOf", "contains", "dependencies"),
     *("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
 )
-# An enum of more containers than this is judged when the value ends.
+# An enum of more containers than this is validated when the value is complete.
 _FEW: Final = 16
 
 
@@ -82,17 +83,17 @@ class Compiler:
         # Subschemas that apply to the same value, but are left to the validator.
         self._aside: dict[Node, list[Node]] = {}
         self.root = self._node(self._document.source, "", "")
-        self.root.whole = self._document.whole
+        self.root.full_validator = self._document.validator
         while self._todo:
             self._fill(*self._todo.pop())
         if self._turns_in_circles():
-            self._trust_the_whole_alone()
+            self._validate_at_the_end_only()
 
     def _node(self, schema: Any, pointer: str | None, name: Any) -> Node:
         """The node of a subschema by its name; `pointer` is where it stands, if that is known."""
         node = self._nodes.get(name)
         if node is None:
-            node = self._nodes[name] = Node(whole=self._document.part(pointer))
+            node = self._nodes[name] = Node(full_validator=self._document.part(pointer))
             self._todo.append((node, schema, pointer))
             self._kept.append(schema)
         return node
@@ -124,8 +125,8 @@ class Compiler:
             node.members = self._members(schema, pointer)
         if any(keyword in schema for keyword in _OF_ARRAYS):
             node.elements = self._elements(schema, pointer)
-        if any(keyword in schema for keyword in _OF_THE_WHOLE) or schema.get("uniqueItems"):
-            _ask_when_whole(node)
+        if any(keyword in schema for keyword in _OF_COMPLETE_VALUES) or schema.get("uniqueItems"):
+            _ask_at_the_end(node)
             self._aside[node] = [self._below(schema, pointer, *at) for at in _beside(schema)]
 
     # Types and values
@@ -141,7 +142,7 @@ class Compiler:
         if "const" in schema and self._draft > 4:
             rule, values = "const", [schema["const"]]
         node.kinds = node.natural = allowed & _kinds(values)
-        node.mismatch = _Mismatch(types, allowed, rule)
+        node.mismatch = partial(_mismatch, types, allowed, rule)
         self._ends(node, schema, "number" in types, values is not None)
         if values is not None:
             node.texts = tuple(value for value in values if isinstance(value, str))
@@ -149,7 +150,7 @@ class Compiler:
             self._containers(node, rule, [v for v in values if isinstance(v, (dict, list))])
 
     def _ends(self, node: Node, schema: Schema, any_number: bool, listed: bool) -> None:
-        """What must be asked when a scalar has ended."""
+        """Set what the validator is asked when a scalar is complete."""
         unsure = 0 if any_number else FRACTION
         if any(keyword in schema for keyword in _OF_STRINGS):
             unsure |= STRING
@@ -159,13 +160,15 @@ class Compiler:
             unsure = EVERY
         if unsure & node.kinds:
             keywords = [keyword for keyword in _OF_SCALARS if keyword in schema]
-            node.judge = self._document.alone({keyword: schema[keyword] for keyword in keywords})
+            node.end_validator = self._document.alone(
+                {keyword: schema[keyword] for keyword in keywords}
+            )
             node.sure = EVERY & ~unsure
 
     def _containers(self, node: Node, rule: str, values: list[Any]) -> None:
         """The objects and arrays among the values that are allowed."""
         if len(values) > _FEW:
-            _ask_when_whole(node)
+            _ask_at_the_end(node)
         elif values:
             scalars = Node(EVERY & ~(OBJECT | ARRAY))
             exact = tuple(self._exactly(value) for value in values)
@@ -174,7 +177,7 @@ class Compiler:
     def _exactly(self, value: Any) -> Node:
         """A node that nothing but this value fits."""
         node = Node(kind_of(value))
-        node.mismatch = _Mismatch([], EVERY, "const")
+        node.mismatch = partial(_mismatch, [], EVERY, "const")
         if isinstance(value, dict):
             node.members = Members()
             node.members.closed = Refusal("const", "this key is not allowed")
@@ -241,7 +244,7 @@ class Compiler:
     # Circles
 
     def _turns_in_circles(self) -> bool:
-        """Does some subschema apply to a value only if it applies to it?"""
+        """True if some subschema applies to a value only if it applies to it."""
         nodes = set(self._nodes.values())
         graph = {node: [*_applied(node), *self._aside.get(node, ())] for node in nodes}
         try:
@@ -250,32 +253,27 @@ class Compiler:
             return True
         return False
 
-    def _trust_the_whole_alone(self) -> None:
-        """Where a circle is entered decides what it means: no part can be asked alone."""
+    def _validate_at_the_end_only(self) -> None:
+        """Leave all to the document's validator: a circle's meaning depends on its entry."""
         for node in self._nodes.values():
-            if node.judge is node.whole:
-                node.judge, node.sure = None, EVERY
+            if node.end_validator is node.full_validator:
+                node.end_validator, node.sure = None, EVERY
             if node is not self.root:
-                node.whole = None
+                node.full_validator = None
             if node.members is not None:
                 node.members.names = None
 
 
-class _Mismatch:
-    """Why a value of this kind cannot be, told by `type` or else by the values listed."""
-
-    def __init__(self, types: list[str], allowed: int, rule: str) -> None:
-        self._types, self._allowed, self._rule = types, allowed, rule
-
-    def __call__(self, kind: int) -> Refusal:
-        if not kind & self._allowed:
-            return Refusal("type", f"expected {' or '.join(self._types)} but got {named(kind)}")
-        return Refusal(self._rule, f"no allowed value is {named(kind)}")
+def _mismatch(types: list[str], allowed: int, rule: str, kind: int) -> Refusal:
+    """The refusal of a value of this kind: by `type`, or else by the values listed."""
+    if not kind & allowed:
+        return Refusal("type", f"expected {' or '.join(types)} but got {named(kind)}")
+    return Refusal(rule, f"no allowed value is {named(kind)}")
 
 
-def _ask_when_whole(node: Node) -> None:
-    if node.whole is not None:
-        node.judge, node.sure = node.whole, 0
+def _ask_at_the_end(node: Node) -> None:
+    if node.full_validator is not None:
+        node.end_validator, node.sure = node.full_validator, 0
 
 
 def _kinds(values: list[Any] | None) -> int:
@@ -301,7 +299,7 @@ def _applied(node: Node) -> Iterator[Node]:
 
 
 def _beside(schema: Schema) -> Iterator[tuple[str, ...]]:
-    """Where the subschemas stand that apply to the same value under some condition."""
+    """The steps to subschemas that apply to the same value under some condition."""
     for keyword in ("not", "if", "then", "else"):
         if keyword in schema:
             yield (keyword,)

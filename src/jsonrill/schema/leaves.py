@@ -1,12 +1,13 @@
 """pydantic's scalar types → nodes: which kinds of JSON value lax and strict mode may take.
 
 A table says what may begin; pydantic itself is asked about true, false and null, of which there is
-one each. The end of a scalar is judged by pydantic wherever a value of its kind could be refused.
+one each. A complete scalar is validated by pydantic wherever a value of its kind could be refused.
 """
 
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from typing import Any, Final
 
 from .nodes import (
@@ -18,9 +19,9 @@ from .nodes import (
     NUMBER,
     STRING,
     TRUE,
-    Judge,
     Node,
     Refusal,
+    Validator,
     kind_of,
     named,
 )
@@ -84,9 +85,9 @@ def enum(node: Node, core: Core, config: Config) -> None:
 
 
 def opaque(node: Node, shape: Node | None = None) -> None:
-    """Nothing is certain before the value is whole."""
-    node.judge = node.whole
-    node.sure = 0 if node.judge is not None else EVERY
+    """Leave everything to the validator, when the value is complete."""
+    node.end_validator = node.full_validator
+    node.sure = 0 if node.end_validator is not None else EVERY
     node.shape = shape
 
 
@@ -101,15 +102,10 @@ def every_one(core: Core, config: Config) -> int:
     return FRACTION if core["type"] == "float" and config.get("allow_inf_nan", True) else 0
 
 
-class Mismatch:
-    """Why a value of this kind cannot be, in pydantic's own words."""
-
-    def __init__(self, judge: Judge | None) -> None:
-        self._judge = judge
-
-    def __call__(self, kind: int) -> Refusal:
-        said = self._judge.sample(kind) if self._judge is not None else None
-        return said if said is not None else Refusal("type", f"{named(kind)} is not allowed")
+def mismatch(validator: Validator | None, kind: int) -> Refusal:
+    """The refusal of a value of this kind, in pydantic's own words."""
+    said = validator.sample(kind) if validator is not None else None
+    return said if said is not None else Refusal("type", f"{named(kind)} is not allowed")
 
 
 def _string(node: Node, core: Core, config: Config, strict: bool) -> None:
@@ -138,16 +134,16 @@ def _listed(node: Node, values: list[Any], rule: str) -> None:
 
 def _probe(node: Node) -> None:
     """Ask pydantic about the values of which there is one each; it will also say why not."""
-    node.judge = node.whole
+    node.end_validator = node.full_validator
     node.sure = 0
-    if node.whole is None:
+    if node.full_validator is None:
         node.kinds, node.max_length = EVERY, None
         return
     for kind in (TRUE, FALSE, NULL):
-        if node.whole.sample(kind) is None:
+        if node.full_validator.sample(kind) is None:
             node.kinds |= kind
         node.sure |= kind
-    node.mismatch = Mismatch(node.whole)
+    node.mismatch = partial(mismatch, node.full_validator)
 
 
 def _is_strict(core: Core, config: Config) -> bool:
@@ -156,5 +152,5 @@ def _is_strict(core: Core, config: Config) -> bool:
 
 
 def _makes_members(cls: Any) -> bool:
-    """Does the class have a way of its own to find a member for any value?"""
+    """True if the class has its own way to find a member for any value."""
     return getattr(cls._missing_, "__func__", None) is not getattr(Enum._missing_, "__func__", None)

@@ -1,9 +1,9 @@
-"""What a schema says about one value, in the form that can be asked while the value arrives.
+"""The rules of a schema for one value, in a form that can be checked while the value arrives.
 
 The compilers (`jsonschema.py`, `coreschema.py`) make a graph of `Node`s, the walk (`walk.py`)
 walks it. A node says only what is certain: a value that breaks it is refused by the real validator
-whatever may follow. What it cannot say it leaves to a `Judge`, the real validator, asked when the
-value is whole. No fragment and no library is known here.
+whatever may follow. What it cannot say it leaves to a `Validator`, which is asked when the value is
+complete. No fragment and no library is known here.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ _SHOWN: Final = 60
 
 
 class Refusal(NamedTuple):
-    """Why a value cannot be; `path` leads from that value to the part that is to blame."""
+    """The reason why a value is invalid; `path` leads from it to the part that is."""
 
     rule: str
     text: str
     path: Path = ()
 
 
-class Judge(Protocol):
-    """The real validator of one part of a schema, for values that are whole."""
+class Validator(Protocol):
+    """The real validator of one part of a schema, for complete values."""
 
     def refusal(self, value: Any) -> Refusal | None:
-        """Why the value is refused; None if it is not, or if that cannot be said."""
+        """The refusal of a complete value; None if it is valid or the validator cannot say."""
 
     def final(self, value: Any) -> tuple[Refusal | None, Any]:
         """The last word: a refusal, or None and the validated instance."""
 
     def sample(self, kind: int) -> Refusal | None:
-        """What is said about a simple value of this kind, if that is no."""
+        """The refusal of a simple value of this kind, if it is refused."""
 
     def is_usable(self) -> bool:
-        """Can this part be asked on its own?"""
+        """True if this part can be validated on its own."""
 
 
 class Choice(NamedTuple):
@@ -74,7 +74,7 @@ class Choice(NamedTuple):
 
 
 class Members:
-    """What is said about the members of an object."""
+    """The rules for the members of an object."""
 
     __slots__ = ("additional", "closed", "maximum", "minimum", "names", "patterns", "properties",
                  "required", "rules")  # fmt: skip
@@ -85,7 +85,7 @@ class Members:
         self.additional: Node | None = None
         # Why a key that is not named above is refused, if it is.
         self.closed: Refusal | None = None
-        self.names: Judge | None = None
+        self.names: Validator | None = None
         # Of each set of keys one must be there; the text names what is missing.
         self.required: list[tuple[frozenset[str], str]] = []
         self.minimum = 0
@@ -113,7 +113,7 @@ class Members:
         return found if not more else (found or ()) + more
 
     def missing(self, seen: Set[str]) -> Refusal | None:
-        """Why an object with these keys cannot end here."""
+        """The refusal of an object that ends with these keys."""
         for keys, text in self.required:
             if seen.isdisjoint(keys):
                 return Refusal(self.rules[0], text)
@@ -139,7 +139,7 @@ class Members:
 
 
 class Elements:
-    """What is said about the elements of an array."""
+    """The rules for the elements of an array."""
 
     __slots__ = ("closed", "maximum", "minimum", "prefix", "rest", "rules")
 
@@ -163,7 +163,7 @@ class Elements:
         return () if self.rest is None else (self.rest,)
 
     def missing(self, length: int) -> Refusal | None:
-        """Why an array of this length cannot end here."""
+        """The refusal of an array that ends with this length."""
         if length < self.minimum:
             return Refusal(self.rules[0], f"fewer than {count(self.minimum, 'item')}")
         return None
@@ -181,22 +181,22 @@ class Elements:
 
 
 class Node:
-    """What is certain about one value. Filled by a compiler, then only read.
+    """The rules that are certain for one value. Filled by a compiler, then only read.
 
-    `kinds` may begin; of a value of a kind in `sure`, whole, nothing more needs to be asked, for
-    the others `judge` is. `all` are nodes that hold too, of each choice in `choices` one node.
+    A value of one of `kinds` may begin. When it is complete, `end_validator` is asked unless its
+    kind is in `sure`. The nodes of `all` must hold too, and one node of each of `choices`.
     """
 
-    __slots__ = ("_idle", "_parts", "all", "choices", "elements", "judge", "kinds", "length_rule",
-                 "maker", "max_length", "members", "mismatch", "natural", "shape", "sure",
-                 "text_rule", "texts", "whole")  # fmt: skip
+    __slots__ = ("_idle", "_parts", "all", "choices", "elements", "end_validator",
+                 "full_validator", "kinds", "length_rule", "maker", "max_length", "members",
+                 "mismatch", "natural", "shape", "sure", "text_rule", "texts")  # fmt: skip
 
-    def __init__(self, kinds: int = EVERY, whole: Judge | None = None) -> None:
+    def __init__(self, kinds: int = EVERY, full_validator: Validator | None = None) -> None:
         self.kinds = kinds
         self.sure = EVERY
-        self.judge: Judge | None = None
+        self.end_validator: Validator | None = None
         # The real validator of all that is said here; None if this part cannot be asked alone.
-        self.whole = whole
+        self.full_validator = full_validator
         self.mismatch: Callable[[int], Refusal] = _false
         self.max_length: int | None = None
         self.length_rule = "maxLength"
@@ -207,7 +207,7 @@ class Node:
         self.elements: Elements | None = None
         self.all: list[Node] = []
         self.choices: list[Choice] = []
-        # Not for judging: the kinds this is written as, what it looks like, how to build it.
+        # Not for validation: the kinds this is written as, what it looks like, how to build it.
         self.natural = EVERY
         self.shape: Node | None = None
         self.maker: Any = None
@@ -230,7 +230,7 @@ class Node:
 
     @property
     def is_silent(self) -> bool:
-        """Does it say nothing of its own, about a value of any kind?"""
+        """True if it has no rule of its own for a value of any kind."""
         silent = self.kinds == self.natural == self.idle == EVERY
         return silent and not self.choices and self.shape is None
 
@@ -251,7 +251,7 @@ def _false(kind: int) -> Refusal:
 
 
 def kind_of(value: Any) -> int:
-    """The kind of a scalar or container that is whole."""
+    """The kind of a complete scalar or container."""
     if value is None:
         return NULL
     if value is True or value is False:
@@ -285,5 +285,5 @@ def shown(value: Any) -> str:
 
 
 def may_be(node: Node, kind: int) -> bool:
-    """May a value of this kind begin here, as far as this node itself says?"""
+    """True if this node itself lets a value of this kind begin."""
     return all(part.kinds & kind for part in node.parts)

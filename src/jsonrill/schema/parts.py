@@ -1,6 +1,6 @@
 """A schema, asked about its parts: what lies one step below, what type a place has.
 
-Nothing here judges a stream. What comes out are nodes again, with the validator of that part.
+Nothing here reads a stream. What comes out are nodes again, with the validator of that part.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .nodes import (
     OBJECT,
     STRING,
     Choice,
-    Judge,
     Node,
     Refusal,
+    Validator,
     may_be,
 )
 
@@ -38,7 +38,7 @@ _ZEROS: Final[tuple[tuple[int, Callable[[], Any]], ...]] = (
 def below(node: Node, step: Step, *, by_shape: bool = False) -> Node | None:
     """The node of what is one step below, with its real validator; None if nothing is known.
 
-    `by_shape` also looks into what a function of the user's may change before it is judged.
+    `by_shape` also looks into what a function of the user's may change before it is validated.
     """
     return _below(node, step, by_shape, ())
 
@@ -74,7 +74,7 @@ def _below_choice(
 def _both(nodes: list[Node]) -> Node:
     if len(nodes) == 1:
         return nodes[0]
-    joined = Node(whole=_joined(nodes, all_of_them=True))
+    joined = Node(full_validator=_joined(nodes, all_of_them=True))
     joined.all = nodes
     return joined
 
@@ -82,19 +82,19 @@ def _both(nodes: list[Node]) -> Node:
 def _either(nodes: list[Node]) -> Node:
     if len(nodes) == 1:
         return nodes[0]
-    joined = Node(whole=_joined(nodes, all_of_them=False))
+    joined = Node(full_validator=_joined(nodes, all_of_them=False))
     joined.choices = [Choice("anyOf", tuple(nodes))]
     return joined
 
 
 def _joined(nodes: list[Node], *, all_of_them: bool) -> Joined | None:
-    judges = [node.whole for node in nodes if node.whole is not None]
-    return Joined(judges, all_of_them=all_of_them) if len(judges) == len(nodes) else None
+    validators = [node.full_validator for node in nodes if node.full_validator is not None]
+    return Joined(validators, all_of_them=all_of_them) if len(validators) == len(nodes) else None
 
 
 def anything() -> Node:
     """A node that asks nothing."""
-    return Node(whole=Joined((), all_of_them=True))
+    return Node(full_validator=Joined((), all_of_them=True))
 
 
 def natural(node: Node) -> int:
@@ -130,14 +130,14 @@ def zero(kinds: int) -> tuple[bool, Any]:
 class Joined:
     """Several validators as one: all of them must accept, or else any."""
 
-    def __init__(self, judges: Iterable[Judge], *, all_of_them: bool) -> None:
-        self._judges = list(judges)
+    def __init__(self, validators: Iterable[Validator], *, all_of_them: bool) -> None:
+        self._validators = list(validators)
         self._all = all_of_them
 
     def final(self, value: Any) -> tuple[Refusal | None, Any]:
         refusal, model = None, None
-        for judge in self._judges:
-            refusal, model = judge.final(value)
+        for validator in self._validators:
+            refusal, model = validator.final(value)
             if (refusal is None) is not self._all:
                 break
         return refusal, model
@@ -149,4 +149,4 @@ class Joined:
         return None
 
     def is_usable(self) -> bool:
-        return all(judge.is_usable() for judge in self._judges)
+        return all(validator.is_usable() for validator in self._validators)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
-from .validators import MASK, JsonSchemaJudge
+from .validators import MASK, JsonSchemaValidator
 
 _HOME: Final = "jsonrill:///"
 _DRAFTS: Final = {
@@ -38,7 +38,7 @@ class SchemaDocument:
         validator = self._checked(source)
         self.source = deepcopy(source)
         self.draft = _DRAFTS.get(type(validator).__name__, 20)
-        self.whole = JsonSchemaJudge(lambda: validator)
+        self.validator = JsonSchemaValidator(lambda: validator)
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
         # Inside of a dynamic scope no part means the same when it is asked alone.
         self._is_dynamic = _mentions(source, _DYNAMIC)
@@ -47,19 +47,19 @@ class SchemaDocument:
         self._registry = self._rs.Registry(resources, retriever=lambda uri: {})
         self._base, self._resolver = self._start()
 
-    def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaJudge | None:
+    def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaValidator | None:
         """The validator of the subschema at this place; None if it cannot be asked alone."""
         if pointer is None or self._is_dynamic:
             return None
         schema = {"$ref": f"{self._base}#{pointer}"}
-        return JsonSchemaJudge(lambda: self._made(schema, registry=self._registry), rule)
+        return JsonSchemaValidator(lambda: self._made(schema, registry=self._registry), rule)
 
-    def alone(self, schema: dict[str, Any]) -> JsonSchemaJudge:
+    def alone(self, schema: dict[str, Any]) -> JsonSchemaValidator:
         """The validator of a few keywords that refer to nothing."""
-        return JsonSchemaJudge(lambda: self._made(schema))
+        return JsonSchemaValidator(lambda: self._made(schema))
 
     def resolve(self, reference: str) -> Target | None:
-        """Where a reference leads; None if that is another resource, with references of its own."""
+        """The target of a reference; None if it is another resource, with its own references."""
         try:
             found = self._resolver.lookup(reference)
         except (ValueError, self._rs.ReferencingError):
@@ -105,7 +105,7 @@ class SchemaDocument:
 
 
 def is_resource(schema: dict[str, Any]) -> bool:
-    """Does a base of its own, or even a draft of its own, begin here?"""
+    """True if this subschema begins a resource with its own base, or even draft."""
     names = (schema.get("$id"), schema.get("id"))
     own = any(isinstance(name, str) and not name.startswith("#") for name in names)
     return own or "$schema" in schema

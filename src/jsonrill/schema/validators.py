@@ -1,7 +1,7 @@
-"""The two validators that have the last word, as judges of values that are whole.
+"""The two validators of complete values, which decide: pydantic and jsonschema-rs.
 
-Each is made when it is first asked, and only then needs its library. What a validator cannot say
-about a part while the rest is still to come, it says about the whole.
+Each is made when it is first used, and only then needs its library. What a validator cannot say
+about a part it says about the complete value.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _SAMPLES: Final = {
 }
 
 
-class Validator:
-    """What a library makes of a schema, made when it is first asked."""
+class LazyValidator:
+    """A validator of a library, made when it is first used."""
 
     __slots__ = ("_made", "_make")
 
@@ -65,7 +65,7 @@ class Validator:
         return self._made
 
 
-class JsonSchemaJudge(Validator):
+class JsonSchemaValidator(LazyValidator):
     """A validator of jsonschema-rs; with `rule`, every refusal is by that one."""
 
     __slots__ = ("_rule",)
@@ -116,7 +116,7 @@ class JsonSchemaJudge(Validator):
         return Refusal(rule, text, tuple(error.instance_path))
 
 
-class PydanticJudge(Validator):
+class PydanticValidator(LazyValidator):
     """A validator of pydantic, asked in JSON mode; `wrap` makes what it is asked about."""
 
     __slots__ = ("_wrap",)
@@ -151,7 +151,7 @@ class PydanticJudge(Validator):
             return Refusal(type(error).__name__, f"a validator failed: {error}"), None
 
     def sample(self, kind: int) -> Refusal | None:
-        """What pydantic says about a simple value of this kind, if that is no."""
+        """The refusal of a simple value of this kind, if pydantic refuses it."""
         from pydantic_core import ValidationError
 
         try:
@@ -182,7 +182,7 @@ def _explained(error: Any, value: Any) -> Refusal:
 
 
 def _path(location: tuple[Any, ...], value: Any) -> Path:
-    """What of pydantic's location is a path in the value: it also names alternatives."""
+    """The path in the value of pydantic's location, which also names alternatives."""
     path: list[str | int] = []
     for step in location:
         if isinstance(value, dict):

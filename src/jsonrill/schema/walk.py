@@ -1,8 +1,20 @@
-"""Events of one value in, the first violation out: the walk over a graph of nodes.
+"""Events of one value → the first violation: the walk over the nodes of a schema.
 
-A refusal ends a branch, or, outside of all choices, is the violation. What happens is ordered by
-the character at which it is certain, so how the text was cut does not matter. Every event costs
-in proportion to its own length and the number of obligations, which is bounded.
+The walk knows which nodes the value being read must fulfil: its obligations. An event asks each of
+them. A choice (`anyOf`) has a branch for each alternative; a refusal ends its branch, and when the
+last branch of a choice has ended, or outside of all choices, it is the violation. With the schema
+`{"properties": {"n": {"anyOf": [{"type": "null"}, {"enum": ["red", "blue"]}]}}}`:
+
+    {          the value is an object: its node stays as the obligation of the open frame
+    "n":       the node of the member `n` is expected: a choice of two
+    "          a string begins: the first branch (null) ends, the second one is left
+    r          still a beginning of "red"
+    o          "ro" begins no allowed value: the last branch ends, this is the violation
+
+What a node cannot say early, such as `pattern`, its validator is asked when the value is complete.
+Refusals are ordered by the character at which they are certain, so how the text was cut does not
+matter. Every event costs in proportion to its own length and the number of obligations, which is
+bounded.
 """
 
 from __future__ import annotations
@@ -12,9 +24,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from ..errors import InvalidSchema
-from ..parse.sink import PlacedSink, Sink
-from ..paths import Path, Place, path_of, place_of, to_text
-from ..wire.fragment import TextBuffer
+from ..parse.sink import PlacedSink, Sink, TextBuffer
+from ..paths import Path, Place, format_path, path_of, place_of
 from .branches import Branch, Obligation, Refused, alive, expand, refuse
 from .nodes import (
     ARRAY,
@@ -34,7 +45,7 @@ from .nodes import (
 
 # A container is validated when it closes, at most so many around each other, so that the cost
 # stays linear; and nothing so deep that a recursive validator could run out of stack.
-_NESTED_JUDGES: Final = 3
+_NESTED_VALIDATIONS: Final = 3
 DEEPEST: Final = 500
 
 _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789", NUMBER)}
@@ -53,7 +64,7 @@ class Text:
         self._length = 0
 
     def read(self, run: str) -> tuple[int, Refusal] | None:
-        """Which character of the run cannot be, and why."""
+        """The index of the first character of the run that is invalid, and the refusal."""
         found = self._compare(run) if self.texts is not None else None
         limit = self.node.max_length
         if limit is not None and self._length + len(run) > limit:
@@ -76,13 +87,13 @@ class Text:
 class Frame:
     """An open container: its obligations, its keys so far, and its value if it is needed."""
 
-    __slots__ = ("judged", "obligations", "offset", "seen", "value")
+    __slots__ = ("obligations", "offset", "seen", "unsure", "value")
 
     def __init__(self, obligations: list[Obligation], offset: int) -> None:
         self.obligations = obligations
         self.offset = offset
         self.seen: set[str] = set()
-        self.judged: list[Obligation] = []
+        self.unsure: list[Obligation] = []
         self.value: Any = None
 
     def put(self, place: Place | None, value: Any) -> None:
@@ -93,13 +104,13 @@ class Frame:
 
 
 class Walk(PlacedSink):
-    """Judges one value while it arrives, and tells `then` of what is allowed.
+    """Validates one value while it arrives, and passes valid events on to `then`.
 
     `violation` is the first one found. `violated` is called with each, and with the path of the
     value that is refused if `then` has a part of it already.
     """
 
-    __slots__ = ("_active", "_judging", "_member", "_nodes", "_offset", "_starts", "_string",
+    __slots__ = ("_active", "_validating", "_member", "_nodes", "_offset", "_starts", "_string",
                  "_text", "_texts", "_then", "_violated", "deepest", "violation")  # fmt: skip
     _inside: Frame | None
 
@@ -122,7 +133,7 @@ class Walk(PlacedSink):
         self._text: TextBuffer | None = None
         self._string: Place | None = None
         self._offset = 0
-        self._judging = 0
+        self._validating = 0
         # Where every value began, for those who later ask.
         self._starts: list[tuple[Place | None, int]] = []
         self.deepest = 0
@@ -141,15 +152,15 @@ class Walk(PlacedSink):
         frame, place, step = self._inside, self._container, self._step
         assert frame is not None
         self._leave()
-        self._judging -= bool(frame.judged)
+        self._validating -= bool(frame.unsure)
         refused: Refused = []
         for node, branch in alive(frame.obligations):
             missing = _missing(node, frame.seen, step)
             if missing is not None:
                 refused.append((branch, missing))
         if self._allows(refused, place, frame.offset, begun=True):
-            asked = frame.judged if self.deepest <= DEEPEST else []
-            refused = _asked(asked, frame.value)
+            asked = frame.unsure if self.deepest <= DEEPEST else []
+            refused = _validated(asked, frame.value)
             if self._allows(refused, place, frame.offset, begun=True):
                 self._then.end_container(offset)
 
@@ -230,7 +241,7 @@ class Walk(PlacedSink):
         self._then.next_document()
 
     def pending(self, path: Path, text: str, offset: int) -> InvalidSchema | None:
-        """A number or literal has begun. Asking twice about the same one does no harm."""
+        """The violation of a number or literal that has begun. It may be called again for it."""
         self.violation = None
         kind = _FIRST.get(text[:1])
         if kind is None:
@@ -244,7 +255,7 @@ class Walk(PlacedSink):
         return self.violation
 
     def offset_of(self, path: Path) -> int:
-        """Where the value at this path began; if it never came, where the one around it did."""
+        """The offset of the value at this path; if it never came, of the one around it."""
         for length in range(len(path), 0, -1):
             for place, offset in reversed(self._starts):
                 if path_of(place) == path[:length]:
@@ -254,7 +265,7 @@ class Walk(PlacedSink):
     # Values begin
 
     def _begin(self, kind: int) -> tuple[list[Obligation], Refused]:
-        """What is asked of the value that begins now, and who refuses it."""
+        """The obligations of the value that begins now, and the refusals of it."""
         expected, refused = self._expected()
         if not expected:
             return [], refused
@@ -291,10 +302,10 @@ class Walk(PlacedSink):
         outer, frame = self._inside, Frame(active, offset)
         # The outermost value needs none of this: close() asks the validator.
         if outer is not None:
-            if active and self._judging < _NESTED_JUDGES:
-                frame.judged = _unsure(active, kind)
-                self._judging += bool(frame.judged)
-            if frame.judged or outer.value is not None:
+            if active and self._validating < _NESTED_VALIDATIONS:
+                frame.unsure = _unsure(active, kind)
+                self._validating += bool(frame.unsure)
+            if frame.unsure or outer.value is not None:
                 frame.value = {} if kind == OBJECT else []
                 outer.put(place, frame.value)
         self._enter(place, step, frame)
@@ -326,7 +337,7 @@ class Walk(PlacedSink):
         if frame is None:
             return []
         frame.put(place, value)
-        return _asked(_unsure(active, kind), value)
+        return _validated(_unsure(active, kind), value)
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False
@@ -351,19 +362,19 @@ class Walk(PlacedSink):
 
 def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
     """A refusal at its place, as one readable sentence."""
-    where = f"at character {offset}, in {to_text(path)}"
+    where = f"at character {offset}, in {format_path(path)}"
     message = f"{refusal.text} ({refusal.rule}) {where}"
     # A validator of the user's may have put any text into it; a message can always be sent.
     message = message.encode("utf-8", "backslashreplace").decode()
     return InvalidSchema(message, rule=refusal.rule, offset=offset, path=path)
 
 
-def _asked(judged: list[Obligation], value: Any) -> Refused:
-    """What the validators say about a value that is whole."""
+def _validated(obligations: list[Obligation], value: Any) -> Refused:
+    """The refusals of a complete value by the validators of these obligations."""
     refused: Refused = []
-    for node, branch in judged:
-        if node.judge is not None and (branch is None or not branch.gone):
-            refusal = node.judge.refusal(value)
+    for node, branch in obligations:
+        if node.end_validator is not None and (branch is None or not branch.gone):
+            refusal = node.end_validator.refusal(value)
             if refusal is not None:
                 refused.append((branch, refusal))
     return refused
@@ -389,7 +400,7 @@ def _kind(value: Any, text: str | None) -> int:
 
 
 def _common(text: str, at: int, run: str) -> int:
-    """How many characters of `run` agree with `text` from `at` on."""
+    """The number of characters in which `run` agrees with `text` from `at` on."""
     rest = text[at : at + len(run)]
     for index, char in enumerate(rest):
         if char != run[index]:

@@ -11,19 +11,19 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal
 
-from ..build.rebuilder import Tree
-from ..errors import FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
-from ..parse.create import machine
+from ..build.builder import ValueBuilder
+from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
+from ..parse.create import create_machine
 from ..parse.machine import Machine
-from ..parse.sink import Repair
+from ..parse.sink import Repair, TextBuffer
 from ..paths import Path
-from ..wire.fragment import Fragment, TextBuffer, WireReader
+from ..wire.fragment import Fragment
 from ..wire.parser import Parser, emit
+from ..wire.reader import WireReader
 
 Outcome = Literal["complete", "empty", "truncated"]
 Problem = dict[str, Any]
 
-DEFAULT_LIMITS: Final = Limits()
 # RFC 8259 section 2: exactly these four.
 _SPACES: Final = " \t\n\r"
 
@@ -96,7 +96,7 @@ class JsonArguments(Arguments):
     def __init__(self, limits: Limits = DEFAULT_LIMITS, repair: Iterable[str] = ()) -> None:
         super().__init__(limits=limits)
         self._parser = Parser(limits=limits, repair=repair)
-        self._tree = Tree()
+        self._tree = ValueBuilder()
 
     @property
     def value(self) -> Any:
@@ -184,14 +184,14 @@ class Received(Arguments):
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, free: bool = False) -> None:
         super().__init__(limits=limits)
         self._reader = WireReader()
-        self._tree = Tree()
+        self._tree = ValueBuilder()
         # Reads the text in place of the fragments.
         self._machine: Machine | None = None
-        self._parsed = Tree()
+        self._parsed = ValueBuilder()
         self.free = free
 
     @property
-    def _shown(self) -> Tree:
+    def _shown(self) -> ValueBuilder:
         return self._parsed if self._parsed.done else self._tree
 
     @property
@@ -250,7 +250,7 @@ class Received(Arguments):
     def _fall_back(self, text: str, last: bool = False) -> None:
         """Read the text. If it is not JSON, which the sender reports, there is no value."""
         if self._machine is None:
-            self._machine, text = machine(self._parsed), self.raw
+            self._machine, text = create_machine(self._parsed), self.raw
         with suppress(InvalidJSON, LimitExceeded, StreamClosed):
             self._machine.feed(text)
         if last:

@@ -27,7 +27,9 @@ from ..providers.statements import (
     Text,
     Usage,
 )
-from ..wire.fragment import CompactEncoder, Fragment, to_wire
+from ..wire.compact import CompactEncoder
+from ..wire.fragment import Fragment
+from ..wire.full import to_wire
 from .arguments import Problem
 from .call import Status, ToolCall
 from .identity import Identity, Scope

@@ -16,7 +16,8 @@ from ..jsontext import dumps
 from ..providers.fields import ABSENT
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
-from ..wire.fragment import CompactEncoder, Fragment
+from ..wire.compact import CompactEncoder
+from ..wire.fragment import Fragment
 from ..wire.parser import Parser
 from .arguments import Arguments, FreeText, JsonArguments, Problem, Received, is_blank
 from .call import NOTHING, ToolCall

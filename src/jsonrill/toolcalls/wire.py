@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..wire.fragment import CompactEncoder
+from ..wire.compact import CompactEncoder
 from .calls import ToolCalls, ToolCallUpdate
 from .lifecycle import LiveCall
 

@@ -1,9 +1,9 @@
 # Types for the compiler; the code is in parser.py.
 cimport cython
-from .fragment cimport Fragment, TextBuffer
-from ..parse.create cimport machine
+from .fragment cimport Fragment
+from ..parse.create cimport create_machine
 from ..parse.machine cimport Machine
-from ..parse.sink cimport PlacedSink, Sink
+from ..parse.sink cimport PlacedSink, Sink, TextBuffer
 from ..paths cimport Place
 
 cdef class FragmentSink(PlacedSink):

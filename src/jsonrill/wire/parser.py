@@ -7,10 +7,10 @@ from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, ParseFloat, Rules
-from ..parse.create import machine
-from ..parse.sink import PlacedSink, Repair, Sink
+from ..parse.create import create_machine
+from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
 from ..paths import Path, Place
-from .fragment import Fragment, Kind, TextBuffer
+from .fragment import Fragment, Kind
 
 
 class FragmentSink(PlacedSink):
@@ -84,14 +84,14 @@ class FragmentSink(PlacedSink):
         self.fragments.append(Fragment("JsonComplete", None, None, None, offset, self.document))
 
     def take(self) -> list[Fragment]:
-        """What has come since the last call."""
+        """The fragments since the last call."""
         fragments = self.fragments
         self.fragments = []
         return fragments
 
 
 def emit(fragments: Iterable[Fragment], sink: Sink) -> None:
-    """Tell a sink the events that fragments stand for. They are trusted to be in order."""
+    """Emit the events that fragments stand for to a sink. Their order is not checked."""
     for fragment in fragments:
         kind = fragment.kind
         if kind == "PartialString":
@@ -134,7 +134,7 @@ class Parser:
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = machine(self._sink, repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(self._sink, repair, many, duplicates, parse_float, limits)
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """The fragments that this piece of text makes certain."""
@@ -171,10 +171,10 @@ class Parser:
 
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
-        """With `many`: what ended documents early, in order."""
+        """With `many`: the errors that ended documents early, in order."""
         return self._machine.errors
 
     @property
     def repairs(self) -> list[Repair]:
-        """With `repair`: what was put right, in order."""
+        """With `repair`: the repairs, in order."""
         return self._machine.repairs

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from ...chunker import Chunker
 from ...options import of_stage
-from ...paths import Path, from_text, lookup
+from ...paths import Path, lookup, parse_path
 from ...providers import recognise
 from ...sources import AnswerText
 from ..errors import BadRecord
@@ -166,7 +166,7 @@ def _are_times(times: list[Any]) -> bool:
 
 @lru_cache
 def _path(text: str) -> Path:
-    return from_text(text)
+    return parse_path(text)
 
 
 def need_events(stream: Stream) -> None:

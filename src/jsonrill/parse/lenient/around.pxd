@@ -1,4 +1,4 @@
-# Types for the compiler; the code is in prose.py.
+# Types for the compiler; the code is in around.py.
 from ..machine cimport Machine
 from ..sink cimport Sink
 

@@ -2,7 +2,7 @@
 
 `ProseMachine` is the strict machine, only that it begins where a value may begin and not where one
 must. It also has what all rules need: to report a repair, to look ahead, to hold what cannot be
-told yet. What leniency does inside the value is in `repair.py`.
+told yet. What leniency does inside the value is in `inside.py`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ProseMachine(Machine):
         self._state = self._fresh = BEFORE
         # How many repairs this document has.
         self._mended = 0
-        # With many documents: has one ended, and the next not begun?
+        # With many documents: whether one has ended and the next has not begun.
         self._between = False
         # The text has ended: what waits for more of it is decided now.
         self._last = False
@@ -71,8 +71,8 @@ class ProseMachine(Machine):
 
     # ---- what all rules need -----------------------------------------------------------------
 
-    def _note(self, rule: str, text: str, pos: int) -> bool:
-        """Report a repair, if its rule is on."""
+    def _may_repair(self, rule: str, text: str, pos: int) -> bool:
+        """True if this rule is on; then the repair is reported."""
         if rule not in self._rules:
             return False
         self._mended += 1
@@ -83,7 +83,10 @@ class ProseMachine(Machine):
         return True
 
     def _sees(self, shape: Shape, text: str, pos: int) -> bool | None:
-        """Does the text go on in this shape? None: it must first go on. Its end ends a line."""
+        """True if the text goes on in this shape, None if more text must come to tell.
+
+        The end of the text counts as the end of a line.
+        """
         if self._last:
             return shape.whole.match(text + "\n", pos) is not None
         if shape.whole.match(text, pos):
@@ -96,7 +99,7 @@ class ProseMachine(Machine):
             return -1
         found = shape.whole.match(text, pos)
         if found:
-            self._note(rule, text, pos)
+            self._may_repair(rule, text, pos)
             return found.end()
         # Half a mark in a container is cut off with it, elsewhere it is none.
         waits = shape.cut.match(text, pos) and (self._frames or not self._last)
@@ -113,7 +116,7 @@ class ProseMachine(Machine):
     # ---- before the value --------------------------------------------------------------------
 
     def _before(self, text: str, pos: int) -> int:
-        """Where a value may begin: at the start of the text, after a fence, between documents."""
+        """Read where a value may begin: at the start, after a fence, between documents."""
         space = _SPACE_OR_SEPARATOR if self._many else SPACE
         pos = space.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if pos == len(text):
@@ -160,7 +163,7 @@ class ProseMachine(Machine):
         thinks = self._sees(lookahead.THOUGHTS, text, pos)
         if thinks is None:
             return self._hold(text, pos)
-        self._note(self._prose_rule(), text, pos)
+        self._may_repair(self._prose_rule(), text, pos)
         self._state = THOUGHTS if thinks else PROSE
         return pos + 1
 
@@ -186,7 +189,7 @@ class ProseMachine(Machine):
         return len(text)
 
     def _thoughts(self, text: str, pos: int) -> int:
-        """In what a model thinks aloud: nothing of it is the answer."""
+        """Skip what a model thinks aloud: nothing of it is the answer."""
         while (pos := text.find("<", pos)) >= 0:
             seen = self._sees(lookahead.THOUGHTS_END, text, pos)
             if seen is None:
@@ -245,7 +248,7 @@ class ProseMachine(Machine):
             self._state = BEFORE
             return pos
         end = self._mend_around(text, pos)
-        if end < 0 and self._note("trailing-text", text, pos):
+        if end < 0 and self._may_repair("trailing-text", text, pos):
             self._state = IGNORED
             return pos
         return end

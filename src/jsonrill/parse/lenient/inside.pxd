@@ -1,4 +1,4 @@
-# Types for the compiler; the code is in repair.py.
+# Types for the compiler; the code is in inside.py.
 cimport cython
 from ..machine cimport Machine
 from ..sink cimport Sink

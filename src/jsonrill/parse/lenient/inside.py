@@ -128,7 +128,7 @@ class LenientMachine(ProseMachine):
         if self._state == VALUE and self._object:  # after a colon: no value is invented
             return self._mend_word(text, pos)
         if char == ",":
-            return pos + 1 if self._note("trailing-commas", text, pos) else -1
+            return pos + 1 if self._may_repair("trailing-commas", text, pos) else -1
         if char in "]}":
             return self._mend_closer(text, pos, char)
         if char in ".…":
@@ -138,7 +138,7 @@ class LenientMachine(ProseMachine):
         return self._mend_bare_key(text, pos) if self._object else self._mend_word(text, pos)
 
     def _mend_hash(self, text: str, pos: int) -> int:
-        if not self._note("comments", text, pos):
+        if not self._may_repair("comments", text, pos):
             return -1
         self._resume = self._state
         self._state = LINE_COMMENT
@@ -149,7 +149,7 @@ class LenientMachine(ProseMachine):
         if "cut-off" not in self._rules or "fences" not in self._rules:
             return -1
         if lookahead.FENCE.whole.match(text, pos):
-            self._note("cut-off", text, pos)
+            self._may_repair("cut-off", text, pos)
             self._close_all(pos)
             return pos
         return self._hold(text, pos) if lookahead.FENCE.cut.match(text, pos) else -1
@@ -157,12 +157,12 @@ class LenientMachine(ProseMachine):
     def _mend_closer(self, text: str, pos: int, char: str) -> int:
         """A bracket after a comma, or of the wrong kind: one is missing, or this is too many."""
         if self._state == NEXT_KEY or self._state == VALUE:
-            if not self._note("trailing-commas", text, pos):
+            if not self._may_repair("trailing-commas", text, pos):
                 return -1
             self._take_comma_back()
         if char == _closer(self._object):
             return pos
-        if not self._note("brackets", text, pos):
+        if not self._may_repair("brackets", text, pos):
             return -1
         if len(self._frames) > 1 and char == _closer(self._frames[-1][0]):
             self._close(pos)
@@ -181,7 +181,7 @@ class LenientMachine(ProseMachine):
         else:
             # 2024-01-01 and 007 are no numbers with forgotten commas.
             fits = char in _BEGINS_VALUE and self._number_end != self._offset + pos
-        if not fits or not self._note("missing-commas", text, pos):
+        if not fits or not self._may_repair("missing-commas", text, pos):
             return -1
         self._add_comma()
         return pos
@@ -197,7 +197,7 @@ class LenientMachine(ProseMachine):
     # ---- keys and words ----------------------------------------------------------------------
 
     def _mend_bare_key(self, text: str, pos: int) -> int:
-        if not _BARE_START.match(text, pos) or not self._note("bare-keys", text, pos):
+        if not _BARE_START.match(text, pos) or not self._may_repair("bare-keys", text, pos):
             return -1
         self._open_string(BARE_KEY, text, pos)
         return pos
@@ -242,10 +242,10 @@ class LenientMachine(ProseMachine):
         if QUOTES[char] not in self._rules or self._state == COLON:
             return -1
         if self._state == AFTER:
-            if not self._note("missing-commas", text, pos):
+            if not self._may_repair("missing-commas", text, pos):
                 return -1
             self._add_comma()
-        self._note(QUOTES[char], text, pos)
+        self._may_repair(QUOTES[char], text, pos)
         self._opened = char
         if self._state == FIRST_KEY or self._state == NEXT_KEY:
             return self._open_string(ODD_KEY, text, pos)
@@ -303,7 +303,7 @@ class LenientMachine(ProseMachine):
                 return pos
 
     def _end_string(self, text: str, quote: int) -> int:
-        """A quote in a string: its end, or part of its text?"""
+        """End the string at this quote, or take the quote as part of its text."""
         if not self._inner or not self._frames:
             return Machine._end_string(self, text, quote)
         # Nearly every string ends in one of these ways, told without a pattern.
@@ -330,13 +330,13 @@ class LenientMachine(ProseMachine):
             return self._hold(text, quote)
         if seen:
             return Machine._end_string(self, text, quote)
-        self._note("inner-quotes", text, quote)
+        self._may_repair("inner-quotes", text, quote)
         self._take(text[quote])
         return quote + 1
 
     def _odd_escape(self, text: str, pos: int) -> int:
-        """What follows a backslash and is no escape stays as it is, but for an apostrophe."""
-        if LONE_HIGH.match(text, pos) or not self._note("bad-escapes", text, pos):
+        """Keep a backslash that begins no escape as text; drop it before an apostrophe."""
+        if LONE_HIGH.match(text, pos) or not self._may_repair("bad-escapes", text, pos):
             return Machine._odd_escape(self, text, pos)
         if text[pos + 1] == "'":
             self._take("'")
@@ -347,7 +347,7 @@ class LenientMachine(ProseMachine):
 
     def _control(self, text: str, pos: int) -> int:
         """A control character in a string; with many documents a newline tells of a lost end."""
-        if (self._many and RECORD_END.match(text, pos)) or not self._note(
+        if (self._many and RECORD_END.match(text, pos)) or not self._may_repair(
             "raw-newlines", text, pos
         ):
             return Machine._control(self, text, pos)
@@ -361,10 +361,10 @@ class LenientMachine(ProseMachine):
         held, self._held = self._held, ""
         self._run(held)
         if self._state >= LENIENT:
-            self._tail = b""  # half a character of text that nobody reads
+            self._tail = b""  # half a character of text that is not read
         self._strictly()
         is_open = self._frames or self._state == STRING
-        if is_open and self._note("cut-off", self._held, len(self._held)):
+        if is_open and self._may_repair("cut-off", self._held, len(self._held)):
             self._cut_off()
         else:
             Machine._finish(self)
@@ -392,9 +392,9 @@ class LenientMachine(ProseMachine):
             self._state = self._resume
         self._state = _STRICT.get(self._state, self._state)
 
-    def _place(self, text: str, pos: int) -> dict[str, Any]:
+    def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
         self._strictly()
-        return Machine._place(self, text, pos)
+        return Machine._fail_at(self, text, pos)
 
 
 def _closer(is_object: bool) -> str:

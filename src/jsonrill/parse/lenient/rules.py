@@ -1,6 +1,6 @@
 """The rules of lenient parsing: one table, each with its reason and an example.
 
-What a rule does is in `prose.py` (around the value) and `repair.py` (in it).
+What a rule does is in `around.py` (around the value) and `inside.py` (in it).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ QUOTES: Final = {"'": "single-quotes", "“": "curly-quotes", "‘": "curly-quot
 
 
 def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
-    """The rules that `repair=` asks for; a `ValueError` names one that there is not."""
+    """The rules that `repair=` turns on; `ValueError` for a name that is no rule."""
     if isinstance(rules, bool):
         return frozenset(RULES if rules else ())
     names = frozenset([rules] if isinstance(rules, str) else rules)

@@ -1,12 +1,13 @@
-# Types for the compiler; the code is in standing.py.
-cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, ZERO, CLOSED
+# Types for the compiler; the code is in position.py.
+cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, START, ZERO, READY, CLOSED
 
-cdef class Standing:
+cdef class Position:
     cdef bint _object
     cdef int _entry, _number_state, _state
     cdef Py_ssize_t _count, _line, _line_start, _lined, _offset, _token
     cdef list _frames, _line_starts
     cdef str _begun, _held, _key
+    cdef _start(self)
     cdef _close_stream(self)
     cdef _count_lines(self, str text, Py_ssize_t end)
     cdef str _expected(self)
@@ -14,5 +15,5 @@ cdef class Standing:
     cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
     cdef _error_here(self, kind, str expected, str got)
     cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
-    cdef dict _place(self, str text, Py_ssize_t pos)
+    cdef dict _fail_at(self, str text, Py_ssize_t pos)
     cdef tuple _position(self, str text, Py_ssize_t pos)

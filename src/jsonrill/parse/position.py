@@ -1,6 +1,6 @@
-"""Where the machine stands: position, path, what could come next, and the errors that say so.
+"""The position of the machine: offset, line, path, what could come next, and errors with these.
 
-It reads and judges nothing; `machine.py` does, and goes on from here.
+Nothing is read here; `machine.py` reads, and keeps these fields up to date.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from bisect import bisect_right
 from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded
-from ..paths import Path, to_text
-from .grammar import LITERALS, ZERO
-from .states import AFTER, CLOSED, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, STRING, VALUE
+from ..paths import Path, format_path
+from .grammar import LITERALS, START, ZERO
+from .states import AFTER, CLOSED, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, READY, STRING, VALUE
 
 
-class Standing:
-    """What one can say of a machine without reading on. Its fields are explained where they are
-    made, in `Machine`."""
+class Position:
+    """The part of the machine that says where it is and builds errors."""
 
     __slots__ = (
         "_begun",
@@ -35,27 +34,36 @@ class Standing:
         "_state",
         "_token",
     )
-    _begun: str
-    _count: int
-    _entry: int
-    _frames: list[tuple[bool, str, int, set[str] | None]]
-    _held: str
-    _key: str
-    _line: int
-    _line_start: int
-    _line_starts: list[int] | None
-    _lined: int
-    _number_state: int
-    _object: bool
-    _offset: int
-    _state: int
-    _token: int
+
+    def _start(self) -> None:
+        # What a compiled class cannot do in an `__init__` without a slow call to it.
+        self._entry = READY
+        self._state = VALUE
+        # The open container: whether it is an object, its last key, and how many keys or elements
+        # it has before this value. The containers around it are in `_frames`.
+        self._object = False
+        self._key = ""
+        self._count = 0
+        self._frames: list[tuple[bool, str, int, set[str] | None]] = []
+        # The token being read: its offset and its text so far.
+        self._token = 0
+        self._begun = ""
+        self._number_state = START
+        # A cut escape or literal, which waits for the next piece.
+        self._held = ""
+        # The offset of the first character that is not yet read.
+        self._offset = 0
+        # The line and where it begins, for all newlines before `_lined`.
+        self._line = 1
+        self._line_start = 0
+        self._line_starts: list[int] | None = None
+        self._lined = 0
 
     def _close_stream(self) -> None:
         self._entry = CLOSED
 
     def _count_lines(self, text: str, end: int) -> None:
-        """Know the line of the character at `end` of this piece; each newline is counted once."""
+        """Count the lines up to the character at `end` of this piece; each newline once."""
         start = max(0, self._lined - self._offset)
         if end > start:
             self._line += text.count("\n", start, end)
@@ -103,7 +111,7 @@ class Standing:
 
     @property
     def pending_offset(self) -> int:
-        """Where what is pending began: the character at the end of the text, if nothing is."""
+        """The offset at which what is pending begins, or of the next character if nothing is."""
         return self._offset if self.pending_text is None else self._token
 
     def _expected(self) -> str:
@@ -125,8 +133,8 @@ class Standing:
     def _error(
         self, kind: type[InvalidJSON], expected: str, got: str, text: str, pos: int
     ) -> InvalidJSON:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
+        place = self._fail_at(text, pos)
+        where = f"at character {place['offset']}, in {format_path(place['path'])}"
         return kind(f"expected {expected} {got} {where}", expected=expected, **place)
 
     def _error_here(self, kind: type[InvalidJSON], expected: str, got: str) -> InvalidJSON:
@@ -134,12 +142,13 @@ class Standing:
         return self._error(kind, expected, got, self._held, len(self._held))
 
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
-        place = self._place(text, pos)
-        where = f"at character {place['offset']}, in {to_text(place['path'])}"
+        place = self._fail_at(text, pos)
+        where = f"at character {place['offset']}, in {format_path(place['path'])}"
         return LimitExceeded(f"more than {bound} ({limit}) {where}", limit=limit, **place)
 
-    def _place(self, text: str, pos: int) -> dict[str, Any]:
-        """Where the character at `pos` of this piece stands; whoever asks ends the stream."""
+    def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
+        """Offset, line, column and path of `text[pos]` for an error. Side effect: closes the
+        stream."""
         self._close_stream()
         offset, line, column = self._position(text, pos)
         in_value = self._state in (VALUE, FIRST_ELEMENT, COLON, STRING, DIGITS)

@@ -1,0 +1,48 @@
+"""The compact wire form: each fragment as a bare string or a short JSON array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import FragmentError
+from ..paths import format_path
+from .cursor import Cursor, adopted, same_place
+from .fragment import CODES, Fragment, is_double
+
+
+class CompactEncoder:
+    """Fragments → compact items, to be sent as JSON arrays, one document from its start."""
+
+    __slots__ = ("_cursor",)
+
+    def __init__(self) -> None:
+        self._cursor = Cursor()
+
+    def feed(self, fragments: Iterable[Fragment]) -> list[Any]:
+        """One item for each fragment: a bare string (new text), or `[code, path?, payload?]`."""
+        return [self._item(fragment) for fragment in fragments]
+
+    def _item(self, fragment: Fragment) -> Any:
+        kind, value = fragment.kind, fragment.value
+        expected = self._cursor.expect(kind)
+        if not same_place(fragment._at, expected):
+            message = f"{kind} of {format_path(fragment.path)} is not in document order"
+            raise FragmentError(message, path=fragment.path)
+        self._cursor.move(kind, adopted(fragment._at, expected), value)
+        if kind == "PartialString":
+            return fragment.text
+        if kind == "CompleteString":
+            return [CODES[kind], None, utf16_length(value)]
+        if kind == "CompleteNumber":
+            text = repr(value) if fragment.text is None else fragment.text
+            exact = is_double(value) and repr(value) == text
+            return [CODES[kind], None, value if exact else text]
+        if kind == "Key" or kind == "CompleteBoolean":
+            return [CODES[kind], None, value]
+        return [CODES[kind]]
+
+
+def utf16_length(text: str) -> int:
+    """The length of a string in JavaScript."""
+    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
