@@ -237,6 +237,44 @@ def serve(check: Any) -> None:
     asyncio.run(main())
 
 
+@every_answer
+def test_a_log_may_end_without_its_last_blank_line(name: str, tmp_path: Path) -> None:
+    answer = ANSWERS[name]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer).removesuffix("\n\n"), "utf8")
+    last = {call["id"]: call for call in command("calls", log)[0]}
+    shown = [(call["name"], call.get("args"), call["status"]) for call in last.values()]
+    assert shown == answer.calls
+    values = command("values", log)[0]
+    assert (values[-1] if values else None) == value_of(answer.text)
+    [row], _ = batch("calls", log)
+    assert [(call["name"], call["args"], call["status"]) for call in row["calls"]] == answer.calls
+
+    async def check(http: Any) -> None:
+        value, _ = await published(http, log.read_text("utf8"))
+        assert value["text"] == answer.text
+        calls = [(call["name"], call["args"], call["status"]) for call in value["calls"]]
+        assert calls == answer.calls
+
+    serve(check)
+
+
+def test_an_event_that_was_cut_off(tmp_path: Path) -> None:
+    """Logs are read up to it; a request with such a body is refused, because its end is lost."""
+    answer = ANSWERS["openai_chat-complete"]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer) + 'data: {"choices": [{"delta": {"con', "utf8")
+    assert command("values", log)[1] == command("calls", log)[1] == 0
+
+    async def check(http: Any) -> None:
+        made = (await http.post("/v1/streams", json={"input": "events"})).json()
+        sse = {"content-type": "text/event-stream"}
+        reply = await http.post(made["urls"]["chunks"], content=log.read_bytes(), headers=sse)
+        assert reply.status_code == 400 and reply.json()["error"]["code"] == "INVALID_BODY"
+
+    serve(check)
+
+
 # ---- the page ----
 
 
