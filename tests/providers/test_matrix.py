@@ -79,6 +79,13 @@ def test_an_async_source(name: str) -> None:
     assert asyncio.run(read()) == ANSWERS[name].text
 
 
+@pytest.mark.parametrize("event", [{}, {"type": "error"}])
+def test_an_answer_may_begin_with_an_error(event: dict[str, Any]) -> None:
+    reader, ending = Reader(), Ending()
+    ending.feed(reader.feed({**event, "error": {"message": "Overloaded"}}))
+    assert ending.of() == "error" and reader.provider is None
+
+
 def test_another_choice_and_a_provider_of_ones_own() -> None:
     assert "".join(content(ANSWERS["gemini-choices"].events, choice=1)) == '{"other": true}'
     mine = [{"say": "a"}, {"think": "x"}, {"say": "b"}]
@@ -153,8 +160,10 @@ def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
     if answer.text:
         assert [row["value"] for row in rows] == [value_of(answer.text)] * times
         assert ["error" in row for row in rows] == [answer.text != TEXT] * times
-    else:
+    elif answer.calls:
         assert not rows and [row["code"] for row in bad] == ["NO_TEXT"] * times
+    else:
+        assert [row["error"]["code"] for row in rows] == ["TRUNCATED"] * times
 
 
 def batch(kind: str, log: Path) -> tuple[list[Any], list[Any]]:

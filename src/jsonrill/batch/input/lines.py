@@ -11,7 +11,7 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ...errors import LimitExceeded
 from ...eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
