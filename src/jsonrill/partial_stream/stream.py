@@ -182,7 +182,7 @@ class PartialStream:
 
     def _violated(self, violation: Violation, drop: Path | None) -> None:
         """The entity breaks its schema: that is its last update."""
-        self._out.append(self._error("INVALID_SCHEMA", violation.message, drop))
+        self._out.append(self._error(violation.code, violation.message, drop))
         self._leave()
 
     def _passed(self) -> None:

@@ -19,6 +19,7 @@ from .nodes import (
     FALSE,
     FRACTION,
     INTEGER,
+    LIMIT,
     NULL,
     NUMBER,
     OBJECT,
@@ -48,6 +49,10 @@ class Violation(NamedTuple):
     offset: int
     rule: str
     message: str
+
+    @property
+    def code(self) -> str:
+        return "LIMIT_EXCEEDED" if self.rule == LIMIT else "INVALID_SCHEMA"
 
 
 class Text:

@@ -290,7 +290,7 @@ class LiveCall(ToolCall):
 
     def _violated(self, violation: Violation) -> None:
         self._check = None
-        self._fail(problem("INVALID_SCHEMA", violation.message, violation.offset))
+        self._fail(problem(violation.code, violation.message, violation.offset))
 
 
 def _loaded(text: str) -> Any:
