@@ -232,22 +232,22 @@ def test_a_repeated_request_adds_nothing(server: Server, client: httpx2.Client) 
     stream = make(client)
     lines = '"[1"\n",2"\n'
     for _ in range(3):
-        answer = add(client, stream, lines, producer_seq="1", content_type="application/x-ndjson")
+        answer = add(client, stream, lines, jsonrill_seq="1", content_type="application/x-ndjson")
         assert answer.json() == {"last": 2}
-    again = add(client, stream, '",2"\n"]"', producer_seq="2", content_type="application/x-ndjson")
+    again = add(client, stream, '",2"\n"]"', jsonrill_seq="2", content_type="application/x-ndjson")
     assert again.json() == {"last": 3}
-    gap = add(client, stream, "x", producer_seq="5")
+    gap = add(client, stream, "x", jsonrill_seq="5")
     assert (gap.status_code, gap.json()["error"]["code"], gap.json()["last"]) == (409, "GAP", 3)
     finish(client, stream)
-    assert add(client, stream, "]", producer_seq="3").json() == {"last": 4}
-    assert add(client, stream, "]", producer_seq="4").status_code == 409
+    assert add(client, stream, "]", jsonrill_seq="3").json() == {"last": 4}
+    assert add(client, stream, "]", jsonrill_seq="4").status_code == 409
     assert "".join(datas(read(server, stream, "format=chunks"))) == "[1,2]"
 
 
 def test_one_producer_at_a_time(client: httpx2.Client) -> None:
-    stream = str(client.post("/v1/streams", headers={"producer-id": "a"}).json()["id"])
-    assert add(client, stream, "[", producer_id="a").status_code == 200
-    taken = add(client, stream, "1", producer_id="b")
+    stream = str(client.post("/v1/streams", headers={"jsonrill-producer": "a"}).json()["id"])
+    assert add(client, stream, "[", jsonrill_producer="a").status_code == 200
+    taken = add(client, stream, "1", jsonrill_producer="b")
     assert (taken.status_code, taken.json()["error"]["code"]) == (409, "TAKEN")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -37,6 +38,10 @@ log = logging.getLogger("jsonrill.server")
 # A view without readers is kept this long: the next reconnect finds it warm.
 LINGER = 5.0
 LOOK = 1.0
+# Ends that are counted by name; a producer's own codes are `FAILED`.
+ENDS = frozenset(
+    ("CANCELLED", "PRODUCER_LOST", "LIMIT_EXCEEDED", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT")
+)
 
 
 class TooMany(Exception):
@@ -50,11 +55,14 @@ class Hub:
         self.config = config
         self.store = store or open_store(config.store, config.bounds())
         self.metrics = Metrics()
+        # Told to stop, but still at work: whoever sends requests here should send them elsewhere.
+        self.draining = False
         self.stopping = False
-        self.signing_key = config.signing_key()
         self.tasks: set[asyncio.Task[Any]] = set()
         self._views: dict[tuple[str, ViewOptions], View] = {}
         self._readers: dict[str, int] = {}
+        # The last record appended here to each stream that is read here, and when.
+        self._appended: dict[str, tuple[int, float]] = {}
         # When each followed stream's lease is to be looked at again.
         self._looks: dict[str, float] = {}
         self._opening: asyncio.Task[None] | None = None
@@ -66,9 +74,13 @@ class Hub:
             self._watching = asyncio.create_task(self._watch())
         await asyncio.shield(self._opening)
 
+    def drain(self) -> None:
+        """Say that the end is near; everything goes on as before."""
+        self.draining = True
+
     def stop(self) -> None:
         """Begin to shut down: readers are let go, to resume elsewhere."""
-        self.stopping = True
+        self.draining = self.stopping = True
         for view in self._views.values():
             view.wake()
 
@@ -116,10 +128,23 @@ class Hub:
             raise
         self.metrics.add("records_total", len(data))
         self.metrics.add("record_bytes_total", sum(map(len, data)))
+        if stream in self._readers:
+            self._appended[stream] = last, time.monotonic()
         return last
 
+    def sent(self, stream: str, seq: int, seen: int) -> int:
+        """A reader was sent everything up to `seq`, after `seen`: note how long that took."""
+        last, at = self._appended.get(stream, (0, 0.0))
+        if seen < last <= seq:
+            self.metrics.observe("publish_send_seconds", time.monotonic() - at)
+        return seq
+
     async def end(self, stream: str, end: End = CLOSED) -> bool:
-        return await self.store.finalize(stream, end.to_bytes())
+        ended = await self.store.finalize(stream, end.to_bytes())
+        if ended:
+            how = end.code if end.code in ENDS else "FAILED" if end.code else "CLOSED"
+            self.metrics.add("streams_ended_total", how=how)
+        return ended
 
     async def status(self, stream: str) -> Status:
         """How a stream is now; one whose producer is lost is ended first."""
@@ -196,6 +221,7 @@ class Hub:
             self._readers[stream] -= 1
             if not self._readers[stream]:
                 del self._readers[stream]
+                self._appended.pop(stream, None)
             if view is not None:
                 self._leave(view)
 

@@ -8,6 +8,7 @@ another process on the same file is noticed at the next look, every `LOOK` secon
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -66,6 +67,8 @@ class SqliteStore(Store):
         self._swept = 0.0
 
     async def open(self) -> None:
+        # What streams hold is for nobody else; SQLite gives its other files the same mode.
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         await self._writer.do(lambda db: db.executescript(SCHEMA).close())
         await self._reader.do(lambda db: db.execute("PRAGMA query_only = 1").close())
 

@@ -19,8 +19,8 @@ _ID: Final[Json] = {
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
 }
 _POSITION: Final = r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?$"
-_PRODUCER_ID: Final[Json] = {
-    "name": "Producer-Id",
+_PRODUCER: Final[Json] = {
+    "name": "Jsonrill-Producer",
     "in": "header",
     "description": "Who publishes; one producer at a time holds a stream.",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
@@ -186,7 +186,7 @@ def _publishing() -> Json:
                 "Make a stream",
                 _answers({201: ("Made.", _ANY)}, 400, 401, 403, 413, 415, 422, 429, 503),
                 requestBody={"content": _json(_OPTIONS)},
-                parameters=[_PRODUCER_ID],
+                parameters=[_PRODUCER],
             )
         },
         "/v1/streams/{id}": {
@@ -204,9 +204,9 @@ def _publishing() -> Json:
                 _answers({200: ("The last record.", _ANY)}, 400, *owned, 409, 413, 415, 422, 429),
                 requestBody=_RECORDS,
                 parameters=[
-                    _PRODUCER_ID,
+                    _PRODUCER,
                     {
-                        "name": "Producer-Seq",
+                        "name": "Jsonrill-Seq",
                         "in": "header",
                         "description": "Number of the first record; makes a retry safe.",
                         "schema": {"type": "integer", "minimum": 1, "maximum": 99_999_999_999},
@@ -332,19 +332,29 @@ def _others() -> Json:
                 requestBody={"required": True, "content": _json(chat)},
             )
         },
-        "/healthz": {
+        "/livez": {
             "get": _operation(
-                "health",
-                "Whether it works",
-                _answers({200: ("It does.", _ANY), 503: ("Not now.", _ANY)}),
+                "live",
+                "Whether the process answers",
+                _answers({200: ("The process answers.", _ANY)}),
             )
         },
+        **{path: {"get": _ready(path)} for path in ("/readyz", "/healthz")},
         "/metrics": {
             "get": _operation(
                 "metrics", "Numbers", _answers({200: ("Prometheus text.", plain)}, 401)
             )
         },
     }
+
+
+def _ready(path: str) -> Json:
+    stopping = "The store takes no writes, or the server is stopping."
+    return _operation(
+        path.strip("/"),
+        "Whether requests should be sent here",
+        _answers({200: ("The server is ready.", _ANY), 503: (stopping, _ANY)}),
+    )
 
 
 def _demo() -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,7 +15,14 @@ from ...runs.records import CANCELLED, CLOSED, End
 from ...runs.render import rendering
 from ...runs.value import value_of
 from ..access import tickets
-from ..access.permissions import hub_of, owned, readable, require_subject
+from ..access.permissions import (
+    credentials_of,
+    hub_of,
+    owned,
+    readable,
+    require_holder,
+    require_subject,
+)
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
 
@@ -28,7 +35,7 @@ async def create(request: Request) -> Response:
     # Whatever is asked for later must not find these options wrong.
     rendering(options, replace(view, format="updates"))
     rendering(options, replace(view, format="calls"))
-    producer = request.headers.get("producer-id", "")
+    producer = _producer(request)
     lease = options.lease or hub.config.lease
     stream = await hub.create(owner, options, producer, lease)
     urls = urls_of(request, stream)
@@ -45,8 +52,8 @@ async def append(request: Request) -> Response:
     """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
     hub, allowed = hub_of(request), await owned(request)
     options = StreamOptions.from_bytes(allowed.status.meta)
-    producer = request.headers.get("producer-id", "")
-    first = _producer_seq(request)
+    producer = _producer(request)
+    first = _first_record(request)
     limit = hub.config.record_bytes
     # A repeated text must give the same records: then it is one, whole.
     intake = _intake(request, options, limit, whole=first is not None)
@@ -152,7 +159,7 @@ async def value(request: Request) -> Response:
 
 async def ticket(request: Request) -> Response:
     """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
-    hub, subject = hub_of(request), require_subject(request)
+    hub, holder = hub_of(request), require_holder(request)
     given = await json_body(request, 64 * 1024)
     stream = given.get("stream") if isinstance(given, dict) and len(given) == 1 else None
     if not isinstance(stream, str):
@@ -160,7 +167,8 @@ async def ticket(request: Request) -> Response:
     request.path_params["id"] = stream
     await owned(request)
     seconds = hub.config.ticket_seconds
-    made = tickets.issue(hub.signing_key, "ticket", stream, subject, seconds)
+    key = credentials_of(request).keys(holder.mark)[0]
+    made = tickets.issue(key, "ticket", stream, holder.mark, seconds)
     return JSONResponse({"ticket": made, "seconds": seconds}, 201)
 
 
@@ -206,10 +214,27 @@ def _is_short(request: Request, limit: int) -> bool:
     return length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= limit
 
 
-def _producer_seq(request: Request) -> int | None:
-    text = request.headers.get("producer-seq")
+# How producers of the Durable Streams protocol number their requests, which is not done here.
+_DURABLE: Final = ("producer-id", "producer-epoch", "producer-seq")
+
+
+def _producer(request: Request) -> str:
+    """Who publishes. Headers of another protocol are refused: what they promise is not kept."""
+    for name in _DURABLE:
+        if name in request.headers:
+            raise Problem(
+                400,
+                "HEADER",
+                f"{name.title()} numbers requests, as Durable Streams does; here records are"
+                " numbered, by Jsonrill-Seq, and a producer is named by Jsonrill-Producer",
+            )
+    return request.headers.get("jsonrill-producer", "")
+
+
+def _first_record(request: Request) -> int | None:
+    text = request.headers.get("jsonrill-seq")
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 12 and int(text) > 0):
-        raise BadOption("Producer-Seq is the number of the first record in the body, from 1")
+        raise BadOption("Jsonrill-Seq is the number of the first record in the body, from 1")
     return int(text)

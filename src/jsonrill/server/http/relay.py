@@ -46,8 +46,8 @@ class Upstream:
             timeout = httpx2.Timeout(None, connect=self._config.upstream_connect)
             self._client = httpx2.AsyncClient(timeout=timeout, trust_env=False)
         headers = {"content-type": "application/json"}
-        if self._config.upstream_key:
-            headers["authorization"] = f"Bearer {self._config.upstream_key}"
+        if key := self._config.key_of_upstream():
+            headers["authorization"] = f"Bearer {key}"
         url = f"{self._config.upstream.rstrip('/')}/chat/completions"
         request = self._client.build_request("POST", url, content=body, headers=headers)
         async with asyncio.timeout(self._config.upstream_first):
