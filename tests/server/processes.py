@@ -113,7 +113,8 @@ class Events:
             self.writer.close()
             raise
         self.status = int(head[0].split()[1])
-        self.answer = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+        lines = [line.partition(": ") for line in head[1:] if line]
+        self.answer = {name.lower(): value for name, _, value in lines}
         return self
 
     async def __aexit__(self, *_: Any) -> None:
