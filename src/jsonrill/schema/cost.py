@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any, Final
-from urllib.parse import unquote, urldefrag, urljoin
 
 # Visits of one value, at the most, by a schema that counts as cheap for every value.
 CHEAP: Final = 1000
@@ -66,8 +65,8 @@ class Costs:
         self._source = source
         self._parts: list[_Subschema] = []
         self._numbers: dict[Place, int] = {}
-        # What references may name: resources by address, anchors by name.
-        self._resources: dict[str, Place] = {}
+        # What references may name: resources by the end of their address, anchors by name.
+        self._resources: dict[str, list[Place]] = {}
         self._anchors: dict[str, list[Place]] = {}
         # Edges that lead back to a part on the way here: a validator remembers there what it said
         # about a value. And those that do so at the same value: circles, which mean nothing.
@@ -171,22 +170,21 @@ class Costs:
 
     def _index(self, source: Any) -> None:
         """Find what has a name: resources and anchors, wherever they stand."""
-        todo: list[tuple[Any, Place, str]] = [(source, (), "")]
-        self._resources[""] = ()
+        todo: list[tuple[Any, Place]] = [(source, ())]
         while todo:
-            part, place, base = todo.pop()
+            part, place = todo.pop()
             if isinstance(part, dict):
-                base = _joined(base, _own_name(part))
-                self._resources.setdefault(urldefrag(base)[0], place)
+                if name := _own_name(part):
+                    self._resources.setdefault(_last_part(name), []).append(place)
                 for keyword in ("$anchor", "$dynamicAnchor", "$id", "id"):
-                    name = part.get(keyword)
-                    if isinstance(name, str):
-                        self._anchors.setdefault(name.removeprefix("#"), []).append(place)
+                    anchor = part.get(keyword)
+                    if isinstance(anchor, str):
+                        self._anchors.setdefault(anchor.removeprefix("#"), []).append(place)
                 if part.get("$recursiveAnchor") is True:
                     self._anchors.setdefault("", []).append(place)
-                todo += [(inner, (*place, key), base) for key, inner in part.items()]
+                todo += [(inner, (*place, key)) for key, inner in part.items()]
             elif isinstance(part, list):
-                todo += [(inner, (*place, index), base) for index, inner in enumerate(part)]
+                todo += [(inner, (*place, index)) for index, inner in enumerate(part)]
 
     def _read(self, place: Place) -> None:
         """Read a subschema and all that it leads to."""
@@ -194,11 +192,11 @@ class Costs:
         self._enter(place)
         while todo:
             place = todo.pop()
-            schema, base = self._at(place)
+            schema, resource = self._at(place)
             if not isinstance(schema, dict):
                 continue
             part = self._parts[self._numbers[place]]
-            for edges, key, target in self._edges(schema, place, _joined(base, _own_name(schema))):
+            for edges, key, target in self._edges(schema, place, resource):
                 if target not in self._numbers:
                     self._enter(target)
                     todo.append(target)
@@ -211,22 +209,23 @@ class Costs:
         self._numbers[place] = len(self._parts)
         self._parts.append(_Subschema())
 
-    def _at(self, place: Place) -> tuple[Any, str]:
-        """The subschema at a place, and the address that names around it are relative to."""
-        part, base = self._source, ""
-        for step in place:
-            base = _joined(base, _own_name(part))
+    def _at(self, place: Place) -> tuple[Any, Place]:
+        """The subschema at a place, and the resource that it belongs to."""
+        part, resource = self._source, 0
+        for depth, step in enumerate(place, 1):
             try:
                 part = part[step]
             except (KeyError, IndexError, TypeError):
-                return {}, base
-        return part, base
+                return {}, place[:resource]
+            if _own_name(part):
+                resource = depth
+        return part, place[:resource]
 
     def _edges(
-        self, schema: dict[str, Any], place: Place, base: str
+        self, schema: dict[str, Any], place: Place, resource: Place
     ) -> Iterator[tuple[str, str, Place]]:
         """Which kind of edge, the member's key, and the place that it leads to."""
-        for target in self._referred(schema, base):
+        for target in self._referred(schema, resource):
             yield "same", "", target
         for keyword in _LISTS:
             for index in _indexes(schema.get(keyword)):
@@ -253,26 +252,26 @@ class Costs:
             if isinstance(schema.get(keyword), dict):
                 yield "each_item", "", (*place, keyword)
 
-    def _referred(self, schema: dict[str, Any], base: str) -> Iterator[Place]:
-        """Where references lead. Of one that depends on the way here, each that it may be."""
+    def _referred(self, schema: dict[str, Any], resource: Place) -> Iterator[Place]:
+        """Where references lead. Of those that cannot be told apart here, each."""
         for keyword in _DYNAMIC:
             if isinstance(schema.get(keyword), str):
-                name = urldefrag(schema[keyword])[1]
-                yield from self._anchors.get(name, [()])
+                yield from self._anchors.get(schema[keyword].partition("#")[2], [()])
         reference = schema.get("$ref")
         if not isinstance(reference, str):
             return
-        address, fragment = urldefrag(_joined(base, reference))
-        resource = self._resources.get(address)
+        address, _, fragment = reference.partition("#")
         if fragment and not fragment.startswith("/"):
             yield from self._anchors.get(fragment, ())
-        elif resource is not None:
-            yield (*resource, *self._steps(resource, fragment))
+            return
+        found = self._resources.get(_last_part(address), ()) if address else [resource]
+        for root in found:
+            yield (*root, *self._steps(root, fragment))
 
     def _steps(self, resource: Place, fragment: str) -> Iterator[str | int]:
         part = self._at(resource)[0]
-        for text in fragment.split("/")[1:]:
-            step: str | int = unescaped(text)
+        for text in unquoted(fragment).split("/")[1:]:
+            step: str | int = text.replace("~1", "/").replace("~0", "~")
             if isinstance(part, list) and str(step).isdigit():
                 step = int(step)
             yield step
@@ -334,18 +333,19 @@ class Costs:
         return min(MORE, 1 + of(part.same) + named + leading + more)
 
 
-def unescaped(text: str) -> str:
-    """A step of a JSON Pointer in the fragment of a URI, as the key that it means."""
-    return unquote(text).replace("~1", "/").replace("~0", "~")
-
-
-def _joined(base: str, reference: str) -> str:
-    if not reference or reference.startswith("#"):
-        return urldefrag(base)[0] + reference
+def unquoted(fragment: str) -> str:
+    """The fragment of a URI without its percent signs."""
+    first, *rest = fragment.split("%")
+    parts = (bytes.fromhex(part[:2]) + part[2:].encode() for part in rest)
     try:
-        return urljoin(base, reference)
-    except ValueError:  # no address; then it leads nowhere
-        return reference
+        return first + b"".join(parts).decode()
+    except ValueError:
+        return fragment
+
+
+def _last_part(address: str) -> str:
+    """The part of an address by which it is known here, however much of it is left out."""
+    return address.partition("#")[0].rpartition("/")[2]
 
 
 def _own_name(schema: Any) -> str:

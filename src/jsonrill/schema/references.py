@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
-from .cost import Costs
+from .cost import Costs, unquoted
 from .validators import MASK, JsonSchemaJudge
 
 _HOME: Final = "jsonrill:///"
@@ -152,16 +152,7 @@ def _escaped(char: str) -> str:
 
 def _normal(fragment: str) -> str:
     """A pointer as `token` would have written it, so that each place has one name."""
-    raw = bytearray()
-    rest = fragment.encode()
-    while rest:
-        if rest[:1] == b"%":
-            raw.append(int(rest[1:3], 16))
-            rest = rest[3:]
-        else:
-            raw += rest[:1]
-            rest = rest[1:]
-    steps = raw.decode().split("/")
+    steps = unquoted(fragment).split("/")
     return "/".join(token(step.replace("~1", "/").replace("~0", "~")) for step in steps)
 
 
