@@ -112,6 +112,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
 )
 PAGE: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/", pages.index),
+    ("POST", "/recognise", pages.recognise),
     ("GET", "/web/{name:path}", pages.web),
 )
 
@@ -146,6 +147,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     app = Starlette(
         routes=_routes(config), middleware=before, exception_handlers=handlers, lifespan=lifespan
     )
+    # A path is that of a route or of none: `/web` is not `/web/`.
     app.router.redirect_slashes = False
     app.state.hub = hub
     if config.page:
@@ -181,7 +183,8 @@ def _routes(config: Config) -> list[Route]:
 def _by_method(path: str, handlers: dict[str, Handler]) -> Handler:
     async def endpoint(request: Request) -> Response:
         request.scope["jsonrill.route"] = path
-        await hub_of(request).open()
+        if path != "/livez":  # alive is also who cannot reach the store
+            await hub_of(request).open()
         method = "GET" if request.method == "HEAD" else request.method
         return await handlers[method](request)
 
