@@ -113,8 +113,8 @@ class Events:
             self.writer.close()
             raise
         self.status = int(head[0].split()[1])
-        lines = [line.partition(": ") for line in head[1:] if line]
-        self.answer = {name.lower(): value for name, _, value in lines}
+        fields = [line.partition(": ") for line in head[1:] if line]
+        self.answer = {name.lower(): value for name, _, value in fields}
         return self
 
     async def __aexit__(self, *_: Any) -> None:

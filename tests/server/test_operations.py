@@ -105,6 +105,8 @@ def test_every_time_and_limit_but_some_must_be_above_zero() -> None:
         (["uvicorn", "--workers", "1"], {}, False),
         (["uvicorn", "x:y"], {"WEB_CONCURRENCY": "3"}, True),
         (["uvicorn", "x:y"], {}, False),
+        (["/usr/lib/uvicorn/__main__.py", "--workers=3"], {}, True),
+        (["my_program.py", "-w", "80"], {}, False),
     ],
 )
 def test_a_store_of_one_process_is_refused_to_several(
@@ -358,7 +360,7 @@ def test_lines_have_a_time_and_the_request_they_belong_to(tmp_path: Path) -> Non
     with Server(tmp_path, access_log=True) as server:
         with httpx2.Client(base_url=server.url, trust_env=False) as http:
             own = http.get("/livez", headers={"x-request-id": "abc-1"})
-            made = http.get("/livez", headers={"x-request-id": 'no "id" \u00e9'.encode()})
+            made = http.get("/livez", headers={"x-request-id": 'no "id"'})
         assert own.headers["x-request-id"] == "abc-1"
         assert re.fullmatch(r"[0-9a-f]{16}", made.headers["x-request-id"])
         lines = [json.loads(line) for line in server.log().splitlines()]
@@ -389,6 +391,22 @@ def test_errors_are_logged_and_counted_as_what_they_are(caplog: pytest.LogCaptur
         line = f'requests_total{{method="GET",route="/v1/streams/{{id}}",status="{status}"}} 1'
         assert f"jsonrill_{line}" in text
     assert any("the connection was refused" in record.message for record in caplog.records)
+
+
+def test_failures_of_the_upstream_are_logged_and_counted(tmp_path: Path) -> None:
+    with (
+        Server(tmp_path, upstream=f"http://127.0.0.1:{free_port()}") as server,
+        httpx2.Client(base_url=server.url, trust_env=False) as http,
+    ):
+        answer = http.post(
+            "/v1/chat/completions", json={"stream": True}, headers={"x-request-id": "mine"}
+        )
+        assert answer.status_code == 502
+        text = http.get("/metrics").text
+        lines = [json.loads(line) for line in server.log().splitlines()]
+    assert 'jsonrill_upstream_errors_total{error="upstream_unreachable"} 1' in text
+    (found,) = [line for line in lines if line.get("request") == "mine"]
+    assert found["level"] == "warning" and "could not be reached" in found["message"]
 
 
 def test_numbers_have_all_their_digits() -> None:
@@ -436,6 +454,26 @@ def test_the_way_from_publisher_to_reader_and_the_loop_are_measured(tmp_path: Pa
     counts = dict(re.findall(r"^jsonrill_(\w+)_count ([0-9]+)$", text, re.M))
     assert counts["publish_send_seconds"] == "1" and int(counts["loop_lag_seconds"]) > 0
     assert 'jsonrill_streams_ended_total{how="CLOSED"} 1' in closed
+
+
+# ---- schemas that multiply ----
+
+
+@pytest.mark.parametrize("levels", [25, 60])
+def test_a_schema_of_two_kilobytes_does_not_stop_the_server(tmp_path: Path, levels: int) -> None:
+    """Each definition is the next one twice; a validator would go through all of 2**25 ways."""
+    definitions: dict[str, Any] = {f"d{levels}": {"type": "string"}}
+    for at in range(levels):
+        definitions[f"d{at}"] = {"anyOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2}
+    schema = {"$ref": "#/$defs/d0", "$defs": definitions}
+    with Server(tmp_path) as server, httpx2.Client(base_url=server.url, trust_env=False) as http:
+        for record in ("123", '"x"'):
+            urls = http.post("/v1/streams", json={"schema": schema}).json()["urls"]
+            begun = time.monotonic()
+            http.post(urls["chunks"], content=record, headers=PLAIN)
+            http.post(urls["close"])
+            text = http.get(urls["events"]).text
+            assert '"status":"ERROR"' in text and time.monotonic() - begun < 1.5
 
 
 # ---- headers of another protocol ----

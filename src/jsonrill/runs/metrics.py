@@ -23,7 +23,7 @@ _HELP: Final = {
     "readers_cut_total": ("counter", "Readers cut off because they took nothing."),
     "lost_producers_total": ("counter", "Streams ended because their producer was lost."),
     "store_errors_total": ("counter", "Requests that failed because of the store, by error."),
-    "upstream_errors_total": ("counter", "Answers of the upstream that were errors, or none."),
+    "upstream_errors_total": ("counter", "Failures of the upstream, by what went wrong."),
     "readers": ("gauge", "Readers now."),
     "views": ("gauge", "Renderings of streams that are followed now."),
     "relays": ("gauge", "Relayed generations that run now."),
@@ -35,7 +35,10 @@ _BOUNDS: Final = (
 )
 # Those that have labels show nothing before the first one is known.
 _LABELLED: Final = frozenset(
-    ("requests_total", "request_seconds", "streams_ended_total", "store_errors_total")
+    (
+        *("requests_total", "request_seconds", "streams_ended_total"),
+        *("store_errors_total", "upstream_errors_total"),
+    )
 )
 LAG_EVERY: Final = 0.25
 

@@ -162,6 +162,8 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
 
 def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str, str]) -> None:
     """Refuse a store of one process where uvicorn or gunicorn was told to start several."""
+    if not re.search(r"uvicorn|gunicorn", arguments[0]):
+        return
     given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
     count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
     if config.store == "memory:" and config.workers == 1 and count.isdigit() and int(count) > 1:
