@@ -162,5 +162,17 @@ def test_a_part_of_a_schema_is_found_although_choices_multiply() -> None:
 )
 def test_visits_are_counted(schema: Any, value: Any, visits: int) -> None:
     costs = Costs(schema)
-    assert costs.visits(costs.at(""), value, 100, remembers=False) == visits
+    assert costs.visits(costs.at(""), value, visits, remembers=False) == visits
     assert costs.visits(costs.at(""), value, visits - 1, remembers=False) == MORE
+
+
+def test_a_wide_schema_and_a_long_value_are_not_too_much() -> None:
+    """Twelve hundred alternatives, and two thousand values: as much as a program may have."""
+    kinds = [
+        {"properties": {"kind": {"const": f"k{at}"}}, "required": ["kind"]} for at in range(600)
+    ]
+    schema = Schema({"type": "array", "items": {"anyOf": kinds}})
+    value = [{"kind": f"k{at % 600}"} for at in range(1000)]
+    assert schema.check().close(value) is None
+    violation = schema.check().close([*value, {"kind": "x"}])
+    assert violation is not None and violation.code == "INVALID_SCHEMA"

@@ -19,7 +19,7 @@ from typing import Any, Final
 # Visits of one value, at the most, by a schema that counts as cheap for every value.
 CHEAP: Final = 1000
 # Steps that counting may take by itself.
-_STEPS: Final = 50_000
+_STEPS: Final = 100_000
 MORE: Final = 1 << 62
 
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
@@ -92,10 +92,14 @@ class Costs:
         return self._parts[number].paths <= CHEAP and not (explained and self._back)
 
     def visits(self, number: int, value: Any, limit: int, *, remembers: bool) -> int:
-        """How often subschemas are visited for this value; `MORE` if that is above `limit`.
+        """How often subschemas are visited for this value, at most; `MORE` if above `limit`.
 
         With `remembers`, what a recursive reference leads to is visited once for each value.
         """
+        if (remembers or not self._back) and self._parts[number].paths <= limit:
+            bound = self._parts[number].paths * _size(value, limit)
+            if bound <= limit:
+                return bound  # as often as that at the most, so there is nothing to count
         total = steps = 0
         todo: list[tuple[Any, dict[int, int]]] = [(value, {number: 1})]
         while todo:
@@ -103,16 +107,16 @@ class Costs:
             active = self._spread(counts, remembers)
             total += sum(active.values())
             steps += len(active)
+            if isinstance(value, (dict, list)):
+                steps += len(active) * len(value)
             if total > limit or steps > _STEPS:
                 return MORE
             if isinstance(value, dict):
                 for key, inner in value.items():
                     self._descend(todo, active, inner, remembers, key=key)
-                    steps += 1
             elif isinstance(value, list):
                 for index, inner in enumerate(value):
                     self._descend(todo, active, inner, remembers, index=index)
-                    steps += 1
         return total
 
     def _spread(self, counts: dict[int, int], remembers: bool) -> dict[int, int]:
@@ -331,6 +335,20 @@ class Costs:
         leading = max((of([target]) for target in part.prefix), default=0)
         more = of(part.each_member) + of(part.each_item) + of(part.names)
         return min(MORE, 1 + of(part.same) + named + leading + more)
+
+
+def _size(value: Any, limit: int) -> int:
+    """How many values there are in a value, keys among them; not counted beyond `limit`."""
+    total, todo = 0, [value]
+    while todo and total <= limit:
+        value = todo.pop()
+        total += 1
+        if isinstance(value, dict):
+            total += len(value)
+            todo += value.values()
+        elif isinstance(value, list):
+            todo += value
+    return total
 
 
 def unquoted(fragment: str) -> str:
