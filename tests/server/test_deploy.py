@@ -18,8 +18,7 @@ import httpx2
 import pytest
 
 from jsonrill.server import Config
-
-from .test_operations import free_port
+from support.processes import free_port
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -24,8 +23,7 @@ from jsonrill.runs.metrics import Metrics
 from jsonrill.server import Config, ConfigError, create_app
 from jsonrill.server.app import check_workers
 from jsonrill.store import MemoryStore, StoreUnavailable
-
-from .processes import SOURCE, Events, Server
+from support.processes import SOURCE, Events, Server, free_port
 
 PLAIN = {"content-type": "text/plain"}
 OLD, NEW, OTHER = "anne-old-0123456789", "anne-new-0123456789", "bob-0123456789abcd"
@@ -296,12 +294,6 @@ def test_between_the_signal_and_the_end_there_is_time_to_notice(tmp_path: Path) 
             assert http.post("/v1/streams", json={}).status_code == 201
         server.process.wait(10)
         assert time.monotonic() - begun > 1.4
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize("name", ["uvicorn", "gunicorn"])
