@@ -365,7 +365,7 @@ def test_lines_have_a_time_and_the_request_they_belong_to(tmp_path: Path) -> Non
 class Failing(MemoryStore):
     async def status(self, stream: str) -> Any:
         if stream == "bug":
-            raise RuntimeError("a bug")
+            raise OSError("a bug")
         raise StoreUnavailable("the connection was refused")
 
 

@@ -141,13 +141,16 @@ class Account:
 
         try:
             await self._app(scope, receive, counted)
-        except (ClientDisconnect, OSError):
-            seen["status"] = seen["status"] or CLIENT_GONE
-            raise
-        except Exception:
-            # The answer to this is made further out; it says no more than that.
-            seen["status"] = 500
-            log.exception("a request failed")
+        except Exception as error:
+            # A server raises OSError when it cannot send to the client any more.
+            if isinstance(error, ClientDisconnect) or (
+                isinstance(error, OSError) and seen["status"]
+            ):
+                seen["status"] = seen["status"] or CLIENT_GONE
+            else:
+                # The answer to this is made further out; it says no more than that.
+                seen["status"] = 500
+                log.exception("a request failed")
             raise
         finally:
             self._count(scope, seen, time.monotonic() - begun)
