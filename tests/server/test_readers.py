@@ -134,7 +134,7 @@ def test_coalesced_and_cut_anywhere(
         await view.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jsonrill.store.memory.BATCH", batch)
+        patch.setattr("jsonrill.store.base.BATCH", batch)
         asyncio.run(main())
 
 
