@@ -8,6 +8,7 @@ import time
 from typing import NamedTuple
 
 from jsonrill.store import Store
+from jsonrill.store.tasks import stop
 from redis_server import RedisServer
 
 from .conftest import opened
@@ -51,7 +52,7 @@ async def _loaded(store: Store, load: Load, server: RedisServer | None) -> Figur
         await store.acquire(name, "p", lease=600, owner="o", meta=b"{}")
     late: list[float] = []
     readers = [asyncio.create_task(_read(store, name, late)) for name in names]
-    await asyncio.sleep(2)
+    await asyncio.sleep(1 + load.streams / 400)
     chance = random.Random(1)
     begun, cpu = time.perf_counter(), time.process_time()
     redis_cpu = _cpu_of(server)
@@ -68,9 +69,7 @@ async def _loaded(store: Store, load: Load, server: RedisServer | None) -> Figur
     async with asyncio.timeout(60):
         while len(late) < wanted:
             await asyncio.sleep(0.05)
-    for reader in readers:
-        reader.cancel()
-    await asyncio.gather(*readers, return_exceptions=True)
+    await stop(*readers)
     late.sort()
     p50, p99 = late[len(late) // 2], late[len(late) * 99 // 100]
     return Figures(p50, p99, late[-1], cpu / took, redis_cpu / took)

@@ -138,8 +138,8 @@ class Store(ABC):
     # What a record and a stream take in this store, beside the record's own bytes.
     record_cost: ClassVar[int]
     stream_cost: ClassVar[int]
-    # A waiting reader looks at the log so often: nothing depends on a message arriving.
-    look_every: ClassVar[float] = 4.0
+    # A waiting reader looks at the log so often although nobody woke it.
+    look_every: ClassVar[float] = 20.0
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self.bounds = bounds or Bounds()
