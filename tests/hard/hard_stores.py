@@ -1,6 +1,6 @@
-"""Stores under load, longer than the ordinary suite can wait: `pytest -s tests/hard/hard_stores.py`.
+"""Stores under load, longer than the ordinary suite can wait.
 
-Prints the figures it judges. Expects a machine with nothing else to do.
+`pytest -s tests/hard/hard_stores.py` prints the figures it judges.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def test_coalesced_and_cut_anywhere(
 
     async def main() -> None:
         store = await filled(json.dumps(value), seed, StreamOptions())
-        view = View(store, "s", rendering(StreamOptions(), together), together, lambda: None)
+        view = View(store, "s", rendering(StreamOptions(), together), together, lambda: None, 5.0)
         await asyncio.sleep(0)
         live = asyncio.create_task(read(store, together, START, view))
         await asyncio.sleep(0.001)
@@ -145,7 +145,7 @@ def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatc
     async def main() -> None:
         store = MemoryStore()
         await store.acquire("s", "p", lease=60, meta=StreamOptions().to_bytes())
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None)
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         make = lambda: rendering(StreamOptions(), options)  # noqa: E731
         reader = Reader(store, "s", options, START, make, view)
         decoder, seen = SSEDecoder(), []
@@ -172,7 +172,7 @@ def test_a_stream_that_vanishes_ends_for_its_readers() -> None:
     async def main() -> None:
         store = await filled("[1,2", 1, StreamOptions())
         options = ViewOptions()
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None)
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         reading = asyncio.create_task(read(store, options, START, view))
         await asyncio.sleep(0.01)
         await store.delete("s")

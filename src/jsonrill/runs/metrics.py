@@ -14,6 +14,7 @@ _HELP: Final = {
     "replays_total": ("counter", "Times a reader read a log from its beginning."),
     "readers_cut_total": ("counter", "Readers cut off because they took nothing."),
     "lost_producers_total": ("counter", "Streams ended because their producer was lost."),
+    "store_errors_total": ("counter", "Calls of the store that failed in a task of the server."),
     "upstream_errors_total": ("counter", "Answers of the upstream that were errors, or none."),
     "readers": ("gauge", "Readers now."),
     "views": ("gauge", "Renderings of streams that are followed now."),

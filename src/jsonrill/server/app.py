@@ -145,6 +145,7 @@ def _cors(config: Config) -> Middleware:
             "last-event-id",
             "producer-id",
             "producer-seq",
+            "idempotency-key",
             "jsonrill-fragments",
         ],
         expose_headers=["location", "etag", "jsonrill-stream"],

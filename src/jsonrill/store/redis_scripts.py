@@ -6,8 +6,8 @@ Every change is published under the name of the log.
 
 What all streams of one owner, and all streams, take is in two books with the same two keys:
 `…:ends`, a sorted set of streams by the time at which their lease runs out or they ended (what is
-later than now is being produced, the rest may make room, the oldest first), and `…:sizes`, a hash of
-their sizes with the sum under the empty name.
+later than now is being produced, the rest may make room, the oldest first), and `…:sizes`, a hash
+of their sizes with the sum under the empty name.
 
 `…:pulse` is written by every process again and again. A gap in it means that Redis stood still or
 could not be written to, and nobody could renew a lease: leases count from its return then.

@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from .base import (
@@ -42,9 +43,13 @@ VERSION = 2
 RECORD_COST = 24
 STREAM_COST = 512
 
+
+def _cost(row: str) -> str:
+    return f"(length({row}.meta) + {row}.size + {RECORD_COST} * {row}.last + {STREAM_COST})"
+
+
 # `lease` is when the producer's time runs out, or when the stream ended. `changed` numbers the
 # transactions, across processes. `books` has what each owner's streams take; triggers keep it.
-_COST = "(length({0}.meta) + {0}.size + %d * {0}.last + %d)" % (RECORD_COST, STREAM_COST)
 SCHEMA = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -68,15 +73,15 @@ CREATE TABLE IF NOT EXISTS books (
     owner TEXT PRIMARY KEY, streams INTEGER NOT NULL, cost INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TRIGGER IF NOT EXISTS stream_made AFTER INSERT ON streams BEGIN
-    INSERT INTO books VALUES (new.owner, 1, {_COST.format("new")})
+    INSERT INTO books VALUES (new.owner, 1, {_cost("new")})
     ON CONFLICT DO UPDATE SET streams = streams + 1, cost = cost + excluded.cost;
 END;
 CREATE TRIGGER IF NOT EXISTS stream_grown AFTER UPDATE OF size ON streams BEGIN
-    UPDATE books SET cost = cost + {_COST.format("new")} - {_COST.format("old")}
+    UPDATE books SET cost = cost + {_cost("new")} - {_cost("old")}
     WHERE owner = new.owner;
 END;
 CREATE TRIGGER IF NOT EXISTS stream_gone AFTER DELETE ON streams BEGIN
-    UPDATE books SET streams = streams - 1, cost = cost - {_COST.format("old")}
+    UPDATE books SET streams = streams - 1, cost = cost - {_cost("old")}
     WHERE owner = old.owner;
     DELETE FROM books WHERE owner = old.owner AND streams = 0;
     DELETE FROM entries WHERE stream = old.key;
@@ -168,12 +173,10 @@ class SqliteStore(Store):
     ) -> int:
         def work(db: sqlite3.Connection) -> int:
             found = _find(db, stream)
-            calls = ""
-            if call:
-                [calls] = db.execute("SELECT calls FROM streams WHERE id = ?", (stream,)).fetchone()
-                calls = with_call(calls, call)
-                if calls is None:
-                    return found.last
+            [before] = db.execute("SELECT calls FROM streams WHERE id = ?", (stream,)).fetchone()
+            calls = with_call(before, call)
+            if calls is None:
+                return found.last
             new = unwritten(found.last, found.closed, records, first)
             if found.closed:
                 return found.last
@@ -181,7 +184,7 @@ class SqliteStore(Store):
             check_fits(self.bounds, found.last, found.size, new)
             self._make_room(db, stream, found.owner, self._cost(new), time.time())
             self._write(db, stream, found, new, closed=False)
-            if call:
+            if calls != before:
                 db.execute("UPDATE streams SET calls = ? WHERE id = ?", (calls, stream))
             if lease is not None:
                 held = (producer, time.time() + lease, stream)
@@ -223,8 +226,8 @@ class SqliteStore(Store):
         db.execute("UPDATE changes SET number = number + 1")
         keep = self.bounds.keep_closed if closed else self.bounds.keep_open
         db.execute(
-            "UPDATE streams SET last = last + ?, size = size + ?, mark = ?, closed = ?, expires = ?,"
-            " changed = (SELECT number FROM changes) WHERE key = ?",
+            "UPDATE streams SET last = last + ?, size = size + ?, mark = ?, closed = ?,"
+            " expires = ?, changed = (SELECT number FROM changes) WHERE key = ?",
             (len(rows), sum(map(len, records)), mark, closed, time.time() + keep, key),
         )
 
@@ -305,9 +308,7 @@ class SqliteStore(Store):
                 self._listened.clear()
                 await self._listened.wait()
             try:
-                version, seen, streams = await self._writer.do(
-                    lambda db, version=version, seen=seen: _changes(db, version, seen)
-                )
+                version, seen, streams = await self._writer.do(partial(_changes, version, seen))
             except Exception as error:  # it must go on, whatever it was
                 self.on_error("wake-ups", error)
                 await asyncio.sleep(1.0)
@@ -324,7 +325,7 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.executescript(SCHEMA).close()
 
 
-def _changes(db: sqlite3.Connection, version: int, seen: int) -> tuple[int, int, list[str]]:
+def _changes(version: int, seen: int, db: sqlite3.Connection) -> tuple[int, int, list[str]]:
     """The version of the file, the number of its last change, and what changed since `seen`."""
     [now] = db.execute("PRAGMA data_version").fetchone()
     if now == version:

@@ -31,6 +31,8 @@ from .publish import media_type, read_body
 from .subscribe import answer
 
 OPTIONS = StreamOptions(input="events", provider="openai_chat")
+# What the store cannot take is held for so many seconds.
+HOLD = 60.0
 
 
 class Upstream:
@@ -158,7 +160,7 @@ async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) 
             done = any(body.startswith("[DONE]") for body in bodies)
             records = [Record("events", body) for body in bodies if not body.startswith("[DONE]")]
             if records:
-                await hub.append(stream, producer, records, first)
+                await hub.append(stream, producer, records, first, hold=HOLD)
                 first += len(records)
                 finished = finished or any('"finish_reason":"' in _tight(r.body) for r in records)
             if done:
