@@ -70,7 +70,8 @@ def test_from_every_id_exactly_the_rest(options: ViewOptions, value: Any) -> Non
         whole = await read(store, options, START)
         for at, event in enumerate(whole[:-1]):
             assert await read(store, options, parse(event.id)) == whole[at + 1 :]
-        assert parse(whole[-1].id) == Position((await store.status("s")).last)
+        status = await store.status("s")
+        assert parse(whole[-1].id) == Position(status.last, mark=status.mark)
 
     asyncio.run(main())
 
@@ -185,14 +186,20 @@ def test_a_stream_that_vanishes_ends_for_its_readers() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "-1", "1.", ".1", "1.2.0", "1.0.2", "1 ", "1\n", "9" * 20]
+    "text",
+    ["", "x", "-1", "1.", ".1", "1.2.0", "1.0.2", "1 ", "1\n", "9" * 20, "1-", "1-0", "1-0g"],
 )
 def test_what_is_no_id(text: str) -> None:
     with pytest.raises(ValueError):
         parse(text)
 
 
-@given(st.integers(0, 10**14), st.none() | st.integers(0, 10**6), st.integers(1, 10**6))
-def test_ids_are_read_back(seq: int, sub: int | None, count: int) -> None:
-    position = Position(seq + count, sub, 1 if sub is None else count)
+@given(
+    st.integers(0, 10**14),
+    st.none() | st.integers(0, 10**6),
+    st.integers(1, 10**6),
+    st.none() | st.integers(0, 2**32 - 1),
+)
+def test_ids_are_read_back(seq: int, sub: int | None, count: int, mark: int | None) -> None:
+    position = Position(seq + count, sub, 1 if sub is None else count, mark)
     assert parse(str(position)) == position

@@ -56,7 +56,7 @@ class MemoryStore(Store):
     """Logs as lists. Time is `time.monotonic`, so that a changed clock ends no lease."""
 
     record_cost = 56
-    stream_cost = 1024
+    stream_cost = 300
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)

@@ -49,8 +49,8 @@ CONNECTIONS = 50
 class RedisStore(Store):
     """Logs as Redis streams with ids `<seq>-<mark>`."""
 
-    record_cost = 24
-    stream_cost = 2048
+    record_cost = 20
+    stream_cost = 1400
 
     def __init__(
         self,

@@ -21,10 +21,12 @@ from typing import Final
 
 PULSE_EVERY: Final = 0.5
 _GAP_MS: Final = 1500
+# Redis sets so many bytes aside for the first records of a stream.
+_FIRST_BYTES: Final = 4000
 
 # KEYS: hash, log. ARGV: prefix, stream, then what each script says.
 _PRELUDE: Final = (
-    f"local GAP = {_GAP_MS}\n"
+    f"local GAP, FIRST = {_GAP_MS}, {_FIRST_BYTES}\n"
     + """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -102,6 +104,9 @@ local function evict(book)
     end
   end
   return false
+end
+local function cost_of(it, count, size, each)
+  return size + count * tonumber(each) + (it.last == 0 and count > 0 and FIRST or 0)
 end
 local function no_room(owner, cost, of_owner, of_all)
   local limits = {tonumber(of_owner), tonumber(of_all)}
@@ -187,7 +192,7 @@ local count, size = (#ARGV - at + 1) / 2, 0
 for i = at + 1, #ARGV, 2 do size = size + #ARGV[i] end
 if it.last + count > tonumber(ARGV[9]) then return {'FULL', 'stream_entries'} end
 if it.size + size > tonumber(ARGV[10]) then return {'FULL', 'stream_bytes'} end
-local cost = size + count * tonumber(ARGV[13])
+local cost = cost_of(it, count, size, ARGV[13])
 local full = no_room(it.owner, cost, ARGV[11], ARGV[12])
 if full then return full end
 for i = at, #ARGV, 2 do
@@ -215,10 +220,11 @@ FINALIZE: Final = (
 local it = found()
 if not it then return {'UNKNOWN'} end
 if it.closed or (ARGV[5] == '1' and held(it.lease, it.term)) then return {'OK', 0} end
+local cost = cost_of(it, 1, #ARGV[3], ARGV[7])
 write(it, 'e', ARGV[3], tonumber(ARGV[4]))
 redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark, 'closed', 1,
            'lease', now)
-grow(it.owner, #ARGV[3] + tonumber(ARGV[7]))
+grow(it.owner, cost)
 ends(it.owner, now, ARGV[6])
 keep(ARGV[6])
 redis.pcall('PUBLISH', KEYS[2], it.last)

@@ -41,7 +41,7 @@ POLL = 0.01
 SWEEP_EVERY = 30.0
 VERSION = 2
 RECORD_COST = 24
-STREAM_COST = 512
+STREAM_COST = 200
 
 
 def _cost(row: str) -> str:
