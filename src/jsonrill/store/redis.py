@@ -196,6 +196,7 @@ class RedisStore(Store):
                         async with self._connections:
                             return await command()
                     except (RedisError, OSError) as error:
+                        self.on_error("command", error)
                         # Redis before 7 puts the error of a command in a script into the message.
                         if isinstance(error, OutOfMemoryError) or "-OOM " in str(error):
                             raise StoreFull("memory", "the store is full") from error

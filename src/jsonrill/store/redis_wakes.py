@@ -52,10 +52,17 @@ class Wakes:
     async def _run(self) -> None:
         while True:
             try:
-                async with self._client.pubsub() as link, asyncio.TaskGroup() as together:
+                async with self._client.pubsub() as link:
                     await link.subscribe(self._before + self._after)  # to have a connection
-                    together.create_task(self._subscribe(link))
-                    together.create_task(self._hear(link))
+                    # Not a TaskGroup, which cancels once: `stop` knows that this can get lost.
+                    both = [
+                        asyncio.create_task(work(link)) for work in (self._subscribe, self._hear)
+                    ]
+                    try:
+                        ended, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+                        ended.pop().result()
+                    finally:
+                        await stop(*both)
             except Exception as error:  # it must go on, whatever it was
                 self._on_error("wake-ups", error)
             for stream in tuple(self._signals.streams):
