@@ -1,4 +1,4 @@
-"""A proxy before Redis that answers chosen commands with an error, a broken connection or nothing."""
+"""A proxy before Redis that answers chosen commands with an error, breaks off or keeps silent."""
 
 from __future__ import annotations
 
