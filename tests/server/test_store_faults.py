@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import time
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
 
 from jsonrill.eventstream import SSEDecoder, SSEEvent
@@ -16,9 +21,13 @@ from jsonrill.runs.hub import Hub  # isort: skip
 from jsonrill.runs.options import StreamOptions, ViewOptions
 from jsonrill.runs.positions import START
 from jsonrill.runs.records import Record
+from jsonrill.store import MemoryStore, StoreUnavailable
 from jsonrill.store.redis import RedisStore
 from redis_server import RedisServer
 from store.faults import COMMANDS, ERRORS, Faults
+
+from .processes import Server
+from .upstream import NUMBERS, Upstream
 
 LEASE = 1.0
 ONE = [Record("text", "[1")]
@@ -85,6 +94,82 @@ async def faulty(server: RedisServer, healthy: Hub, command: str, error: str) ->
         if faults.met and not counted and error != "SILENCE":
             return f"{name}: not counted"
     return ""
+
+
+@pytest.mark.parametrize("pause", ["stopped", "refuses writes"])
+def test_a_pause_of_redis_ends_no_relay(tmp_path: Path, pause: str) -> None:
+    """For 3 s, as long as a relay's lease. Its answer is whole, on this replica and another."""
+
+    async def main(server: RedisServer, here: Server, there: Server) -> None:
+        ask = {"model": "numbers", "stream": True, "messages": []}
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
+            url = f"{here.url}/v1/chat/completions"
+            async with http.stream("POST", url, json=ask) as answer:
+                stream = answer.headers["jsonrill-stream"]
+                lines = answer.aiter_lines()
+                texts = [await anext(lines) for _ in range(40)]
+                other = asyncio.create_task(
+                    http.get(f"{there.url}/v1/streams/{stream}/events?format=openai")
+                )
+                await asyncio.sleep(0.5)
+                await asyncio.to_thread(_pause, server, pause, 3.0)
+                texts += [line async for line in lines]
+            for text in ("\n".join(texts), (await other).text):
+                found = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
+                assert found[-1] == "[DONE]"
+                deltas = [json.loads(data)["choices"][0]["delta"] for data in found[:-1]]
+                assert [delta["content"] for delta in deltas if delta] == NUMBERS
+
+    with ExitStack() as stack:
+        server = stack.enter_context(RedisServer(tmp_path))
+        upstream = stack.enter_context(Upstream(tmp_path))
+        settings = {"store": server.url, "upstream": upstream.url, "upstream_key": "the-key"}
+        both = []
+        for name in ("here", "there"):
+            (tmp_path / name).mkdir()
+            both.append(stack.enter_context(Server(tmp_path / name, **settings)))
+        asyncio.run(main(server, *both))
+
+
+def _pause(server: RedisServer, how: str, seconds: float) -> None:
+    assert server.process is not None
+    if how == "stopped":
+        server.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        server.process.send_signal(signal.SIGCONT)
+    else:
+        server.ask("CONFIG SET min-replicas-to-write 1")
+        time.sleep(seconds)
+        server.ask("CONFIG SET min-replicas-to-write 0")
+
+
+class Refuses(MemoryStore):
+    """A store that cannot be reached for a while."""
+
+    left = 5
+
+    async def append(self, *arguments: Any, **named: Any) -> int:
+        self.left -= 1
+        if self.left == 2:  # this time it is written, and the answer is lost
+            await super().append(*arguments, **named)
+        if self.left > 0:
+            raise StoreUnavailable("away")
+        return await super().append(*arguments, **named)
+
+
+@pytest.mark.parametrize("first", [None, 1])
+def test_what_the_store_cannot_take_is_held(first: int | None) -> None:
+    async def main() -> None:
+        hub = Hub(Config(), Refuses())
+        await hub.open()
+        stream = await hub.create("o", StreamOptions(), "p", 60)
+        with pytest.raises(StoreUnavailable):
+            await hub.append(stream, "p", ONE, first)
+        assert await hub.append(stream, "p", ONE, first, hold=10) == 1
+        assert hub.metrics.get("store_errors_total", task="append") == 3
+        await hub.close()
+
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
