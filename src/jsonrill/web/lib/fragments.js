@@ -6,7 +6,7 @@
  * its place. `Cursor` knows where the next fragment must be. No value is built here.
  */
 
-import { PathError, Place, fromText } from "./paths.js";
+import { PathError, Place, fromText, toText } from "./paths.js";
 import { ExactNumber, isNumberText, isObject, own, toNumber } from "./values.js";
 
 /**
@@ -50,8 +50,16 @@ export class FragmentError extends Error {
   constructor(message) {
     super(message);
     this.name = "FragmentError";
+    this.code = "INVALID_FRAGMENT";
     /** What was refused. @type {unknown} */
     this.item = undefined;
+    /** The string or container that was open. @type {import("./paths.js").Path} */
+    this.path = [];
+  }
+
+  /** The error as it crosses the wire. */
+  toJSON() {
+    return { code: this.code, message: this.message, path: toText(this.path) };
   }
 }
 
@@ -231,7 +239,10 @@ export class WireReader {
     try {
       return this._read(this._fields(item));
     } catch (error) {
-      if (error instanceof FragmentError) error.item = item;
+      if (error instanceof FragmentError) {
+        error.item = item;
+        error.path = this.open?.path ?? [];
+      }
       throw error;
     }
   }
