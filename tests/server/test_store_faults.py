@@ -172,6 +172,23 @@ def test_what_the_store_cannot_take_is_held(first: int | None) -> None:
     asyncio.run(main())
 
 
+def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> None:
+    async def main(server: RedisServer) -> None:
+        hub = Hub(Config(), RedisStore(server.url, patience=0.2))
+        with pytest.raises(StoreUnavailable):
+            await hub.open()
+        await asyncio.to_thread(server.start)
+        await hub.open()
+        assert await hub.create("o", StreamOptions(), "p", 60)
+        await hub.close()
+
+    server = RedisServer(tmp_path)
+    try:
+        asyncio.run(main(server))
+    finally:
+        server.end()
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_reader_gets_an_end_whatever_redis_answers(command: str, redis: RedisServer) -> None:
     """Within lease + 5 s of the producer's loss, under each error to each command."""

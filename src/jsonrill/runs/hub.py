@@ -96,10 +96,17 @@ class Hub:
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
         if self._opening is None:
             self._opening = asyncio.create_task(self.store.open())
-            self._watching = asyncio.create_task(self._watch())
-        await asyncio.shield(self._opening)
+        opening = self._opening
+        try:
+            await asyncio.shield(opening)
+        except StoreError:
+            if self._opening is opening:
+                self._opening = None  # the next request tries again
+            raise
 
     def stop(self) -> None:
         """Begin to shut down: readers are let go, to resume elsewhere."""

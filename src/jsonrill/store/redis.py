@@ -103,7 +103,6 @@ class RedisStore(Store):
             arguments += [owner, meta, new_mark(), call, cost]
             arguments += [bounds.owner_streams, bounds.owner_bytes]
             arguments += [bounds.total_streams, bounds.total_bytes]
-            arguments += [_ms(max(bounds.keep_open, bounds.keep_closed))]
         return _status(await self._run(self._acquire, stream, arguments))
 
     async def append(
@@ -175,7 +174,9 @@ class RedisStore(Store):
     ) -> list[Any]:
         """A script's answer without its first word, or the refusal that this word names."""
         name = f"{self._prefix}:{{{stream}}}"
-        keys, arguments = [f"{name}:meta", f"{name}:log"], [self._prefix, stream, *arguments]
+        longest = _ms(max(self.bounds.keep_open, self.bounds.keep_closed))
+        keys = [f"{name}:meta", f"{name}:log"]
+        arguments = [self._prefix, stream, longest, *arguments]
         word, *rest = await self._call(lambda: script(keys=keys, args=arguments), patience)
         if word != b"OK":
             raise _refusal(word.decode(), rest)

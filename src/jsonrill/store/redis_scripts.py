@@ -24,13 +24,14 @@ _GAP_MS: Final = 1500
 # Redis sets so many bytes aside for the first records of a stream.
 _FIRST_BYTES: Final = 4000
 
-# KEYS: hash, log. ARGV: prefix, stream, then what each script says.
+# KEYS: hash, log. ARGV: prefix, stream, how long a stream is kept at the most (times are in
+# milliseconds), then what each script says.
 _PRELUDE: Final = (
     f"local GAP, FIRST = {_GAP_MS}, {_FIRST_BYTES}\n"
     + """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local prefix, stream = ARGV[1], ARGV[2]
+local prefix, stream, longest = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local all = prefix .. ':all'
 local function returned()
   local pulse = redis.call('HMGET', prefix .. ':pulse', 'at', 'back')
@@ -69,11 +70,11 @@ local function grow(owner, cost)
     redis.call('HINCRBY', book .. ':sizes', '', cost)
   end
 end
-local function ends(owner, at, milliseconds)
+local function ends(owner, at)
   for _, book in ipairs(books(owner)) do
     redis.call('ZADD', book .. ':ends', at, stream)
-    redis.call('PEXPIRE', book .. ':ends', 2 * milliseconds + 60000)
-    redis.call('PEXPIRE', book .. ':sizes', 2 * milliseconds + 60000)
+    redis.call('PEXPIRE', book .. ':ends', 2 * longest + 60000)
+    redis.call('PEXPIRE', book .. ':sizes', 2 * longest + 60000)
   end
 end
 local function strike(book, name)
@@ -126,18 +127,18 @@ end
 )
 
 # ARGV: producer, lease, keep open; then, to make it: owner, meta, mark, name of the call, cost,
-# streams and bytes per owner, streams and bytes in all, the longer of both times that are kept.
+# streams and bytes per owner, streams and bytes in all.
 # A call whose answer was lost is sent again under the same name and must not make or add twice.
 ACQUIRE: Final = (
     _PRELUDE
     + """
-local producer, lease, open = ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local producer, lease, open = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local it = found()
-if ARGV[6] and not (it and string.find(it.calls, ARGV[9], 1, true)) then
+if ARGV[7] and not (it and string.find(it.calls, ARGV[10], 1, true)) then
   if it then return {'TAKEN'} end
-  local owner, cost = ARGV[6], tonumber(ARGV[10])
+  local owner, cost = ARGV[7], tonumber(ARGV[11])
   for _, book in ipairs(books(owner)) do
-    local gone = redis.call('ZRANGEBYSCORE', book .. ':ends', '-inf', now - tonumber(ARGV[15]),
+    local gone = redis.call('ZRANGEBYSCORE', book .. ':ends', '-inf', now - longest,
                             'LIMIT', 0, 100)
     for _, name in ipairs(gone) do
       forget(name)
@@ -145,15 +146,15 @@ if ARGV[6] and not (it and string.find(it.calls, ARGV[9], 1, true)) then
     end
   end
   local mine = redis.call('ZCOUNT', prefix .. ':owner:' .. owner .. ':ends', '(' .. now, '+inf')
-  if mine >= tonumber(ARGV[11]) then return {'FULL', 'owner_streams'} end
-  local full = no_room(owner, cost, ARGV[12], ARGV[14])
+  if mine >= tonumber(ARGV[12]) then return {'FULL', 'owner_streams'} end
+  local full = no_room(owner, cost, ARGV[13], ARGV[15])
   if full then return full end
-  if redis.call('ZCARD', all .. ':ends') >= tonumber(ARGV[13]) and not evict(all) then
+  if redis.call('ZCARD', all .. ':ends') >= tonumber(ARGV[14]) and not evict(all) then
     return {'FULL', 'total_streams'}
   end
   redis.call('DEL', KEYS[2])
-  redis.call('HSET', KEYS[1], 'owner', owner, 'meta', ARGV[7], 'last', 0, 'size', 0, 'mark',
-             ARGV[8], 'closed', 0, 'producer', '', 'lease', 0, 'term', 0, 'calls', ARGV[9])
+  redis.call('HSET', KEYS[1], 'owner', owner, 'meta', ARGV[8], 'last', 0, 'size', 0, 'mark',
+             ARGV[9], 'closed', 0, 'producer', '', 'lease', 0, 'term', 0, 'calls', ARGV[10])
   grow(owner, cost)
   it = found()
 end
@@ -162,7 +163,7 @@ if it.closed then return {'CLOSED'} end
 if taken(it, producer) then return {'TAKEN'} end
 it.producer, it.lease, it.term = producer, now + lease, lease
 redis.call('HSET', KEYS[1], 'producer', it.producer, 'lease', it.lease, 'term', it.term)
-ends(it.owner, it.lease, open)
+ends(it.owner, it.lease)
 keep(open)
 return told(it)
 """
@@ -174,11 +175,11 @@ return told(it)
 APPEND: Final = (
     _PRELUDE
     + """
-local producer, first, call, lease = ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[7])
+local producer, first, call, lease = ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[8])
 local it = found()
 if not it then return {'UNKNOWN'} end
 if call ~= '' and string.find(it.calls, call, 1, true) then return {'OK', it.last} end
-local at = 14
+local at = 15
 if first > 0 then
   local written = it.last
   if it.closed then written = written - 1 end
@@ -190,24 +191,24 @@ if it.closed then return {'CLOSED'} end
 if taken(it, producer) then return {'TAKEN'} end
 local count, size = (#ARGV - at + 1) / 2, 0
 for i = at + 1, #ARGV, 2 do size = size + #ARGV[i] end
-if it.last + count > tonumber(ARGV[9]) then return {'FULL', 'stream_entries'} end
-if it.size + size > tonumber(ARGV[10]) then return {'FULL', 'stream_bytes'} end
-local cost = cost_of(it, count, size, ARGV[13])
-local full = no_room(it.owner, cost, ARGV[11], ARGV[12])
+if it.last + count > tonumber(ARGV[10]) then return {'FULL', 'stream_entries'} end
+if it.size + size > tonumber(ARGV[11]) then return {'FULL', 'stream_bytes'} end
+local cost = cost_of(it, count, size, ARGV[14])
+local full = no_room(it.owner, cost, ARGV[12], ARGV[13])
 if full then return full end
 for i = at, #ARGV, 2 do
   if not write(it, 'd', ARGV[i + 1], tonumber(ARGV[i])) then return {'LOST'} end
 end
 redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark)
 if call ~= '' then
-  redis.call('HSET', KEYS[1], 'calls', string.sub(it.calls .. call, -ARGV[6]))
+  redis.call('HSET', KEYS[1], 'calls', string.sub(it.calls .. call, -ARGV[7]))
 end
 if lease > 0 then
   redis.call('HSET', KEYS[1], 'producer', producer, 'lease', now + lease, 'term', lease)
-  ends(it.owner, now + lease, ARGV[8])
+  ends(it.owner, now + lease)
 end
 grow(it.owner, cost)
-keep(ARGV[8])
+keep(ARGV[9])
 redis.pcall('PUBLISH', KEYS[2], it.last)
 return {'OK', it.last}
 """
@@ -219,14 +220,14 @@ FINALIZE: Final = (
     + """
 local it = found()
 if not it then return {'UNKNOWN'} end
-if it.closed or (ARGV[5] == '1' and held(it.lease, it.term)) then return {'OK', 0} end
-local cost = cost_of(it, 1, #ARGV[3], ARGV[7])
-write(it, 'e', ARGV[3], tonumber(ARGV[4]))
+if it.closed or (ARGV[6] == '1' and held(it.lease, it.term)) then return {'OK', 0} end
+local cost = cost_of(it, 1, #ARGV[4], ARGV[8])
+write(it, 'e', ARGV[4], tonumber(ARGV[5]))
 redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark, 'closed', 1,
            'lease', now)
 grow(it.owner, cost)
-ends(it.owner, now, ARGV[6])
-keep(ARGV[6])
+ends(it.owner, now)
+keep(ARGV[7])
 redis.pcall('PUBLISH', KEYS[2], it.last)
 return {'OK', 1}
 """
@@ -239,8 +240,8 @@ LOOK: Final = (
 local got = redis.call('HMGET', KEYS[1], 'last', 'mark', 'closed')
 if not got[1] then return {'UNKNOWN'} end
 local entries = {}
-if tonumber(got[1]) >= tonumber(ARGV[3]) then
-  entries = redis.call('XRANGE', KEYS[2], ARGV[3], '+', 'COUNT', ARGV[4])
+if tonumber(got[1]) >= tonumber(ARGV[4]) then
+  entries = redis.call('XRANGE', KEYS[2], ARGV[4], '+', 'COUNT', ARGV[5])
 end
 return {'OK', got[1], got[2], got[3], entries}
 """
