@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from jsonrill.runs.reader import Reader
 from jsonrill.runs.records import CLOSED, Record, to_bytes
 from jsonrill.runs.render import rendering
 from jsonrill.runs.view import View
-from jsonrill.store import MemoryStore
+from jsonrill.store import MemoryStore, StoreUnavailable
 from support import at_random, examples
 
 VALUES = [
@@ -180,6 +181,65 @@ def test_a_stream_that_vanishes_ends_for_its_readers() -> None:
         events = await reading
         assert json.loads(events[-2].data)["error"]["code"] == "GONE"
         assert events[-1].type == "CLOSE"
+        await view.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["in the view", "beside it"])
+def test_a_view_that_gives_up_ends_its_readers(
+    behind: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that follow it, and those that fell behind and read the log by themselves."""
+    monkeypatch.setattr("jsonrill.runs.view.RING_FRAMES", 1 if behind else 1000)
+    options = ViewOptions(format="raw")
+
+    async def main() -> None:
+        store = await filled("[1,2", 1, StreamOptions())
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
+        await asyncio.sleep(0.01)
+        reader = Reader(
+            store, "s", options, START, lambda: rendering(StreamOptions(), options), view
+        )
+        if behind:
+            monkeypatch.setattr(reader, "_place", lambda: None)
+        decoder = SSEDecoder()
+        chunks = reader.chunks()
+        seen = decoder.feed(await anext(chunks))
+        rest = asyncio.create_task(_all(chunks))
+        await asyncio.sleep(0.05)
+        assert not rest.done()
+        view.fail(StoreUnavailable("away"))
+        async with asyncio.timeout(1):
+            seen += decoder.feed(await rest)
+        assert json.loads(seen[-2].data)["error"]["code"] == "UNAVAILABLE"
+        assert seen[-1].type == "CLOSE"
+        await view.close()
+
+    asyncio.run(main())
+
+
+async def _all(chunks: AsyncIterator[bytes]) -> bytes:
+    return b"".join([chunk async for chunk in chunks])
+
+
+@pytest.mark.parametrize("format", ["raw", "chunks"])
+def test_a_reader_is_told_that_the_log_is_another(format: str) -> None:
+    """From the ring of a view and from the log: its id was made from other records."""
+    options = ViewOptions(format=format)
+
+    async def main() -> None:
+        old = await filled("[1,2,3]", 1, StreamOptions())
+        await old.finalize("s", CLOSED.to_bytes())
+        ids = [parse(event.id) for event in await read(old, options, START)]
+        store = await filled("[1,2,4]", 1, StreamOptions())
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
+        await asyncio.sleep(0.01)
+        await store.finalize("s", CLOSED.to_bytes())
+        for position in ids:
+            for ring in (view, None):
+                events = await read(store, options, position, ring)
+                assert json.loads(events[-2].data)["error"]["code"] == "LOG_LOST"
         await view.close()
 
     asyncio.run(main())

@@ -292,13 +292,16 @@ class Hub:
             loop.call_later(0 if view.ended else LINGER, self._drop, view)
 
     def _drop(self, view: View) -> None:
-        followed = self._followed.get(view.stream)
-        if view.readers or followed is None or followed.views.get(view.options) is not view:
+        if view.readers or self.stopping:
             return
-        del followed.views[view.options]
-        self.metrics.add("views", -1)
-        if not followed.views:
-            del self._followed[view.stream]
+        followed = self._followed.get(view.stream)
+        # One that failed may have been replaced.
+        if followed is not None and followed.views.get(view.options) is view:
+            del followed.views[view.options]
+            self.metrics.add("views", -1)
+            if not followed.views:
+                del self._followed[view.stream]
+                self.spawn(stop(followed.looking))
         self.spawn(view.close())
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
