@@ -41,7 +41,7 @@ def said(model: str = "") -> list[str]:
 
 async def lines(model: str) -> AsyncIterator[str]:
     for data in called() if model == "calls" else said(model):
-        yield data
+        yield json.dumps(json.loads(data), separators=(" , ", "\t:  ")) if model == "odd" else data
         if model == "broken":
             raise ConnectionResetError
         if model == "silent":
@@ -49,7 +49,12 @@ async def lines(model: str) -> AsyncIterator[str]:
         if model == "cut":
             return
         await asyncio.sleep({"slow": 0.3, "numbers": 0.03}.get(model, 0.002))
-    yield "[DONE]"
+    if model == "two":
+        other = json.loads(chunk({"content": "no"}))
+        other["choices"][0]["index"] = 1
+        yield json.dumps(other)
+    if model not in ("odd", "undone", "two"):
+        yield "[DONE]"
 
 
 async def endless(counted: list[int]) -> AsyncIterator[str]:

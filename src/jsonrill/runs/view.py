@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from ..eventstream import encode_event
+from ..eventstream import DONE, encode_event
 from ..store import Entry, Store, StoreError
 from ..store.tasks import stop
 from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
-from .render import DONE, Rendering
+from .render import Rendering
 
 T = TypeVar("T")
 log = logging.getLogger("jsonrill.server")
