@@ -64,7 +64,6 @@ def test_the_bound_is_what_the_store_takes(
         tracemalloc.stop()
     if url.startswith("sqlite"):
         real = (tmp_path / "log.db").stat().st_size
-    print("RATIO", url[:6], shape, round(real / BOUND, 2))
     assert BOUND / 1.5 < real < BOUND * 1.5, f"{real / BOUND:.2f} times the bound"
 
 
