@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from batch import logs
-from batch.logs import done, log, quarantine, results, rows, sample
 from jsonrill.batch import BatchError, Job, resume, run
+from support import logs
+from support.logs import done, log, quarantine, results, rows, sample
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 CHECK = Job(kind="check")
@@ -20,13 +21,13 @@ CHECK = Job(kind="check")
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sample(tmp_path_factory.mktemp("logs") / "streams.jsonl", 3000)
+    return sample(tmp_path_factory.mktemp("logs") / "streams.jsonl", 1500)
 
 
 @pytest.fixture(scope="module")
 def whole(streams: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("whole") / "out"
-    run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=200_000)
+    run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=100_000)
     return results(out)
 
 
@@ -39,7 +40,7 @@ def test_a_lost_worker_and_a_killed_run_change_nothing(
     streams: Path, whole: dict[str, bytes], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    args = ["check", streams, "--out", out, "--shard-size", "200kB", "--workers", 2]
+    args = ["check", streams, "--out", out, "--shard-size", "100kB", "--workers", 2]
     process = logs.start(*args, "--engine", "dask")
     logs.wait_for(lambda: done(out) >= 1 or process.poll() is not None)
     logs.kill(workers_of(process.pid)[0])
@@ -61,9 +62,13 @@ def cluster() -> Iterator[str]:
     """A cluster that runs before and after what it is asked to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", logs.ENV["PYTHONPATH"])
-        with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-        ) as made:
+        # A task that killed one worker is given up at once: starting workers is what takes time.
+        with (
+            dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            ) as made,
+        ):
             yield made.scheduler_address
 
 
@@ -77,7 +82,7 @@ def test_a_cluster_that_runs_makes_the_same(
         str(out),
         engine="dask",
         scheduler=cluster,
-        shard_bytes=200_000,
+        shard_bytes=100_000,
     )
     assert results(out) == whole and report.engine == "dask"
     (out / "part-00001.jsonl").unlink()
@@ -94,6 +99,20 @@ def test_a_line_that_kills_workers_of_dask_is_put_aside(tmp_path: Path, cluster:
     assert [row["id"] for row in rows(tmp_path / "out")] == ["Faro", "Faro"]
     assert [bad["code"] for bad in quarantine(tmp_path / "out")] == ["DEADLY"]
     assert not report.failed
+
+
+def test_a_cluster_without_workers_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jsonrill.batch.engines.cluster.WORKERLESS", 0.5)
+    path = log(tmp_path / "a.jsonl", '{"text": "1"}')
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
+        pytest.raises(BatchError, match=r"no worker for 0\.5 seconds"),
+    ):
+        address = empty.scheduler_address
+        run(CHECK, [str(path)], str(tmp_path / "out"), engine="dask", scheduler=address)
+    assert resume(str(tmp_path / "out"), workers=0).ok
 
 
 def test_a_scheduler_that_is_not_there_is_told(tmp_path: Path) -> None:

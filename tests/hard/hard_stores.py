@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from redis_server import RedisServer
-from store.load import Load, measured
+from support.redis_server import RedisServer
+from support.store_load import Load, measured
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])

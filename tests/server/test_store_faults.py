@@ -23,11 +23,10 @@ from jsonrill.runs.positions import START
 from jsonrill.runs.records import Record
 from jsonrill.store import MemoryStore, StoreUnavailable
 from jsonrill.store.redis import RedisStore
-from redis_server import RedisServer
-from store.faults import COMMANDS, ERRORS, Faults
-
-from .processes import Server
-from .upstream import NUMBERS, Upstream
+from support.processes import Server
+from support.redis_server import RedisServer
+from support.store_faults import COMMANDS, ERRORS, Faults
+from support.upstream import NUMBERS, Upstream
 
 LEASE = 1.0
 ONE = [Record("text", "[1")]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jsonrill.store import Store, StoreFull
-from redis_server import RedisServer
+from support.redis_server import RedisServer
 
 from .conftest import opened
 

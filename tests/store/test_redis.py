@@ -19,7 +19,8 @@ from jsonrill.store import (
     open_store,
 )
 from jsonrill.store.redis import RedisStore
-from redis_server import RedisServer
+from support import SLACK
+from support.redis_server import RedisServer
 
 from .conftest import opened
 
@@ -82,7 +83,7 @@ def test_a_redis_that_is_away_is_unavailable_after_a_while(tmp_path: Any) -> Non
         assert not waiting.done()
         await asyncio.to_thread(server.start)
         await store.append("s", "p", [b"2"], first=2)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(5 * SLACK):
             assert [entry.data for entry in await waiting] == [b"2"]
         await store.close()
 

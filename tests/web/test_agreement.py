@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from documents import keys, strings, texts, values
 from jsonrill import (
     CompactEncoder,
     Fragment,
@@ -36,10 +35,10 @@ from jsonrill import (
     to_wire,
 )
 from jsonrill.partial_stream.delta import apply_delta
-from provider_streams import BUILDERS, THREE, shuffled
 from support import HARDER, ROOT, need_command, pieces
-from test_providers import STREAMS, mutated
-from test_toolcalls_wire import ANYTHING, JUNK
+from support.documents import keys, strings, texts, values
+from support.junk import ANYTHING, JUNK
+from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
 
 Ask = Callable[..., Any]
 INDEX = re.compile("0|[1-9][0-9]{0,9}")
