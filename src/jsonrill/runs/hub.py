@@ -333,7 +333,7 @@ class Hub:
             try:
                 status = await self.status(stream)
             except UnknownStream:
-                followed.deadline = followed.due = math.inf  # its readers find out by themselves
+                followed.due = math.inf
             except Exception as error:  # there is another look
                 self._failed("watch", error)
             else:
@@ -342,7 +342,7 @@ class Hub:
                 if status.lease > 0:
                     followed.alive(status.lease, now)
                 if status.closed:
-                    followed.deadline = followed.due = math.inf
+                    followed.due = math.inf  # a view that does not get there in time is told
 
     def _failed(self, what: str, error: Exception) -> None:
         """Count what a task could not do, and say so."""
