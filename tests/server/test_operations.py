@@ -378,7 +378,7 @@ def test_errors_are_logged_and_counted_as_what_they_are(caplog: pytest.LogCaptur
     )
     assert [answer.status_code for answer in answers] == [503, 500, 200]
     text = answers[-1].text
-    assert 'jsonrill_store_errors_total{error="StoreUnavailable"} 1' in text
+    assert 'jsonrill_store_errors_total{task="request"} 1' in text
     for status in ("503", "500"):
         line = f'requests_total{{method="GET",route="/v1/streams/{{id}}",status="{status}"}} 1'
         assert f"jsonrill_{line}" in text

@@ -22,7 +22,10 @@ _HELP: Final = {
     "replays_total": ("counter", "Times a reader read a log from its beginning."),
     "readers_cut_total": ("counter", "Readers cut off because they took nothing."),
     "lost_producers_total": ("counter", "Streams ended because their producer was lost."),
-    "store_errors_total": ("counter", "Requests that failed because of the store, by error."),
+    "store_errors_total": (
+        "counter",
+        "Calls of the store that failed, by the task that made them.",
+    ),
     "upstream_errors_total": ("counter", "Failures of the upstream, by what went wrong."),
     "readers": ("gauge", "Readers now."),
     "views": ("gauge", "Renderings of streams that are followed now."),

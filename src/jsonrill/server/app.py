@@ -204,6 +204,7 @@ def _cors(config: Config) -> Middleware:
             "last-event-id",
             "jsonrill-producer",
             "jsonrill-seq",
+            "idempotency-key",
             "jsonrill-fragments",
             "x-request-id",
         ],

@@ -16,6 +16,7 @@ from ..runs.options import BadOption
 from ..store import (
     LogClosed,
     LogGap,
+    LogLost,
     StoreError,
     StoreFull,
     StoreUnavailable,
@@ -57,11 +58,15 @@ def _of_store(error: StoreError) -> Problem:
             return Problem(404, "UNKNOWN", "there is no such stream")
         case LogGap():
             return Problem(409, "GAP", str(error), last=error.last)
+        case LogLost():
+            return Problem(410, "LOG_LOST", str(error))
         case LogClosed():
             return Problem(409, "CLOSED", "the stream has ended")
         case StreamTaken():
             return Problem(409, "TAKEN", "another producer holds this stream")
-        case StoreFull(bound="owner_streams" | "total_streams" | "total_bytes" | "memory"):
+        case StoreFull(
+            bound="owner_streams" | "owner_bytes" | "total_streams" | "total_bytes" | "memory"
+        ):
             return Problem(429, "TOO_MANY", str(error), {"retry-after": "10"})
         case StoreFull():
             return Problem(413, "LIMIT_EXCEEDED", str(error))
@@ -79,7 +84,7 @@ async def answer(request: Request, error: Exception) -> Response:
             problem = _of_store(error)
             if problem.status >= 500:
                 name = type(error).__name__
-                request.app.state.hub.metrics.add("store_errors_total", error=name)
+                request.app.state.hub.metrics.add("store_errors_total", task="request")
                 log.error("the store failed: %s: %s", name, error)
             return problem.response()
         case BadOption():

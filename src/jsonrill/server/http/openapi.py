@@ -20,7 +20,7 @@ _ID: Final[Json] = {
     "description": "The stream's id, as its creation told it.",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
 }
-_POSITION: Final = r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?$"
+_POSITION: Final = r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?(-[0-9a-f]{8})?$"
 _PRODUCER: Final[Json] = {
     "name": "Jsonrill-Producer",
     "in": "header",
@@ -185,6 +185,12 @@ def _publishing() -> Json:
                         "in": "header",
                         "description": "Number of the first record; makes a retry safe.",
                         "schema": {"type": "integer", "minimum": 1, "maximum": 99_999_999_999},
+                    },
+                    {
+                        "name": "Idempotency-Key",
+                        "in": "header",
+                        "description": "A name for this request; repeated, it adds nothing.",
+                        "schema": {"type": "string", "pattern": "^[!-~]{1,256}$"},
                     },
                 ],
             ),

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...runs.options import BadOption, StreamOptions, ViewOptions
+from ...runs.positions import Position
 from ...runs.records import CANCELLED, CLOSED, End
 from ...runs.render import rendering
 from ...runs.value import value_of
@@ -61,7 +62,8 @@ async def append(request: Request) -> Response:
     if allowed.status.closed or _is_short(request, limit):
         # All of it or nothing: a short body with a fault in it leaves no trace.
         records = await _all_records(request, intake, hub.config.body_bytes)
-        last = await hub.append(allowed.stream, producer, records, first, lease)
+        call = request.headers.get("idempotency-key", "")
+        last = await hub.append(allowed.stream, producer, records, first, lease, call=call)
         return JSONResponse({"last": last})
     async with hub.holding(allowed.stream, producer, lease):
         last = allowed.status.last
@@ -148,11 +150,11 @@ async def delete(request: Request) -> Response:
 async def value(request: Request) -> Response:
     """GET /v1/streams/{id}/value: what the stream says so far; its ETag is the last record."""
     allowed = await readable(request)
-    tag = f'"{allowed.status.last}"'
+    tag = f'"{Position(allowed.status.last, mark=allowed.status.mark)}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
-    body, last = await value_of(hub_of(request).store, allowed.stream, allowed.status)
-    response = Response(body, media_type="application/json", headers={"etag": f'"{last}"'})
+    body, position = await value_of(hub_of(request).store, allowed.stream, allowed.status)
+    response = Response(body, media_type="application/json", headers={"etag": f'"{position}"'})
     allowed.hand_out(request, response)
     return response
 

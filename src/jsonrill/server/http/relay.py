@@ -36,6 +36,8 @@ from .subscribe import answer
 
 log = logging.getLogger("jsonrill.server")
 OPTIONS = StreamOptions(input="events", provider="openai_chat")
+# What the store cannot take is held for so many seconds.
+HOLD = 60.0
 
 
 class Upstream:
@@ -165,7 +167,7 @@ async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) 
             done = any(body.startswith(DONE) for body in bodies)
             records = [Record("events", body) for body in bodies if not body.startswith(DONE)]
             if records:
-                await hub.append(stream, producer, records, first)
+                await hub.append(stream, producer, records, first, hold=HOLD)
                 first += len(records)
                 for record in records:
                     ending.feed(reader.feed(record.body))

@@ -31,9 +31,10 @@ async def events(request: Request) -> Response:
     kept = StreamOptions.from_bytes(allowed.status.meta)
     options = ViewOptions.from_query(request.query_params, kept)
     position = _position(request)
-    if position.seq > allowed.status.last:
-        raise Problem(400, "POSITION", "the stream is not that long", last=allowed.status.last)
-    if allowed.status.closed and position == Position(allowed.status.last):
+    last, mark = allowed.status.last, allowed.status.mark
+    if position.seq > last and position.mark is None:
+        raise Problem(400, "POSITION", "the stream is not that long", last=last)
+    if allowed.status.closed and position.done == last and position.is_in(last, mark):
         return _nothing_more(request, allowed)
     return await answer(request, allowed, options, position)
 
