@@ -254,9 +254,9 @@ def test_one_producer_at_a_time(client: httpx2.Client) -> None:
 def test_a_producer_may_be_named_later(client: httpx2.Client) -> None:
     stream = make(client)
     assert add(client, stream, "[").status_code == 200
-    assert add(client, stream, "1", producer_id="a").status_code == 200
+    assert add(client, stream, "1", jsonrill_producer="a").status_code == 200
     assert add(client, stream, "]").json()["error"]["code"] == "TAKEN"
-    assert add(client, stream, "]", producer_id="b").json()["error"]["code"] == "TAKEN"
+    assert add(client, stream, "]", jsonrill_producer="b").json()["error"]["code"] == "TAKEN"
 
 
 def test_a_request_with_a_name_adds_once(server: Server, client: httpx2.Client) -> None:

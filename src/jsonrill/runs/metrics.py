@@ -24,7 +24,7 @@ _HELP: Final = {
     "lost_producers_total": ("counter", "Streams ended because their producer was lost."),
     "store_errors_total": (
         "counter",
-        "Calls of the store that failed, by the task that made them.",
+        "Failed calls of the store, by the task that made them.",
     ),
     "upstream_errors_total": ("counter", "Failures of the upstream, by what went wrong."),
     "readers": ("gauge", "Readers now."),
