@@ -81,7 +81,7 @@ clean:  ## remove .venv and everything made by the other words
 	@JSONRILL_PURE=1 $(PIP) install -c constraints.txt $(WHAT)
 	@touch $@
 
-HOT := $(wildcard src/jsonrill/*.py src/jsonrill/*.pxd)
+HOT := $(shell find src/jsonrill -name "*.py" -o -name "*.pxd")
 .venv/.stamp-compiled: setup.py $(HOT) | .venv/.stamp-dev
 	@echo "compiling the core ..."
 	@rm -rf .venv/compiled

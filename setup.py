@@ -8,8 +8,10 @@ import os
 from setuptools import Extension, setup
 
 HOT = (
-    *("paths", "fragments", "sink", "standing", "whole", "machine", "prose", "repair", "machines"),
-    *("parser", "rebuilder", "document"),
+    "paths",
+    *("parse.sink", "parse.standing", "parse.c_scanner", "parse.machine", "parse.create"),
+    *("parse.lenient.around", "parse.lenient.inside"),
+    *("wire.fragment", "wire.parser", "build.rebuilder", "build.document"),
 )
 
 
@@ -21,7 +23,8 @@ def extensions() -> list[Extension]:
     except ImportError:
         return []
     modules = [
-        Extension(f"jsonrill.{name}", [f"src/jsonrill/{name}.py"], optional=True) for name in HOT
+        Extension(f"jsonrill.{name}", [f"src/jsonrill/{name.replace('.', '/')}.py"], optional=True)
+        for name in HOT
     ]
     found: list[Extension] = cythonize(
         modules,

@@ -136,7 +136,7 @@ async def _publish(http: Any, path: str, rate: float) -> None:
 
 async def compare(readers: int, rate: float, seconds: float, rounds: int) -> dict[str, list[float]]:
     """Events a second of each, round by round."""
-    ours, our_url = start("-m", "jsonrill.server", "--port", "0", "--no-access-log")
+    ours, our_url = start("-m", "jsonrill", "serve", "--port", "0", "--no-access-log")
     theirs, bare_url = start(__file__, "--bare")
     try:
         found: dict[str, list[float]] = {"bare": [], "jsonrill": []}

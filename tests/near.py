@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from documents import described
 from jsonrill import Document, InvalidJSON, LimitExceeded, Parser
-from jsonrill.rules import RULES
+from jsonrill.parse.lenient.rules import RULES
 
 WORDS = [
     "a",

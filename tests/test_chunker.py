@@ -786,7 +786,7 @@ def test_a_proof_that_cannot_be_read_back(monkeypatch: pytest.MonkeyPatch) -> No
     def too_deep(text: str) -> Any:
         return too_deep(text)
 
-    monkeypatch.setattr("jsonrill.chunker.stage.decode", too_deep)
+    monkeypatch.setattr("jsonrill.chunker.chunker.decode", too_deep)
     with pytest.raises(LimitExceeded):
         chunker.flush()
 

@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 import jsonrill
-from jsonrill.grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH
-from jsonrill.machine import code_at, is_cut
+from jsonrill.parse.grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH
+from jsonrill.parse.machine import code_at, is_cut
 
 HOT = (
     *("paths", "fragments", "sink", "standing", "whole", "machine", "prose", "repair", "machines"),

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from beginnings import VALUES
 from jsonrill import apply_delta
-from jsonrill.delta import difference
+from jsonrill.partial_stream.delta import difference
 from support import examples
 from test_partial import run
 from test_partial_properties import check_law

@@ -24,7 +24,7 @@ from jsonrill import (
     from_wire,
     to_wire,
 )
-from jsonrill.grammar import dumps
+from jsonrill.parse.grammar import dumps
 from support import ROOT, examples
 
 CASES = json.loads((ROOT / "tests" / "cases" / "fragments.json").read_text("utf8"))["cases"]

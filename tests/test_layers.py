@@ -1,13 +1,14 @@
-"""The tree is the architecture: imports point up the page, and the core does no I/O.
+"""The tree is the architecture: imports point up the map, and the core does no I/O.
 
-The page is the data path, read from the top. A module may use what stands above it, and a part
-that was taken out of it and stands just below it (`PARTS_OF`). What only a type checker reads
-(`if TYPE_CHECKING:`) is free.
+The map is the docstring of the package. A part may import from the parts above it, function-level
+imports included; inside a package no imports go in a circle, and its subfolders do not either. What
+only a type checker reads (`if TYPE_CHECKING:`) is free.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,46 +20,18 @@ from typing import NamedTuple
 
 import pytest
 
+import jsonrill
+import jsonrill.batch
+import jsonrill.schema
+import jsonrill.server
 from support import ROOT
 
 SOURCE = ROOT / "src" / "jsonrill"
 
-PAGE = (
-    *(
-        "errors",
-        "paths",
-        "fragments",
-        "grammar",
-        "states",
-        "limits",
-        "sink",
-        "standing",
-        "whole",
-        "machine",
-        "rules",
-        "ahead",
-        "prose",
-        "repair",
-        "machines",
-        "parser",
-        "rebuilder",
-    ),
-    "document",
-    *("chunker", "partial", "entities", "schema", "delta", "sse", "toolcalls", "providers"),
-    *("streams", "__init__", "recordings", "store", "server", "batch", "cli", "__main__"),
-)
-CORE = PAGE[: PAGE.index("__init__")]
-PARTS_OF = {
-    "partial": {"entities", "schema", "delta"},
-    "toolcalls": {"providers"},
-}
-ONLY_FOR = {
-    "ahead": {"prose", "repair"},
-    "prose": {"repair"},
-    "repair": {"machines"},
-    "machines": {"parser", "document", "partial"},
-}
-# Extras that a core module may ask for, but only inside a function: importing it needs none.
+MAP = re.findall(r"^    ([a-z_]+)(?:\.py|/) ", jsonrill.__doc__ or "", re.MULTILINE)
+PAGE = (*(name for name in MAP if name != "web"), "__init__", "__main__")
+CORE = PAGE[: PAGE.index("store")]
+# Extras that a core part may ask for, but only inside a function: importing it needs none.
 EXTRAS = {"schema": {"pydantic", "pydantic_core", "jsonschema_rs"}}
 NO_IO = set(
     "asyncio concurrent http io logging multiprocessing os pathlib select selectors shutil signal"
@@ -71,24 +44,21 @@ ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
 
 class Import(NamedTuple):
-    """What one import asks for: a place on the page, or a top-level module of somebody else."""
+    """What one import asks for: a module of ours, or a top-level module of somebody else."""
 
     name: str
     ours: bool
     in_function: bool
 
 
-def place_of(file: Path) -> str:
-    """The page names a package once, whatever files it has."""
-    return file.relative_to(SOURCE).with_suffix("").parts[0]
+def module_of(file: Path) -> str:
+    """`parse.machine` for parse/machine.py; a package is its `__init__`: `parse.__init__`."""
+    return ".".join(file.relative_to(SOURCE).with_suffix("").parts)
 
 
 @cache
-def files() -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
-    for file in sorted(SOURCE.rglob("*.py")):
-        found.setdefault(place_of(file), []).append(file)
-    return found
+def files() -> dict[str, Path]:
+    return {module_of(file): file for file in sorted(SOURCE.rglob("*.py"))}
 
 
 @cache
@@ -97,19 +67,27 @@ def parsed(file: Path) -> ast.Module:
 
 
 def asked_for(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[tuple[str, bool]]:
-    """The place or top-level module that each name of one import statement comes from."""
+    """The module that each name of one import statement comes from."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     else:
         base = resolve_name("." * node.level + (node.module or ""), package)
         names = [f"{base}.{alias.name}" for alias in node.names]
     for name in names:
-        top, _, rest = name.partition(".")
+        top, *rest = name.split(".")
         if top == "jsonrill":
-            place = rest.partition(".")[0]
-            yield (place if place in files() else "__init__"), True
+            yield _found(rest), True
         else:
             yield top, False
+
+
+def _found(parts: list[str]) -> str:
+    """The module that a dotted name is or is in."""
+    for end in range(len(parts), -1, -1):
+        for name in (".".join(parts[:end]), ".".join([*parts[:end], "__init__"])):
+            if name in files():
+                return name
+    raise AssertionError(parts)
 
 
 def walk(node: ast.AST, in_function: bool = False) -> Iterator[tuple[ast.AST, bool]]:
@@ -131,66 +109,98 @@ def imports_in(tree: ast.Module, package: str) -> set[Import]:
     }
 
 
-def imports(place: str) -> set[Import]:
-    found = set()
-    for file in files().get(place, []):
-        package = ".".join(("jsonrill", *file.relative_to(SOURCE).parent.parts))
-        found |= imports_in(parsed(file), package)
-    return found
+@cache
+def imports(module: str) -> set[Import]:
+    file = files()[module]
+    package = ".".join(("jsonrill", *file.relative_to(SOURCE).parent.parts))
+    return imports_in(parsed(file), package)
 
 
-def ours(place: str) -> set[str]:
-    return {found.name for found in imports(place) if found.ours} - {place}
+def modules(part: str) -> list[str]:
+    """The modules of one part of the map."""
+    return [module for module in files() if module.split(".")[0] == part]
 
 
-def test_every_module_has_a_place_on_the_page() -> None:
-    assert set(files()) <= set(PAGE)
+def part_imports(part: str) -> set[Import]:
+    return {found for module in modules(part) for found in imports(module)}
 
 
-@pytest.mark.parametrize("place", PAGE)
-def test_imports_point_up_the_page(place: str) -> None:
-    above = set(PAGE[: PAGE.index(place)])
-    assert ours(place) <= above | PARTS_OF.get(place, set())
+def children(folder: tuple[str, ...]) -> dict[str, set[str]]:
+    """What each module or subfolder of a folder imports of the others in it."""
+    depth, graph = len(folder), dict[str, set[str]]()
+    for module in files():
+        inside = module.split(".")
+        if tuple(inside[:depth]) == folder and len(inside) > depth:
+            found = graph.setdefault(inside[depth], set())
+            for other in imports(module):
+                parts = other.name.split(".")
+                if other.ours and tuple(parts[:depth]) == folder and len(parts) > depth:
+                    found.add(parts[depth])
+            found.discard(inside[depth])
+    return graph
 
 
-@pytest.mark.parametrize("edge", ["store", "server", "batch"])
-def test_an_edge_stands_on_the_core_and_what_it_is_built_of(edge: str) -> None:
-    below = {"server": {"recordings", "store"}}.get(edge, set())
-    assert ours(edge) <= {*CORE, "__init__"} | below
+FOLDERS = sorted({tuple(module.split(".")[:-1]) for module in files()} - {()})
 
 
-@pytest.mark.parametrize("part", ONLY_FOR)
-def test_a_part_is_used_by_its_module_alone(part: str) -> None:
-    assert {place for place in files() if part in ours(place)} <= ONLY_FOR[part]
+def test_the_map_is_the_tree() -> None:
+    shown = {name for name in (file.name for file in SOURCE.iterdir()) if name[0] not in "_."}
+    tree = {name.removesuffix(".py") for name in shown if not name.endswith((".pxd", ".typed"))}
+    assert set(MAP) == tree
 
 
-def test_no_import_goes_in_a_circle() -> None:
-    TopologicalSorter({place: ours(place) for place in files()}).prepare()
+def test_no_module_has_the_name_of_a_public_function() -> None:
+    packages = (jsonrill, jsonrill.batch, jsonrill.schema, jsonrill.server)
+    for package in packages:
+        folder = Path(str(package.__file__)).parent
+        names = {file.name.removesuffix(".py") for file in folder.iterdir()}
+        assert not names & set(package.__all__), package.__name__
 
 
-@pytest.mark.parametrize("place", CORE)
-def test_the_core_imports_the_standard_library_alone(place: str) -> None:
-    theirs = {found for found in imports(place) if not found.ours}
-    extras = {found for found in theirs if found.name in EXTRAS.get(place, ())}
+@pytest.mark.parametrize("part", PAGE)
+def test_imports_point_up_the_map(part: str) -> None:
+    above = set(PAGE[: PAGE.index(part)])
+    asked = {found.name.split(".")[0] for found in part_imports(part) if found.ours} - {part}
+    # The public names stand on the core alone, so that what follows the core may use them.
+    at = PAGE.index(part)
+    assert asked <= (above | {"__init__"} if at >= PAGE.index("store") else above)
+
+
+def test_the_public_names_stand_on_the_core() -> None:
+    asked = {found.name.split(".")[0] for found in imports("__init__") if found.ours}
+    assert asked <= set(CORE)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids="/".join)
+def test_no_import_inside_a_folder_goes_in_a_circle(folder: tuple[str, ...]) -> None:
+    graph = children(folder)
+    # The `__init__` of a folder shows what its modules made; none of them asks it back.
+    TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("part", CORE)
+def test_the_core_imports_the_standard_library_alone(part: str) -> None:
+    theirs = {found for found in part_imports(part) if not found.ours}
+    extras = {found for found in theirs if found.name in EXTRAS.get(part, ())}
     assert {found.name for found in theirs - extras} <= sys.stdlib_module_names
     assert all(found.in_function for found in extras), "an extra may only be asked for when used"
 
 
-@pytest.mark.parametrize("place", CORE)
-def test_the_core_does_no_io(place: str) -> None:
-    theirs = {found.name for found in imports(place) if not found.ours}
-    assert not theirs & NO_IO - MAY_DO_IO.get(place, set())
-    for file in files().get(place, []):
-        for node, _ in walk(parsed(file)):
+@pytest.mark.parametrize("part", CORE)
+def test_the_core_does_no_io(part: str) -> None:
+    theirs = {found.name for found in part_imports(part) if not found.ours}
+    assert not theirs & NO_IO - MAY_DO_IO.get(part, set())
+    for module in modules(part):
+        for node, _ in walk(parsed(files()[module])):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"open", "print", "input"}, f"line {node.lineno}"
 
 
-@pytest.mark.parametrize("place", sorted(set(CORE) - {"streams"}))
-def test_only_streams_knows_sync_from_async(place: str) -> None:
-    for file in files().get(place, []):
-        for node, _ in walk(parsed(file)):
-            assert not isinstance(node, ASYNC), f"{file.name}, line {getattr(node, 'lineno', '?')}"
+@pytest.mark.parametrize("part", sorted(set(CORE) - {"streams"}))
+def test_only_streams_knows_sync_from_async(part: str) -> None:
+    for module in modules(part):
+        for node, _ in walk(parsed(files()[module])):
+            assert not isinstance(node, ASYNC), f"{module}, line {getattr(node, 'lineno', '?')}"
 
 
 def test_importing_jsonrill_needs_no_extra_and_loads_no_edge() -> None:
@@ -214,6 +224,9 @@ def test_importing_jsonrill_needs_no_extra_and_loads_no_edge() -> None:
         ("from .errors import A", {("errors", True, False)}),
         ("from . import errors", {("errors", True, False)}),
         ("from . import Parser", {("__init__", True, False)}),
+        ("from .parse import machine", {("parse.machine", True, False)}),
+        ("from .parse.machine import A", {("parse.machine", True, False)}),
+        ("from .schema import A", {("schema.__init__", True, False)}),
         ("import jsonrill.paths", {("paths", True, False)}),
         ("from jsonrill import paths, Parser", {("paths", True, False), ("__init__", True, False)}),
         ("def f():\n if 1:\n  import pydantic", {("pydantic", False, True)}),
@@ -227,6 +240,6 @@ def test_imports_are_seen_wherever_they_stand(code: str, expected: set[object]) 
 
 
 def test_imports_from_inside_a_package_are_seen() -> None:
-    code = ast.parse("from ..errors import A\nfrom .other import B\nfrom . import other")
-    names = {found.name for found in imports_in(code, "jsonrill.paths")}
-    assert names == {"errors", "paths"}
+    code = ast.parse("from ..errors import A\nfrom .machine import B\nfrom . import states")
+    names = {found.name for found in imports_in(code, "jsonrill.parse")}
+    assert names == {"errors", "parse.machine", "parse.states"}

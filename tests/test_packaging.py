@@ -17,7 +17,7 @@ import pytest
 from support import ROOT
 
 # Kinds of data that later parts of the package bring: each must find its way by itself.
-DATA = ("web/page.html", "web/lib/client.js", "recordings/demo.jsonl", "recordings/demo.sse")
+DATA = ("web/page/x.html", "web/lib/client.js", "demo/recordings/x.jsonl", "demo/recordings/x.sse")
 MADE = {".c", ".so", ".pyd", ".pyc"}
 
 

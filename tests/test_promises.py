@@ -45,7 +45,7 @@ from jsonrill import (
     to_wire,
 )
 from jsonrill import values as values_of
-from jsonrill.grammar import dumps
+from jsonrill.parse.grammar import dumps
 from support import by, cuttings, examples, pieces, seconds
 
 any_text = st.one_of(

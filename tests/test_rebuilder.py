@@ -11,15 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import same, texts
-from jsonrill import (
-    CompactEncoder,
-    Fragment,
-    FragmentError,
-    Parser,
-    Rebuilder,
-    to_text,
-    to_wire,
-)
+from jsonrill import CompactEncoder, Fragment, FragmentError, Parser, Rebuilder, to_text, to_wire
 from support import ROOT, at, by_character, examples
 
 CASES = json.loads((ROOT / "tests" / "cases" / "rebuilder.json").read_text("utf8"))["cases"]

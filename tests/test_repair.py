@@ -19,13 +19,13 @@ from jsonrill import (
     Rebuilder,
     Repair,
     Truncated,
-    ahead,
     fragments,
     partial,
     updates,
     values,
 )
-from jsonrill.rules import RULES
+from jsonrill.parse.lenient import lookahead
+from jsonrill.parse.lenient.rules import RULES
 from near import read, report
 from support import ROOT, by_character, cuttings
 
@@ -109,7 +109,7 @@ def test_an_unknown_rule_is_named(stage: Any) -> None:
 
 # ---- what is looked at ahead ----
 
-SHAPES = {name: one for name, one in vars(ahead).items() if isinstance(one, ahead.Shape)}
+SHAPES = {name: one for name, one in vars(lookahead).items() if isinstance(one, lookahead.Shape)}
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -125,7 +125,7 @@ def test_a_shape_is_seen_or_cut_but_never_too_far_ahead(name: str) -> None:
         # The longest text that each step allows: the repeated character, or the one itself.
         runs = [re.fullmatch(r"(.*)\{\d*,?(\d+)\}", step, re.DOTALL) for step in way]
         reach = sum(int(run[2]) if run else 1 for run in runs)
-        assert reach < ahead.REACH / 2
+        assert reach < lookahead.REACH / 2
 
 
 # ---- the corpus ----

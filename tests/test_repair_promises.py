@@ -10,15 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import is_prefix, loads, same, spoiled, texts
-from jsonrill import (
-    Document,
-    InvalidJSON,
-    LimitExceeded,
-    Limits,
-    Parser,
-    PartialStream,
-    Rebuilder,
-)
+from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, PartialStream, Rebuilder
 from near import Sloppy, broken, garbage, read, report, rule_sets, sloppy
 from support import by, by_character, examples, pieces, shared_files, within
 

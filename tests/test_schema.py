@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from jsonrill import Fragment, Parser, to_text
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema, Violation
-from jsonrill.schema.judges import JsonSchemaJudge
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined
 from jsonrill.schema.references import SchemaDocument
+from jsonrill.schema.validators import JsonSchemaJudge
 from schemas import DRAFTS, begun, judged
 from support import cuttings, examples, pieces, seconds
 

@@ -42,7 +42,7 @@ from typing_extensions import TypeAliasType, TypedDict
 from jsonrill import Limits, Parser, to_text
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema
-from jsonrill.schema.judges import PydanticJudge
+from jsonrill.schema.validators import PydanticJudge
 from pydantic_types import Guess, Number, Word, takes
 from schemas import begun, judged
 from support import cuttings

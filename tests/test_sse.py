@@ -20,7 +20,7 @@ from jsonrill import (
     Update,
     encode_event,
 )
-from jsonrill.sse import HEARTBEAT
+from jsonrill.eventstream import HEARTBEAT
 from support import ROOT, by, cuttings, examples, need_shared, pieces, seconds
 
 CASES = json.loads((ROOT / "tests" / "cases" / "sse.json").read_text("utf8"))["cases"]

@@ -12,7 +12,7 @@ from rich.console import Console
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from jsonrill.cli.demo import show  # noqa: E402
+from jsonrill.demo.terminal import show  # noqa: E402
 
 if __name__ == "__main__":
     console = Console(

@@ -87,7 +87,16 @@ SHOTS = (
 @contextmanager
 def serving() -> Iterator[str]:
     """A server with the demo, on a free port."""
-    command = [sys.executable, "-m", "jsonrill.server", "--demo", "--port", "0", "--no-access-log"]
+    command = [
+        sys.executable,
+        "-m",
+        "jsonrill",
+        "serve",
+        "--demo",
+        "--port",
+        "0",
+        "--no-access-log",
+    ]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env

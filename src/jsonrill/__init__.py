@@ -13,12 +13,35 @@ paths              `to_text`, `from_text`, `to_pointer`, `from_pointer`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
 speed              `compiled`: whether the core runs compiled; it is the same code either way
 what goes wrong    `JsonrillError` and its children
+
+The folders are the journey of the data. A part imports only from parts above it.
+
+    errors.py        the error tree
+    limits.py        size limits for untrusted input
+    paths.py         where a value sits: paths, patterns, JSON Pointer
+    eventstream.py   server-sent events, no I/O
+    parse/           text → events, strict and lenient
+    wire/            fragments, in memory and on the wire; `Parser`
+    build/           events and fragments → values; `Document`, `Rebuilder`
+    schema/          which values a schema allows, told as early as possible
+    partial_stream/  text → updates in five modes; deltas
+    chunker/         snapshots → text
+    providers/       events of each provider → what they say
+    toolcalls/       what providers say → tool calls that grow
+    streams.py       the public functions, sync and async
+    store/           append-only logs: memory, SQLite, Redis
+    runs/            a log with a producer and readers, in formats
+    terminal.py      values on a terminal
+    demo/            recordings, simulated models, the terminal demo
+    server/          HTTP around `runs/`
+    batch/           millions of recorded streams
+    cli/             the commands
+    web/             JavaScript: the library (`lib/`) and the page (`page/`)
 """
 
-from . import machine as _machine
+from .build.document import Document
+from .build.rebuilder import Rebuilder
 from .chunker import Chunker
-from .delta import apply_delta
-from .document import Document
 from .errors import (
     FragmentError,
     InvalidJSON,
@@ -28,16 +51,17 @@ from .errors import (
     StreamClosed,
     Truncated,
 )
-from .fragments import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
+from .eventstream import SSEDecoder, SSEEncoder, SSEEvent, encode_event
 from .limits import Limits
-from .parser import Parser
-from .partial import PartialStream, Update
+from .parse import machine as _machine
+from .parse.sink import Repair
+from .partial_stream import PartialStream, Update
+from .partial_stream.delta import apply_delta
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
-from .rebuilder import Rebuilder
-from .sink import Repair
-from .sse import SSEDecoder, SSEEncoder, SSEEvent, encode_event
 from .streams import chunks, fragments, partial, texts, tool_calls, updates, values
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
+from .wire.fragment import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
+from .wire.parser import Parser
 
 compiled: bool = not _machine.__file__.endswith(".py")
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .fragments import Fragment
     from .paths import Path
+    from .wire.fragment import Fragment
 
 
 class JsonrillError(Exception):

@@ -21,14 +21,14 @@ from math import isfinite
 from time import monotonic
 from typing import Any, Final, TypeVar, overload
 
+from .build.document import Document
 from .chunker import Chunker
-from .document import Document
 from .errors import InvalidJSON, LimitExceeded, Truncated
-from .fragments import Fragment
-from .parser import Parser
-from .partial import PartialStream, Update, absorb
+from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
 from .toolcalls import ToolCalls, ToolCallUpdate
+from .wire.fragment import Fragment
+from .wire.parser import Parser
 
 Text = str | bytes
 T = TypeVar("T")

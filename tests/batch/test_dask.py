@@ -103,7 +103,7 @@ def test_a_scheduler_that_is_not_there_is_told(tmp_path: Path) -> None:
         pytest.MonkeyPatch.context() as patch,
         pytest.raises(BatchError, match=f"no Dask scheduler at {address}"),
     ):
-        patch.setattr("jsonrill.batch.cluster.PATIENCE", "1s")
+        patch.setattr("jsonrill.batch.engines.cluster.PATIENCE", "1s")
         run(CHECK, [str(path)], str(tmp_path / "out"), engine="dask", scheduler=address)
     assert resume(str(tmp_path / "out"), workers=0).ok
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from batch.logs import log
 from jsonrill.batch import InputError, Line
+from jsonrill.batch.input.lines import read_segment
 from jsonrill.batch.plan import LEAST, MOST, File, cut, find_files, shard_size
-from jsonrill.batch.reading import read_segment
 from support import examples
 
 MAX = 1000

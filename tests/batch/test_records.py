@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill.batch.errors import BadRecord
+from jsonrill.batch.input.record import read_line, texts
 from jsonrill.batch.job import Job
-from jsonrill.batch.record import read_line, texts
 from support import examples
 
 VALUES = Job(kind="values")

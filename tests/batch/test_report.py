@@ -11,8 +11,8 @@ import pytest
 
 from batch.logs import log, sample
 from jsonrill.batch import Job, Report, Spread, Summary, run
-from jsonrill.batch.page import page
-from jsonrill.batch.report import duration, share, size
+from jsonrill.batch.output.page import page
+from jsonrill.batch.output.report import duration, share, size
 
 NASTY = '<script>alert("x")</script>&'
 

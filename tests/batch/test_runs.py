@@ -28,8 +28,8 @@ from jsonrill.batch import (
     resume,
     run,
 )
-from jsonrill.batch.engine import Trials
-from jsonrill.batch.folder import Folder
+from jsonrill.batch.engines.engine import Trials
+from jsonrill.batch.output.folder import Folder
 from jsonrill.batch.plan import Shard
 
 CHECK = Job(kind="check")
@@ -391,7 +391,7 @@ def test_event_streams_as_they_came_are_read(tmp_path: Path) -> None:
 
 def test_a_worker_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
     worker = subprocess.Popen(
-        [logs.COMMAND[0], "-m", "jsonrill.batch.worker"],
+        [logs.COMMAND[0], "-m", "jsonrill.batch.engines.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=logs.ENV,
@@ -501,7 +501,7 @@ def test_ctrl_c_does_not_reach_workers(streams: Path, tmp_path: Path) -> None:
 
     def tell(progress: Progress) -> None:
         for child in logs.children(os.getpid()):
-            if "jsonrill.batch.worker" in logs.name_of(child):
+            if "jsonrill.batch.engines.worker" in logs.name_of(child):
                 groups.add(os.getpgid(child))
 
     run(CHECK, [str(streams)], str(tmp_path / "out"), workers=1, tell=tell)

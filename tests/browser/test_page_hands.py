@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from jsonrill.server.models import models
+from jsonrill.demo.models import models
 from server.processes import Server
 
 from .look import Shown

@@ -15,8 +15,8 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Page, expect
 
-from jsonrill.recordings import recorded
-from jsonrill.server.models import large
+from jsonrill.demo.models import large
+from jsonrill.demo.recordings import recorded
 from server.processes import Server
 from support import HARDER
 

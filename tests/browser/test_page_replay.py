@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from jsonrill.recordings import recorded
+from jsonrill.demo.recordings import recorded
 from support import need_shared
 
 from .look import Shown

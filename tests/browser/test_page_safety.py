@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
-from jsonrill.server.models import models
+from jsonrill.demo.models import models
 from server.processes import Server
 
 from .look import Shown
@@ -125,7 +125,7 @@ def test_the_sources_never_make_markup() -> None:
         r"DOMParser|createContextualFragment|\.srcdoc|\son[a-z]+=|https?://(?!www\.w3\.org)"
     )
     web = Path(__file__).parents[2] / "src" / "jsonrill" / "web"
-    for file in web.iterdir():
+    for file in web.rglob("*.*"):
         found = [line for line in file.read_text("utf8").splitlines() if forbidden.search(line)]
         assert found == [], file.name
 

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
-from jsonrill.recordings import recorded
+from jsonrill.demo.recordings import recorded
 from server.processes import Server
 
 from .look import Shown

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill.rules import RULES
+from jsonrill.parse.lenient.rules import RULES
 from support import ROOT
 
 pytest.importorskip("typer")

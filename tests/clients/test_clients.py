@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from jsonrill import Rebuilder
-from jsonrill.fragments import WireReader
+from jsonrill.wire.fragment import WireReader
 from server.processes import Server
 from server.upstream import ARGUMENTS, Upstream, called, said
 from support import need_command

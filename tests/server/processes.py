@@ -15,13 +15,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import jsonrill
-from jsonrill.sse import SSEDecoder, SSEEvent
+from jsonrill.eventstream import SSEDecoder, SSEEvent
 
 SOURCE = Path(jsonrill.__file__).parent.parent
 
 
 class Server:
-    """`python -m jsonrill.server` on a free port of loopback. Settings are its flags."""
+    """`python -m jsonrill serve` on a free port of loopback. Settings are its flags."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.settings = {"port": 0, "access_log": False, **settings}
@@ -30,7 +30,7 @@ class Server:
         self.url = ""
 
     def start(self) -> Server:
-        command = [sys.executable, "-m", "jsonrill.server"]
+        command = [sys.executable, "-m", "jsonrill", "serve"]
         for name, value in self.settings.items():
             flag = name.replace("_", "-")
             if isinstance(value, bool):

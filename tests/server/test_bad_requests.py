@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from jsonrill.server.options import FORMATS
+from jsonrill.runs.options import FORMATS
 from support import HARDER
 
 from .processes import Server

@@ -20,7 +20,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from jsonrill.sse import SSEEvent
+from jsonrill.eventstream import SSEEvent
 from redis_server import RedisServer
 from support import HARDER
 

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from jsonrill import updates
+from jsonrill.eventstream import SSEDecoder
 from jsonrill.server import Config, EventStreamResponse, create_app
-from jsonrill.sse import SSEDecoder
 
 
 def run_app(app: Any, work: Any) -> Any:
@@ -52,7 +52,7 @@ def test_mounted_it_works_without_its_lifespan() -> None:
 
 def test_every_route_is_in_the_document() -> None:
     from jsonrill.server.app import ROUTES
-    from jsonrill.server.openapi import document
+    from jsonrill.server.http.openapi import document
 
     described = {
         (method.upper(), path)

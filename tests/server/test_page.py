@@ -11,12 +11,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from jsonrill.demo.generations import Order, order_of
+from jsonrill.demo.models import models
+from jsonrill.runs.options import StreamOptions, ViewOptions
+from jsonrill.runs.records import CLOSED, Record
+from jsonrill.runs.render import rendering
 from jsonrill.server import Config, create_app
-from jsonrill.server.demo import Order, order_of
-from jsonrill.server.models import models
-from jsonrill.server.options import StreamOptions, ViewOptions
-from jsonrill.server.records import CLOSED, Record
-from jsonrill.server.render import rendering
 
 from .processes import Server, all_events
 
@@ -64,10 +64,10 @@ def test_every_module_is_served_as_what_it_is() -> None:
         ".js": "text/javascript",
         ".svg": "image/svg+xml",
     }
-    found = [file for file in WEB.iterdir() if file.suffix in kinds]
+    found = [file for file in WEB.rglob("*.*") if file.suffix in kinds]
     assert len(found) > 10
     for file in found:
-        answer = asked("GET", f"/web/{file.name}")
+        answer = asked("GET", f"/web/{file.parent.name}/{file.name}")
         assert answer.status_code == 200 and answer.content == file.read_bytes(), file.name
         assert answer.headers["content-type"].startswith(kinds[file.suffix])
 
@@ -76,10 +76,10 @@ def test_every_module_is_served_as_what_it_is() -> None:
     "path",
     [
         "/web/",
-        "/web/package.json",
+        "/web/lib/package.json",
         "/web/none.js",
-        "/web/..%2f..%2f__init__.py",
-        "/web/%2e%2e/%2e%2e/errors.py",
+        "/web/page/..%2f..%2f__init__.py",
+        "/web/page/%2e%2e/%2e%2e/%2e%2e/errors.py",
         "/web",
     ],
 )
@@ -89,7 +89,7 @@ def test_nothing_else_is_served(path: str) -> None:
 
 def test_the_page_can_be_left_out() -> None:
     assert asked("GET", "/", quiet(page=False)).status_code == 404
-    assert asked("GET", "/web/view.js", quiet(page=False)).status_code == 404
+    assert asked("GET", "/web/page/view.js", quiet(page=False)).status_code == 404
 
 
 def test_models_are_there_only_in_a_demo() -> None:

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill.delta import apply_delta
-from jsonrill.server.options import StreamOptions, ViewOptions
-from jsonrill.server.positions import START, Position, parse
-from jsonrill.server.readers import Reader
-from jsonrill.server.records import CLOSED, Record, to_bytes
-from jsonrill.server.render import rendering
-from jsonrill.server.view import View
-from jsonrill.sse import SSEDecoder, SSEEvent
+from jsonrill.eventstream import SSEDecoder, SSEEvent
+from jsonrill.partial_stream.delta import apply_delta
+from jsonrill.runs.options import StreamOptions, ViewOptions
+from jsonrill.runs.positions import START, Position, parse
+from jsonrill.runs.reader import Reader
+from jsonrill.runs.records import CLOSED, Record, to_bytes
+from jsonrill.runs.render import rendering
+from jsonrill.runs.view import View
 from jsonrill.store import MemoryStore
 from support import at_random, examples
 
@@ -82,7 +82,7 @@ def outcome(options: ViewOptions, events: list[SSEEvent]) -> Any:
         return "".join(found)
     if options.format == "fragments":
         from jsonrill import Rebuilder
-        from jsonrill.fragments import WireReader
+        from jsonrill.wire.fragment import WireReader
 
         rebuilder, reader = Rebuilder(), WireReader()
         for batch in found:
@@ -139,7 +139,7 @@ def test_coalesced_and_cut_anywhere(
 
 
 def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jsonrill.server.view.RING_FRAMES", 10)
+    monkeypatch.setattr("jsonrill.runs.view.RING_FRAMES", 10)
     options = ViewOptions(format="raw")
 
     async def main() -> None:

@@ -14,7 +14,7 @@ import openai
 import pytest
 
 from jsonrill import Rebuilder
-from jsonrill.fragments import WireReader
+from jsonrill.wire.fragment import WireReader
 
 from .processes import Server, all_events
 from .upstream import ARGUMENTS, Upstream

@@ -11,9 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from jsonrill.runs.config import from_text
 from jsonrill.server import Config, ConfigError
-from jsonrill.server.config import from_text
-from jsonrill.server.tickets import issue, read
+from jsonrill.server.access.tickets import issue, read
 
 from .processes import Events, Server
 
@@ -314,7 +314,7 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
         (["--store", "ftp://x"], "a store is"),
         (["--heartbeat", "soon"], "heartbeat cannot be"),
     ]:
-        command = [sys.executable, "-m", "jsonrill.server", *arguments]
+        command = [sys.executable, "-m", "jsonrill", "serve", *arguments]
         done = subprocess.run(
             command, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, timeout=30
         )

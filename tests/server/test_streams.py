@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from jsonrill.sse import SSEEvent
+from jsonrill.eventstream import SSEEvent
 
 from .processes import Events, Server, all_events
 
@@ -98,7 +98,7 @@ def test_every_mode(server: Server, client: httpx2.Client, mode: str) -> None:
 
 def test_formats_agree(server: Server, client: httpx2.Client) -> None:
     from jsonrill import Rebuilder
-    from jsonrill.fragments import WireReader
+    from jsonrill.wire.fragment import WireReader
 
     stream = published(client)
     assert "".join(datas(read(server, stream, "format=chunks"))) == TEXT

@@ -8,15 +8,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill.store import (
-    Entry,
-    LogClosed,
-    LogGap,
-    Store,
-    StoreFull,
-    StreamTaken,
-    UnknownStream,
-)
+from jsonrill.store import Entry, LogClosed, LogGap, Store, StoreFull, StreamTaken, UnknownStream
 
 from .conftest import opened
 

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DeltaError, applyDelta } from "../../src/jsonrill/web/delta.js";
-import { stringify } from "../../src/jsonrill/web/values.js";
+import { DeltaError, applyDelta } from "../../src/jsonrill/web/lib/delta.js";
+import { stringify } from "../../src/jsonrill/web/lib/values.js";
 import { cases, frozen, within } from "./support.js";
 
 const CASES = cases("delta.json");

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Counters } from "../../src/jsonrill/web/link.js";
-import { detect, pieces, plan } from "../../src/jsonrill/web/replay.js";
-import { brief, counted, grouped, size, unitsOf, visible } from "../../src/jsonrill/web/visible.js";
+import { Counters } from "../../src/jsonrill/web/page/subscription.js";
+import { detect, pieces, plan } from "../../src/jsonrill/web/page/replay.js";
+import { brief, counted, grouped, size, unitsOf, visible } from "../../src/jsonrill/web/page/escaping.js";
 
 test("what cannot be seen, or reorders, becomes a sign", () => {
   assert.equal(visible("plain tèxt 😀 \t\n"), "plain tèxt 😀 \t\n");
@@ -98,7 +98,7 @@ test("drawing is asked for once a frame, and goes on where it was not done", asy
   /** @type {(() => void)[]} */
   const asked = [];
   globalThis.requestAnimationFrame = (work) => asked.push(work);
-  const { Frames } = await import("../../src/jsonrill/web/frames.js");
+  const { Frames } = await import("../../src/jsonrill/web/page/frames.js");
   const frames = new Frames();
   const drawn = [];
   const slow = () => drawn.push("slow") < 3;

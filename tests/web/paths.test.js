@@ -11,8 +11,8 @@ import {
   lookup,
   toPointer,
   toText,
-} from "../../src/jsonrill/web/paths.js";
-import { ExactNumber } from "../../src/jsonrill/web/values.js";
+} from "../../src/jsonrill/web/lib/paths.js";
+import { ExactNumber } from "../../src/jsonrill/web/lib/values.js";
 import { chance, HARDER } from "./support.js";
 
 const TEXTS = [

@@ -6,12 +6,12 @@
 
 import { createInterface } from "node:readline";
 
-import { applyDelta } from "../../src/jsonrill/web/delta.js";
-import { SSEDecoder } from "../../src/jsonrill/web/events.js";
-import { fromPointer, fromText, toPointer, toText } from "../../src/jsonrill/web/paths.js";
-import { Rebuilder } from "../../src/jsonrill/web/rebuilder.js";
-import { ToolCalls } from "../../src/jsonrill/web/toolcalls.js";
-import { parse, stringify } from "../../src/jsonrill/web/values.js";
+import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
+import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
+import { fromPointer, fromText, toPointer, toText } from "../../src/jsonrill/web/lib/paths.js";
+import { Rebuilder } from "../../src/jsonrill/web/lib/rebuilder.js";
+import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
+import { parse, stringify } from "../../src/jsonrill/web/lib/values.js";
 import { frozen } from "./support.js";
 
 const text = (value) => (value === undefined ? null : stringify(value));

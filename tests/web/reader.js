@@ -1,8 +1,8 @@
 /** Reads a stream of a real server to its end: `node reader.js address format`; says what it saw. */
 
-import { openEvents } from "../../src/jsonrill/web/events.js";
-import { Rebuilder, parse, stringify } from "../../src/jsonrill/web/rebuilder.js";
-import { applyDelta } from "../../src/jsonrill/web/delta.js";
+import { openEvents } from "../../src/jsonrill/web/lib/events.js";
+import { Rebuilder, parse, stringify } from "../../src/jsonrill/web/lib/rebuilder.js";
+import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
 
 const [address, format] = process.argv.slice(2);
 const rebuilder = new Rebuilder();

@@ -10,7 +10,7 @@ import {
   WireReader,
   stringify,
   toText,
-} from "../../src/jsonrill/web/rebuilder.js";
+} from "../../src/jsonrill/web/lib/rebuilder.js";
 import { HARDER, cases, chance, frozen, within } from "./support.js";
 
 const CASES = cases("rebuilder.json").cases;

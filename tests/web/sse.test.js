@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { LimitError, SSEDecoder } from "../../src/jsonrill/web/events.js";
+import { LimitError, SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
 import { cases, cuttings, shared, within } from "./support.js";
 
 const decode = (pieces, options) => {

@@ -35,7 +35,7 @@ from jsonrill import (
     to_text,
     to_wire,
 )
-from jsonrill.delta import apply_delta
+from jsonrill.partial_stream.delta import apply_delta
 from provider_streams import BUILDERS, THREE, shuffled
 from support import HARDER, ROOT, need_command, pieces
 from test_providers import STREAMS, mutated

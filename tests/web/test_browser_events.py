@@ -13,7 +13,7 @@ from support import ROOT, need_command
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 READ = """async ([open, url]) => {
-    const module = await import("/web/events.js");
+    const module = await import("/web/lib/events.js");
     const ids = [];
     const stream = module[open](url, { retry: 5, maxDelay: 20, onEvent: ({ id }) => ids.push(id) });
     const reason = await stream.done.catch((error) => `${error.name} ${error.status}`);

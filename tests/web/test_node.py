@@ -50,7 +50,7 @@ def tsc() -> list[str]:
 
 
 def test_types(tsc: list[str]) -> None:
-    files = sorted(WEB.glob("*.js"))
+    files = sorted(WEB.rglob("*.js"))
     assert files
     done = run(*tsc, *files)
     assert done.returncode == 0, f"\n{done.stdout}"
@@ -59,7 +59,7 @@ def test_types(tsc: list[str]) -> None:
 def test_a_wrong_type_is_noticed(tsc: list[str], tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.js"
     use = "new Rebuilder({dialect: 'xml'}).add(); /** @type {number} */ const n = 'x'; n;"
-    module = os.path.relpath(WEB / "rebuilder.js", tmp_path)
+    module = os.path.relpath(WEB / "lib" / "rebuilder.js", tmp_path)
     wrong.write_text(f"import {{ Rebuilder }} from {module!r}; {use}")
     done = run(*tsc, wrong)
     assert done.returncode != 0

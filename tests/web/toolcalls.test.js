@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ToolCalls } from "../../src/jsonrill/web/toolcalls.js";
-import { WholeText } from "../../src/jsonrill/web/wholetext.js";
-import { ExactNumber } from "../../src/jsonrill/web/values.js";
+import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
+import { WholeText } from "../../src/jsonrill/web/lib/wholetext.js";
+import { ExactNumber } from "../../src/jsonrill/web/lib/values.js";
 import { cases, chance, cuttings, frozen, HARDER, within } from "./support.js";
 
 /** A call as the cases write it: fields that say nothing left out. */

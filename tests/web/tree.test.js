@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { WireReader } from "../../src/jsonrill/web/fragments.js";
-import { ExactNumber, stringify } from "../../src/jsonrill/web/rebuilder.js";
-import { matches } from "../../src/jsonrill/web/search.js";
-import { Tree } from "../../src/jsonrill/web/tree.js";
+import { WireReader } from "../../src/jsonrill/web/lib/fragments.js";
+import { ExactNumber, stringify } from "../../src/jsonrill/web/lib/rebuilder.js";
+import { matches } from "../../src/jsonrill/web/page/search.js";
+import { Tree } from "../../src/jsonrill/web/page/tree.js";
 import { cases, frozen, within } from "./support.js";
 
 const FRAGMENTS = cases("fragments.json").cases;

@@ -16,11 +16,12 @@ summary.py, report.py, page.py               what it came to
 """
 
 from .errors import BatchError, InputError, Interrupted, OutputError
+from .input.line import Line
 from .job import Job
-from .report import Report
-from .run import Progress, resume, run
-from .shard import Line, process_shard
-from .summary import Spread, Summary
+from .output.report import Report
+from .output.summary import Spread, Summary
+from .runner import Progress, resume, run
+from .shard import process_shard
 
 __all__ = [
     "BatchError",

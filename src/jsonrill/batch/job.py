@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Any, Final, Literal, get_args
 
 from ..limits import Limits
+from ..parse.lenient.rules import rule_names
 from ..paths import from_text
-from ..rules import rule_names
 
 Kind = Literal["calls", "check", "chunks", "fragments", "updates", "values"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..build.rebuilder import Rebuilder
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded
-from ..parser import Parser
-from ..rebuilder import Rebuilder
-from ..sink import Repair
+from ..parse.sink import Repair
+from ..wire.parser import Parser
 
 if TYPE_CHECKING:
     from ..schema import Schema, Violation

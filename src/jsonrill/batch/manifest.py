@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+from .engines.task import files_of
 from .errors import BatchError, InputError
-from .folder import DONE, MANIFEST, Folder
 from .job import Job
+from .output.folder import DONE, MANIFEST, Folder
 from .plan import File, Shard, cut, find_files
-from .task import files_of
 
 VERSION: Final = 1
 QUARANTINED: Final = "quarantine.jsonl"

@@ -13,10 +13,11 @@ from glob import has_magic, iglob
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
-from .archives import need
 from .errors import InputError
-from .folder import DONE, MANIFEST
-from .reading import Segment, is_remote, looks_like_events, remote, remote_version, version_of
+from .files import is_remote, remote, remote_version, version_of
+from .input.archives import need
+from .input.lines import Segment, looks_like_events
+from .output.folder import DONE, MANIFEST
 
 FORMS: Final = ("auto", "jsonl", "sse")
 LEAST: Final = 4 * 2**20

@@ -6,31 +6,18 @@ Memory is bounded by one line and what is made of it. One bad line never stops t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..grammar import dumps
+from ..parse.grammar import dumps
 from .errors import BadRecord
+from .input.line import Line, too_long
+from .input.record import read_line
 from .job import Job
-from .record import read_line
-from .summary import Summary
-from .tally import Tally
-from .work import Work
+from .operations import Work
+from .output.summary import Summary
+from .output.tally import Tally
 
 Write = Callable[[str], object]
-
-
-class Line(NamedTuple):
-    """One line and where it stands: `number` from 1, `offset` in bytes from 0; `size` in bytes
-    with its end. `name` is the id of a stream that has none of its own, the same in every run.
-    Where `fault` is, the line could not be read, and `text` is its beginning."""
-
-    text: bytes | str
-    number: int
-    offset: int | None = None
-    size: int = 0
-    file: str | None = None
-    name: str | None = None
-    fault: BadRecord | None = None
 
 
 def nowhere(text: str) -> None:
@@ -86,10 +73,6 @@ def quarantined(line: Line, code: str, message: str, keep: int, rows: int = 0) -
         "cut": len(line.text) > keep or code == "TOO_LONG" or None,
     }
     return dumps({name: value for name, value in shown.items() if value is not None})
-
-
-def too_long(size: int, max_line: int) -> BadRecord:
-    return BadRecord("TOO_LONG", f"{size} bytes in one line, and {max_line} are allowed")
 
 
 class _Broken(Exception):

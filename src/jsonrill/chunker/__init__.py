@@ -10,6 +10,6 @@ spine.py     reads a snapshot against all that is open; writes
 stage.py     `Chunker`: options, revisions, the end
 """
 
-from .stage import Chunker
+from .chunker import Chunker
 
 __all__ = ["Chunker"]

@@ -31,9 +31,10 @@ from .. import (
 from .. import Repair as Repaired
 from .batch import batch
 from .groups import Delay, Ends, Leniency, Pace, grouped
+from .input import BadInput, Source
 from .options import entities_of, json_file, made, tool_schemas_of
-from .sink import Sink
-from .source import BadInput, Source
+from .output import Sink
+from .serve import serve
 
 app = typer.Typer(
     name="jsonrill",
@@ -91,7 +92,7 @@ def values(
     source = ends.source(pace.tokens, pace.delay)
     document = made(lambda: Document(**leniency.wanted(), duplicates=duplicates))
     if watch:
-        from .watch import watched
+        from ..terminal import watched
 
         return _filter(
             None, lambda _: watched(source.pieces(), document), document, leniency.report
@@ -312,23 +313,7 @@ def calls(
 app.command()(batch)
 
 
-@app.command(
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-def serve(context: typer.Context) -> None:
-    """Streams over HTTP: published, resumed, relayed. Its --help explains the settings.
-
-    Example: jsonrill serve --store sqlite:///streams.db
-    """
-    try:
-        from ..server.__main__ import main
-    except ModuleNotFoundError as missing:
-        if missing.name not in ("starlette", "uvicorn", "httpx2"):
-            raise
-        typer.echo("The server needs an extra: pip install 'jsonrill[server]'", err=True)
-        raise typer.Exit(2) from missing
-    raise typer.Exit(main(context.args, "jsonrill serve"))
+app.command("serve")(serve)
 
 
 @app.command()
@@ -339,7 +324,7 @@ def demo(
 
     Example: jsonrill demo
     """
-    from .demo import show
+    from ..demo.terminal import show
 
     return _filter(None, lambda _: show(pace=0.0 if fast else 1.0))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..rules import RULES
+from ..parse.lenient.rules import RULES
 from .options import bytes_of, entities_of, json_file, made, rules_of, tool_schemas_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def batch(
     from ..batch import Job
     from ..batch import resume as resumed
     from ..batch import run as begun
-    from ..batch.work import Work
+    from ..batch.operations import Work
 
     where: dict[str, Any] = {"engine": engine, "workers": workers, "scheduler": scheduler}
     if resume is not None:
@@ -172,7 +172,7 @@ def _given(context: typer.Context) -> set[str]:
 def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json: bool) -> None:
     """Run it, show how far it is, tell how it went."""
     from ..batch import BatchError, Interrupted, OutputError
-    from ..batch.report import printable
+    from ..batch.output.report import printable
 
     begun = False
 
@@ -191,7 +191,7 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
             raise typer.Exit(130) from None
         raise typer.Exit(1 if begun or isinstance(error, OutputError) else 2) from None
     if as_json:
-        from ..grammar import dumps
+        from ..parse.grammar import dumps
 
         typer.echo(dumps(report.to_json()))
     else:
@@ -201,7 +201,7 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
 
 
 def _complain(text: str) -> None:
-    from ..batch.report import printable
+    from ..batch.output.report import printable
 
     typer.echo(f"jsonrill: {printable(' '.join(text.split()))}", err=True)
 
@@ -259,7 +259,7 @@ def _lines() -> Callable[[Progress], None]:
 
 
 def _said(progress: Progress) -> str:
-    from ..batch.report import duration, number, size
+    from ..batch.output.report import duration, number, size
 
     now = progress.bytes_done - progress.bytes_before
     speed = size(now / progress.seconds) if progress.seconds > 0 else "-"

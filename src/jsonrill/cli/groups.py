@@ -15,10 +15,10 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from ..rules import RULES
+from ..parse.lenient.rules import RULES
+from .input import Source
 from .options import rules_of
-from .sink import Sink
-from .source import Source
+from .output import Sink
 
 Delay = Annotated[float, typer.Option(min=0, help="Wait N milliseconds after each piece.")]
 

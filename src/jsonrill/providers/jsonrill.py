@@ -8,17 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import (
-    ABSENT,
-    Aggregate,
-    CallDelta,
-    Result,
-    Statement,
-    a_text,
-    an_id,
-    an_index,
-    items,
-)
+from .deltas import ABSENT, Aggregate, CallDelta, Result, Statement, a_text, an_id, an_index, items
 
 KINDS = ("tools_call_update", "tool_result", "tools_aggregate")
 ENDED = ("complete", "error", "truncated")

@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import (
-    CallDelta,
-    Finish,
-    Statement,
-    a_text,
-    an_id,
-    an_index,
-    items,
-)
+from .deltas import CallDelta, Finish, Statement, a_text, an_id, an_index, items
 
 # Reasons to stop at which the last call may have lost its end.
 CUT = frozenset(("length", "content_filter", "error", "model_length"))

@@ -8,17 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import (
-    ABSENT,
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Result,
-    Statement,
-    a_text,
-    an_id,
-)
+from .deltas import ABSENT, Begin, CallDelta, End, Finish, Result, Statement, a_text, an_id
 
 EVENTS = frozenset(("start", "start-step", "finish-step", "finish", "abort"))
 CUT = frozenset(("length", "content-filter", "error"))

@@ -11,7 +11,7 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, Final
 
-from ..grammar import dumps
+from ..parse.grammar import dumps
 from ..paths import Path, to_text
 from .deltas import ABSENT, Part
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..fragments import Fragment
 from ..paths import ANY_INDEX, Path, Pattern
+from ..wire.fragment import Fragment
 from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
-from .watch import DEEPEST, Violation, Watch, violation_at
+from .walk import DEEPEST, Violation, Watch, violation_at
 
 __all__ = ["Check", "Schema", "Violation"]
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from .construct import Made, Tagged
-from .judges import PydanticJudge
 from .leaves import LEAVES, Config, Core, Mismatch, enum, every_one, leaf, literal, opaque
 from .nodes import (
     ARRAY,
@@ -28,6 +27,7 @@ from .nodes import (
     count,
     shown,
 )
+from .validators import PydanticJudge
 
 # Where a type was made without a configuration nobody says whose it has: this one, which stands
 # for any, and under which no part can be asked alone.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
-from .judges import MASK, JsonSchemaJudge
+from .validators import MASK, JsonSchemaJudge
 
 _HOME: Final = "jsonrill:///"
 _DRAFTS: Final = {

@@ -4,9 +4,9 @@
 `EventStreamResponse` an event stream for a route of one's own. Needs the extra `server`.
 """
 
+from ..runs.config import Config, ConfigError
 from .app import create_app
-from .config import Config, ConfigError
-from .responses import EventStreamResponse
+from .http.responses import EventStreamResponse
 from .run import serve
 
 __all__ = ["Config", "ConfigError", "EventStreamResponse", "create_app", "serve"]

@@ -13,13 +13,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from ..demo.generations import Demo
+from ..runs.config import Config
+from ..runs.hub import Hub
 from ..store import Store, StoreError, UnknownStream
-from . import convert, demo, pages, publish, relay, subscribe
-from .access import hub_of, require_subject
-from .config import Config
-from .guard import Account, Guard
-from .hub import Hub
-from .openapi import document
+from .access.guard import Account, Guard
+from .access.permissions import hub_of, require_subject
+from .http import convert, demo, pages, publish, relay, subscribe
+from .http.openapi import document
 from .problems import KNOWN, answer
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -71,7 +72,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
 )
 PAGE: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/", pages.index),
-    ("GET", "/web/{name}", pages.web),
+    ("GET", "/web/{name:path}", pages.web),
 )
 
 
@@ -105,7 +106,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     if config.page:
         app.state.pages = pages.load(config.demo)
     if config.demo:
-        app.state.demo = demo.Demo(hub)
+        app.state.demo = Demo(hub)
     app.state.subjects = config.subjects()
     app.state.upstream = upstream
     return app

@@ -9,6 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from ...runs.hub import TooMany
+from ...runs.options import BadOption
 from ..store import (
     LogClosed,
     LogGap,
@@ -18,8 +20,6 @@ from ..store import (
     StreamTaken,
     UnknownStream,
 )
-from .hub import TooMany
-from .options import BadOption
 
 
 class Problem(Exception):

@@ -10,10 +10,10 @@ from types import FrameType
 
 import uvicorn
 
+from ..runs.config import Config
+from ..runs.hub import Hub
 from .app import create_app
-from .config import Config
-from .connection import Connection
-from .hub import Hub
+from .http.connection import Connection
 
 # Connections beside readers: publishers, health checks, metrics.
 OTHERS = 200

@@ -7,6 +7,6 @@ arguments do, `identity.py` which call an event speaks of; `calls.py` puts them 
 
 from .call import ToolCall
 from .calls import ToolCalls, ToolCallUpdate
-from .events import ToolCallEvents
+from .wire import ToolCallEvents
 
 __all__ = ["ToolCall", "ToolCallEvents", "ToolCallUpdate", "ToolCalls"]

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal, Protocol
 
-from ..document import Document
+from ..build.document import Document
+from ..build.rebuilder import Rebuilder
 from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed
-from ..fragments import Fragment, WireReader
-from ..grammar import LITERALS
 from ..limits import Limits
-from ..parser import Parser
+from ..parse.grammar import LITERALS
+from ..parse.sink import Repair
 from ..paths import Path
-from ..rebuilder import Rebuilder
-from ..sink import Repair
+from ..wire.fragment import Fragment, WireReader
+from ..wire.parser import Parser
 
 Outcome = Literal["complete", "empty", "truncated"]
 Problem = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from ..sink import Repair
+from ..parse.sink import Repair
 from .arguments import Arguments, Frozen, Problem
 
 Status = Literal["streaming", "complete", "error", "truncated"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ..fragments import CompactEncoder, Fragment, to_wire
 from ..limits import Limits
+from ..parse.lenient.rules import rule_names
 from ..providers import plain, translator
 from ..providers.deltas import (
     ABSENT,
@@ -22,10 +22,10 @@ from ..providers.deltas import (
     Statement,
     Translate,
 )
-from ..rules import rule_names
+from ..wire.fragment import CompactEncoder, Fragment, to_wire
 from .call import Status, ToolCall
 from .identity import Identity, Scope, id_of
-from .life import LiveCall, News
+from .lifecycle import LiveCall, News
 
 if TYPE_CHECKING:
     from ..schema import Schema

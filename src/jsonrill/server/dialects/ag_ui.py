@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ...errors import InvalidJSON, LimitExceeded
-from ...fragments import Fragment, to_wire
-from ...parser import Parser
 from ...paths import to_pointer
+from ...runs.options import StreamOptions, ViewOptions
+from ...runs.render import parser_options
 from ...toolcalls import ToolCall
-from ..options import StreamOptions, ViewOptions
-from ..render import parser_options
+from ...wire.fragment import Fragment, to_wire
+from ...wire.parser import Parser
 from .talk import Talk
 
 MESSAGE: Final = "message"

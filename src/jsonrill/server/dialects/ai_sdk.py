@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...grammar import dumps
-from ...partial import PartialStream, Update
+from ...parse.grammar import dumps
+from ...partial_stream import PartialStream, Update
+from ...runs.options import StreamOptions, ViewOptions
+from ...runs.records import End, Record
+from ...runs.render import DONE, update_options
 from ...toolcalls import ToolCall
-from ..options import StreamOptions, ViewOptions
-from ..records import End, Record
-from ..render import DONE, update_options
 from .talk import Talk
 
 

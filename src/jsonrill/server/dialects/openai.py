@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...fragments import CompactEncoder
-from ...grammar import dumps
+from ...parse.grammar import dumps
+from ...runs.options import StreamOptions, ViewOptions
+from ...runs.records import End, Record
+from ...runs.render import DONE, Dialect, one_line
 from ...toolcalls import ToolCall, ToolCalls, ToolCallUpdate
-from ..options import StreamOptions, ViewOptions
-from ..records import End, Record
-from ..render import DONE, Dialect, one_line
+from ...wire.fragment import CompactEncoder
 
 
 class OpenAI(Dialect):

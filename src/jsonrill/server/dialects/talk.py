@@ -6,12 +6,12 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...grammar import dumps
+from ...parse.grammar import dumps
+from ...runs.options import StreamOptions, ViewOptions
+from ...runs.records import End, Record
+from ...runs.render import DONE, Dialect, SourceFailed, TextSource
 from ...toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from ..content import content_of
-from ..options import StreamOptions, ViewOptions
-from ..records import End, Record
-from ..render import DONE, Dialect, SourceFailed, TextSource
 
 
 class Talk(Dialect):

@@ -1,0 +1,1 @@
+"""Who does the shards: this process, worker processes, or Dask."""

@@ -1,0 +1,1 @@
+"""Files → shards → lines → streams."""

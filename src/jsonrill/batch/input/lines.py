@@ -1,0 +1,212 @@
+"""Files → lines: plain ones by byte ranges, compressed ones whole, event streams as one line each.
+
+A range owns the lines that begin in it, so that ranges need no agreement: each skips the line that
+it begins in, and reads the one that it ends in to its end. No more than one line is in memory, and
+of a line that is too long only its beginning.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from ...errors import LimitExceeded
+from ...eventstream import SSEDecoder, SSEEvent
+from ...parse.grammar import dumps
+from ..errors import BadRecord, InputError
+from ..files import is_remote, remote, remote_version, version_of
+from .archives import PIECE, expanded
+from .line import Line, too_long
+
+_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+# The last event of a stream, where a provider sends no [DONE].
+_LAST: Final = frozenset(
+    ["message_stop", "response.completed", "response.failed", "response.incomplete"]
+)
+_TYPE: Final = re.compile(r'\s*\{\s*"type"\s*:\s*"([a-z_.]+)"')
+
+
+class Segment(NamedTuple):
+    """What a shard reads of a file: all of it, or a range of its bytes.
+
+    `size` and `version` are the file's as planned; `form` is jsonl, sse, or auto.
+    """
+
+    path: str
+    name: str
+    size: int
+    version: str
+    start: int
+    end: int
+    form: str = "auto"
+    compression: str = ""
+
+
+def read_segment(
+    segment: Segment, max_line: int, keep: int, seen: Callable[[int], None] = lambda at: None
+) -> Iterator[Line]:
+    """The lines of a segment; before each, `seen` is told how many of its bytes have been read."""
+    with _opened(segment) as raw:
+        file = expanded(raw, segment.compression)
+        form = segment.form
+        if form == "auto":
+            form = "sse" if _begins_as_events(file) else "jsonl"
+        reader = _event_lines if form == "sse" else _lines
+        for line in _safe(reader(file, segment, max_line, keep), segment):
+            seen(raw.tell() if segment.compression else (line.offset or 0) - segment.start)
+            yield line
+
+
+def looks_like_events(beginning: bytes) -> bool:
+    """Is this how a recorded event stream begins?"""
+    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
+
+
+@contextmanager
+def _opened(segment: Segment) -> Iterator[Any]:
+    """The file, if it is still the one that was planned."""
+    try:
+        if is_remote(segment.path):
+            store = remote(segment.path)
+            _same(segment, remote_version(store, segment.path))
+            with store.open(segment.path, "rb") as far, io.BufferedReader(far, PIECE) as file:
+                yield file
+            return
+        with open(segment.path, "rb", buffering=PIECE) as file:
+            _same(segment, version_of(os.fstat(file.fileno())))
+            yield file
+    except OSError as error:
+        raise InputError(f"{segment.path}: {error.strerror or error}") from error
+
+
+def _same(segment: Segment, version: str) -> None:
+    if version != segment.version:
+        raise InputError(f"{segment.path} has changed since the run was planned")
+
+
+def _begins_as_events(file: Any) -> bool:
+    try:
+        return looks_like_events(file.peek(256)[:256])
+    except EOFError:
+        return False  # whoever reads the lines will find it, too
+
+
+def _safe(lines: Iterator[Line], segment: Segment) -> Iterator[Line]:
+    """The lines, and as the last one what is wrong with the file, if it is damaged."""
+    number, after = 0, 0
+    try:
+        for line in lines:
+            number, after = line.number, (line.offset or 0) + line.size
+            yield line
+    except EOFError as error:
+        message = f"{segment.name} is damaged after {after} bytes of its content: {error}"
+        fault = BadRecord("DAMAGED_FILE", message)
+        yield Line(b"", number + 1, after, 0, segment.name, None, fault)
+
+
+def _lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Line]:
+    end = None if segment.compression else segment.end
+    offset = 0
+    if segment.start:
+        file.seek(segment.start - 1)
+        offset = segment.start - 1
+        while offset < segment.end:
+            skipped = file.readline(PIECE)
+            offset += len(skipped)
+            if not skipped or skipped.endswith(b"\n"):
+                break
+    number = 0
+    while end is None or offset < end:
+        text = file.readline(max_line + 2)
+        if not text:
+            return
+        number += 1
+        size, fault = len(text), None
+        if len(text.rstrip(b"\r\n")) > max_line:
+            size += _skip(file, text)
+            fault = too_long(size, max_line)
+            text = text[:keep]
+        name = f"{segment.name}@{offset}"
+        yield Line(text.rstrip(b"\r\n"), number, offset, size, segment.name, name, fault)
+        offset += size
+
+
+def _skip(file: Any, text: bytes) -> int:
+    """Read to the end of the line; how much more that was."""
+    size = 0
+    while not text.endswith(b"\n"):
+        text = file.readline(PIECE)
+        if not text:
+            break
+        size += len(text)
+    return size
+
+
+def _event_lines(file: Any, segment: Segment, max_line: int, keep: int) -> Iterator[Line]:
+    """A recorded event stream as lines of JSON: each stream in it, with its events."""
+    decoder = SSEDecoder(limit=max_line)
+    streams = _Events(segment.name, max_line, keep)
+    try:
+        # By lines, so that it is known where each stream begins.
+        while piece := file.readline(PIECE):
+            streams.position += len(piece)
+            for event in decoder.feed(piece):
+                yield from streams.add(event)
+        # What was saved without the blank line at its end is an event all the same.
+        for event in decoder.feed("\n\n"):
+            yield from streams.add(event)
+    except LimitExceeded:
+        # Where the next event begins is not known any more.
+        message = f"an event of more than {max_line} bytes; what follows it is not read"
+        yield from streams.end(BadRecord("TOO_LONG", message))
+        return
+    yield from streams.end()
+
+
+class _Events:
+    """The events of one stream after another; each stream becomes a line."""
+
+    def __init__(self, name: str, max_line: int, keep: int) -> None:
+        self.position = 0
+        self._name = name
+        self._max = max_line
+        self._keep = keep
+        self._number = 0
+        self._begin = 0
+        self._events: list[str] = []
+        self._size = 0
+
+    def add(self, event: SSEEvent) -> Iterator[Line]:
+        ends = event.data == "[DONE]" or event.type == "CLOSE"
+        if not ends:
+            self._size += len(event.data)
+            if self._size <= self._max:
+                self._events.append(dumps(event.data))
+        if ends or _type_of(event) in _LAST:
+            yield from self.end()
+
+    def end(self, fault: BadRecord | None = None) -> Iterator[Line]:
+        """The stream that was being read, if there was one."""
+        begin, size = self._begin, self._size
+        if size > self._max:
+            fault = fault or too_long(size, self._max)
+        if self._events or fault is not None:
+            self._number += 1
+            text = '{"events":[' + ",".join(self._events) + "]}"
+            text = text if fault is None else text[: self._keep]
+            length, name = self.position - begin, f"{self._name}#{self._number}"
+            yield Line(text, self._number, begin, length, self._name, name, fault)
+        self._begin = self.position
+        self._events, self._size = [], 0
+
+
+def _type_of(event: SSEEvent) -> str:
+    """The type of the event, or of the JSON in it."""
+    if event.type != "message":
+        return event.type
+    found = _TYPE.match(event.data)
+    return found.group(1) if found else ""

@@ -1,0 +1,301 @@
+"""One stream → its rows: a function for each kind of job, over the stages of jsonrill.
+
+A row is JSON text. Streams that are not valid JSON are no failure here: their rows tell what was
+good and the error, and the tally counts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from ..build.document import Document
+from ..errors import InvalidJSON, LimitExceeded, RevisionError, Truncated
+from ..parse.grammar import dumps
+from ..partial_stream import PartialStream
+from ..partial_stream.entities import Entities
+from ..paths import Path, to_text
+from ..toolcalls import ToolCall, ToolCalls
+from ..wire.fragment import to_wire
+from ..wire.parser import Parser
+from .errors import BadRecord
+from .input.record import Stream, chunker, need_events, texts
+from .job import Job, resolved
+from .judged import Judged, Violated
+from .output.tally import Tally
+
+if TYPE_CHECKING:
+    from ..schema import Schema
+
+
+class Work:
+    """A job made ready: schemas are compiled once, and wrong options are refused here."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.schema: Schema | None = None
+        if job.schema is not None and job.kind in ("values", "check"):
+            from ..schema import Schema
+
+            self.schema = Schema(resolved(job.schema))
+        self.text_options: dict[str, Any] = {"repair": job.repair, "limits": job.limits}
+        self.entity_options = self._entity_options() if job.kind == "updates" else {}
+        self.tools = {name: resolved(one) for name, one in (job.tool_schemas or {}).items()} or None
+        self._rows = ROWS[job.kind]
+        chunker(job)
+        self.document()
+        if job.kind == "updates":
+            PartialStream(job.mode, **self.entity_options)
+        elif job.kind == "calls":
+            self.calls()
+
+    def _entity_options(self) -> dict[str, Any]:
+        job = self.job
+        options = {
+            "entity": job.entity,
+            "send": job.send,
+            "duplicates": job.duplicates,
+            **self.text_options,
+        }
+        for name in ("schema", "document_schema"):
+            schema = resolved(getattr(job, name))
+            if schema is not None:
+                options[name] = self._compiled(schema)
+        return options
+
+    def _compiled(self, schema: Any) -> Any:
+        """Compiled once: one schema, or one for each name of an entity."""
+        from ..schema import Schema
+
+        names = set(Entities(self.job.entity).names)
+        if isinstance(schema, dict) and schema and schema.keys() <= names:
+            return {name: Schema(resolved(one)) for name, one in schema.items()}
+        return Schema(schema)
+
+    def calls(self) -> ToolCalls:
+        job = self.job
+        return ToolCalls(
+            job.provider, schemas=self.tools, keep=None, repair=job.repair, limits=job.limits
+        )
+
+    def document(self) -> Document | Judged:
+        """What reads one text."""
+        options = {**self.text_options, "duplicates": self.job.duplicates}
+        return Document(**options) if self.schema is None else Judged(self.schema, options)
+
+    def rows(self, stream: Stream, tally: Tally) -> Iterator[str]:
+        """The rows of one stream; what they tell is counted in the tally."""
+        return self._rows(self, stream, tally)
+
+
+# What may be wrong with a stream.
+ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, Violated)
+
+
+def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
+    """Read the text of a stream to its end or to its error, measuring.
+
+    This is where the time goes, once for each piece: hence two loops, and lengths only at the end.
+    """
+    document = work.document()
+    feed = document.feed
+    seen, source = _kept(stream, work.job)
+    numbered = enumerate(source, start=1)
+    pieces = first = last = 0
+    try:
+        for pieces, text in numbered:
+            if feed(text):
+                last = pieces
+                if _shows(document):
+                    first = pieces
+                    break
+        for pieces, text in numbered:
+            if feed(text):
+                last = pieces
+        if document.flush():
+            last = pieces
+    except ERRORS as error:
+        tally.errors.append(error_row(error))
+        if document.changed:
+            last = pieces
+    first = first or (last if _shows(document) else 0)
+    for _ in _rest(source) if tally.errors else ():
+        pass
+    tally.read(seen, first, last, pieces)
+    tally.repairs = document.repairs
+    return document
+
+
+def _kept(stream: Stream, job: Job) -> tuple[list[str], Iterator[str]]:
+    """The texts of a stream as they come, and a list that has those which have come."""
+    if stream.form in ("chunks", "text"):
+        return stream.pieces, iter(stream.pieces)
+    seen: list[str] = []
+
+    def keep() -> Iterator[str]:
+        for text in texts(stream, job):
+            seen.append(text)
+            yield text
+
+    return seen, keep()
+
+
+def _rest(texts: Iterator[str]) -> Iterator[str]:
+    """What came after an error; snapshots end where they contradict, too."""
+    with suppress(*ERRORS):
+        yield from texts
+
+
+def _shows(document: Document | Judged) -> bool:
+    """Is there more than an empty text or container?"""
+    live = document.live
+    return document.started and (bool(live) or not isinstance(live, (str, dict, list)))
+
+
+def _values(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
+    document = _read(work, stream, tally)
+    row = {"id": stream.id, "value": document.live if document.started else None}
+    yield dumps({**row, **_told(tally)})
+
+
+def _check(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
+    _read(work, stream, tally)
+    row: dict[str, Any] = {"id": stream.id, "ok": not tally.errors}
+    row |= {"characters": tally.characters, "pieces": tally.pieces}
+    for name, place in (("first", tally.first), ("last", tally.last)):
+        if place is not None:
+            row[name] = tally.waited(place)
+    yield dumps({**row, **_told(tally)})
+
+
+def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
+    partial = PartialStream(work.job.mode, **work.entity_options)
+    head = dumps({"id": stream.id})[:-1]
+    sequence = 0
+    pieces = texts(stream, work.job)
+    while not partial.ended:
+        try:
+            text = next(pieces, None)
+        except ERRORS as error:
+            tally.errors.append(error_row(error))
+            yield dumps({"id": stream.id, "seq": sequence, **_told(tally)})
+            return
+        if text is not None:
+            tally.piece(text)
+        for update in partial.flush() if text is None else partial.feed(text):
+            if update.error is None:
+                tally.change()
+            else:
+                tally.errors.append(update.error)
+            yield f'{head},"seq":{sequence},{update.to_json()[1:]}'
+            sequence += 1
+    tally.repairs = partial.repairs
+    tally.rest(_rest(pieces))
+
+
+def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
+    parser = Parser(**work.text_options, duplicates=work.job.duplicates)
+    head = dumps({"id": stream.id})[:-1]
+    sequence = 0
+    pieces = texts(stream, work.job)
+    ended = False
+    while not ended:
+        try:
+            text = next(pieces, None)
+            ended = text is None
+            if text is not None:
+                tally.piece(text)
+            found = parser.flush() if text is None else parser.feed(text)
+        except ERRORS as error:
+            tally.errors.append(error_row(error))
+            found, ended = getattr(error, "fragments", []), True
+        for fragment in found:
+            tally.change(fragment.kind not in ("StartObject", "StartArray"))
+            yield f'{head},"seq":{sequence},{dumps(to_wire(fragment))[1:]}'
+            sequence += 1
+    tally.repairs = parser.repairs
+    if tally.errors:
+        yield dumps({"id": stream.id, "seq": sequence, **_told(tally)})
+    tally.rest(_rest(pieces))
+
+
+def _chunks(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
+    if stream.form != "snapshots":
+        raise BadRecord("WRONG_FORM", f"chunks are made of snapshots, and these are {stream.form}")
+    made: list[str] = []
+    try:
+        for text in texts(stream, work.job):
+            tally.piece(text)
+            if text:
+                tally.change()
+                made.append(text)
+    except ERRORS as error:
+        tally.errors.append(error_row(error))
+    yield dumps({"id": stream.id, "chunks": made, **_told(tally)})
+
+
+def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
+    if stream.form != "events":
+        raise BadRecord("WRONG_FORM", f"calls are read from events, and these are {stream.form}")
+    calls = work.calls()
+    for event in stream.pieces:
+        tally.pieces += 1
+        for update in calls.feed(event):
+            tally.characters += len(update.function_args or "")
+            tally.change()
+    calls.flush()
+    rows = [_call(call) for call in calls.calls]
+    if not rows:
+        need_events(stream)
+    tally.errors = [row["error"] for row in rows if "error" in row]
+    tally.repairs = [repair for call in calls.calls for repair in call.repairs]
+    yield dumps({"id": stream.id, "calls": rows})
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    names = ("id", "index", "message_id", "name", "status", "args", "error")
+    shown = {name: getattr(call, name) for name in names}
+    if call.status in ("truncated", "streaming") and call.error is None:
+        shown["error"] = {"code": "TRUNCATED", "message": "the arguments stopped early"}
+    if call.status != "complete":
+        shown["raw"] = call.raw
+    return {name: value for name, value in shown.items() if value not in (None, "")}
+
+
+def _told(tally: Tally) -> dict[str, Any]:
+    """What a row says beside its result."""
+    shown: dict[str, Any] = {}
+    if tally.errors:
+        shown["error"] = tally.errors[0]
+    if tally.repairs:
+        shown["repairs"] = [[repair.rule, repair.offset] for repair in tally.repairs]
+    return shown
+
+
+def error_row(error: Exception) -> dict[str, Any]:
+    """An error as JSON: its code, what it says, and where."""
+    code = next(name for kind, name in _CODES if isinstance(error, kind))
+    row: dict[str, Any] = {"code": code, "message": str(error)}
+    for name in ("offset", "line", "column"):
+        if hasattr(error, name):
+            row[name] = getattr(error, name)
+    path: Path | None = getattr(error, "path", None)
+    return row if path is None else {**row, "path": to_text(path)}
+
+
+_CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (Truncated, "TRUNCATED"),
+    (InvalidJSON, "INVALID_JSON"),
+    (LimitExceeded, "LIMIT_EXCEEDED"),
+    (RevisionError, "REVISION"),
+    (Violated, "INVALID_SCHEMA"),
+)
+ROWS: Final[dict[str, Callable[[Work, Stream, Tally], Iterator[str]]]] = {
+    "calls": _calls,
+    "check": _check,
+    "chunks": _chunks,
+    "fragments": _fragments,
+    "updates": _updates,
+    "values": _values,
+}

@@ -1,0 +1,38 @@
+# Types for the compiler; the code is in rebuilder.py.
+cimport cython
+from ..parse.sink cimport Sink
+
+cdef dict _NO_NAMES
+
+cdef class Tree(Sink):
+    cdef public bint changed, done, stale, started
+    cdef public object root
+    cdef public list finished
+    cdef object _copy
+    cdef bint _string
+    cdef dict _members, _names
+    cdef list _elements, _spine, _steps
+    cdef str _key, _text
+    @cython.locals(text=str)
+    cpdef text(self, str run)
+    @cython.final
+    cdef str _named(self, str key)
+    @cython.final
+    cdef _last(self)
+    @cython.final
+    cdef _open(self, container)
+    @cython.final
+    cdef _enter(self, container)
+    @cython.final
+    cdef _put(self, value)
+    @cython.final
+    cdef _copied(self)
+    cpdef replace_string(self, str value)
+
+cdef class Growing:
+    cdef Tree _tree
+    cdef readonly object live
+
+cdef class Rebuilder(Growing):
+    cdef object _reader
+    cdef _apply(self, fragment)

@@ -1,0 +1,338 @@
+"""Fragments → a value that grows. `Tree` is the value, `Rebuilder` feeds it with fragments.
+
+The tree keeps one live value and hands out copies of its open spine alone: what is finished is
+shared between all values handed out, what is open is nobody else's. It trusts its caller; the
+order of fragments is judged by `WireReader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ..parse.sink import Sink
+from ..paths import Path, from_text, lookup
+from ..wire.fragment import Dialect, Fragment, WireReader
+
+# Keys that are kept once for all their objects; more than that are hardly names.
+MANY_NAMES: Final = 1000
+_NO_NAMES: Final[dict[str, str]] = {}
+# What stood where a value is shown that is not certain: nothing.
+ABSENT: Final = object()
+
+
+class Tree(Sink):
+    """The growing value: a sink of the machine, and the inside of the Rebuilder."""
+
+    __slots__ = (
+        "_copy",
+        "_elements",
+        "_key",
+        "_members",
+        "_names",
+        "_spine",
+        "_steps",
+        "_string",
+        "_text",
+        "changed",
+        "done",
+        "finished",
+        "root",
+        "stale",
+        "started",
+    )
+
+    def __init__(self) -> None:
+        self.root: Any = None
+        self.started = False
+        self.done = False
+        # Did the value change since the caller cleared this? And since it was last copied?
+        self.changed = False
+        self.stale = True
+        self.finished: list[Any] | None = None
+        self._copy: Any = None
+        # The open containers from the root inward, and at which step each one's child is.
+        self._spine: list[Any] = []
+        self._steps: list[str | int] = []
+        # The innermost of them, as an object or as an array; and its last key.
+        self._members: dict[str, Any] | None = None
+        self._elements: list[Any] | None = None
+        self._key = ""
+        # Objects in a list have the same keys again and again: one string for each is enough. Those
+        # of the root come once, and are not kept here.
+        self._names: dict[str, str] = _NO_NAMES
+        # Is the value that came last an open string? Then also here, to spare looking it up.
+        self._string = False
+        self._text = ""
+
+    def start_object(self, offset: int) -> None:
+        self._open({})
+
+    def start_array(self, offset: int) -> None:
+        self._open([])
+
+    def end_container(self, offset: int) -> None:
+        self._spine.pop()
+        if self._spine:
+            self._enter(self._spine[-1])
+            self._steps.pop()
+        else:
+            self._members = self._elements = None
+
+    def key(self, key: str, offset: int) -> None:
+        if self._steps:
+            key = self._names.get(key) or self._named(key)
+        self._key = key
+
+    def start_string(self, offset: int) -> None:
+        self._string = True
+        self._text = ""
+        if self._members is not None:  # as `_put` does
+            self._members[self._key] = ""
+            self.changed = self.stale = True
+        else:
+            self._put("")
+
+    def text(self, run: str) -> None:
+        """Add text to the open string.
+
+        What it has must have no other owner when text is added to it: only then does CPython
+        extend it in place, and a long string in tiny pieces stays linear.
+        """
+        self.changed = self.stale = True
+        text = self._text
+        if self._members is not None:
+            self._text = self._members[self._key] = ""
+            text += run
+            self._text = self._members[self._key] = text
+        elif self._elements is not None:
+            self._text = self._elements[-1] = ""
+            text += run
+            self._text = self._elements[-1] = text
+        else:
+            self._text = self.root = ""
+            text += run
+            self._text = self.root = text
+
+    def end_string(self) -> None:
+        self._string = False
+        self._text = ""
+
+    def replace_string(self, value: str) -> None:
+        """End the open string as `value`, for senders whose partial texts were provisional."""
+        self._string = False
+        if self._members is not None:
+            self._members[self._key] = value
+        elif self._elements is not None:
+            self._elements[-1] = value
+        else:
+            self.root = value
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        if self._members is not None:  # as `_put` does
+            self._members[self._key] = value
+            self.changed = self.stale = True
+        else:
+            self._put(value)
+
+    def complete(self, offset: int) -> None:
+        self.done = True
+
+    def takes_values(self) -> bool:
+        return True
+
+    def next_document(self) -> None:
+        """Begin anew; a value that nobody was told of yet is kept in `finished`."""
+        self.stale = True
+        if self.changed:
+            self.finished = self.finished or []
+            self.finished.append(self.value)
+        self.changed = self.started = self.done = self._string = False
+        self.root = self._members = self._elements = None
+        self._spine.clear()
+        self._steps.clear()
+
+    @property
+    def live(self) -> Any:
+        """The value itself: it changes as the stream goes on."""
+        return self.root
+
+    @property
+    def value(self) -> Any:
+        """The value as it is now, for ever: a copy of the open spine, the rest is shared."""
+        if not self._spine:
+            return self.root
+        if self.stale:
+            self._copy = self._copied()
+            self.stale = False
+        return self._copy
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the innermost value that still grows."""
+        if not self._spine:
+            return () if self._string else None
+        return self.last_path if self._string else tuple(self._steps)
+
+    @property
+    def last_path(self) -> Path:
+        """The path of the value that came last in the open container."""
+        return (*self._steps, self._last()) if self._spine else ()
+
+    @property
+    def width(self) -> int:
+        """How many values a copy of the open spine has to copy; 0 if no container is open."""
+        return sum([1 + len(container) for container in self._spine])
+
+    def show(self, value: Any) -> Any:
+        """Put a value that is not certain; gives what `hide` needs to take it back."""
+        under = ABSENT if self._members is None else self._members.get(self._key, ABSENT)
+        self._put(value)
+        return under
+
+    def hide(self, under: Any) -> None:
+        """Take back the value that was shown last."""
+        if self._elements is not None:
+            self._elements.pop()
+        elif self._members is None:
+            self.root = None
+        elif under is ABSENT:
+            del self._members[self._key]
+        else:
+            self._members[self._key] = under
+
+    def is_complete(self, path: Path | str) -> bool:
+        """Is there a value at `path`, and is it whole?"""
+        path = from_text(path) if isinstance(path, str) else tuple(path)
+        growing = self.open_path
+        if growing is not None and growing[: len(path)] == path:
+            return False
+        return self.started and lookup(self.live, path)[0]
+
+    def _named(self, key: str) -> str:
+        """A key that is not known yet, or empty."""
+        if len(self._names) < MANY_NAMES:
+            self._names[key] = key
+        return key
+
+    def _last(self) -> str | int:
+        return self._key if self._elements is None else len(self._elements) - 1
+
+    def _open(self, container: Any) -> None:
+        self._put(container)
+        if self._spine:
+            self._steps.append(self._last())
+            if self._names is _NO_NAMES:
+                self._names = {}
+        self._spine.append(container)
+        self._enter(container)
+
+    def _enter(self, container: Any) -> None:
+        if type(container) is dict:
+            self._members, self._elements = container, None
+        else:
+            self._members, self._elements = None, container
+
+    def _put(self, value: Any) -> None:
+        if self._members is not None:
+            self._members[self._key] = value
+        elif self._elements is not None:
+            self._elements.append(value)
+        else:
+            self.root = value
+            self.started = True
+        self.changed = self.stale = True
+
+    def _copied(self) -> Any:
+        copy = root = self._spine[0].copy()
+        for step, container in zip(self._steps, self._spine[1:], strict=True):
+            inner = container.copy()
+            copy[step] = inner
+            copy = inner
+        return root
+
+
+class Growing:
+    """What one may ask of a value that grows."""
+
+    __slots__ = {
+        "_tree": "",
+        "live": "What is known, without any copy: look now, it changes with the next `feed`.",
+    }
+    _tree: Tree
+    live: Any
+
+    def __init__(self) -> None:
+        self._tree = Tree()
+        # The root of the tree once more: an attribute is read in a fifth of the time of a property.
+        self.live = None
+
+    @property
+    def started(self) -> bool:
+        """Has a value begun? (`value` is None before, and for a null.)"""
+        return self._tree.started
+
+    @property
+    def complete(self) -> bool:
+        """Is the root value whole?"""
+        return self._tree.done
+
+    @property
+    def value(self) -> Any:
+        """What is known, safe to keep: it stays as it is when the stream goes on."""
+        return self._tree.value
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the value still growing; None before the first and after the last."""
+        return self._tree.open_path
+
+    def is_complete(self, path: Path | str) -> bool:
+        """Is the value at `path` there and whole?"""
+        return self._tree.is_complete(path)
+
+
+class Rebuilder(Growing):
+    """Fragments, as objects or from the wire, in any grouping → the value they tell of."""
+
+    __slots__ = ("_reader",)
+
+    def __init__(self, *, dialect: Dialect = "jsonrill") -> None:
+        super().__init__()
+        self._reader = WireReader(dialect)
+
+    def feed(self, fragments: Iterable[Any]) -> None:
+        """Apply fragments. One that does not fit raises FragmentError; those before it stay."""
+        if isinstance(fragments, (str, bytes, Mapping)):
+            raise TypeError(f"feed() takes a list of fragments, not {type(fragments).__name__}")
+        self.live = None  # a string at the root is extended in place
+        try:
+            for item in fragments:
+                fragment = self._reader.read(item)
+                if fragment is not None:
+                    self._apply(fragment)
+        finally:
+            self.live = self._tree.root
+
+    def _apply(self, fragment: Fragment) -> None:
+        tree = self._tree
+        tree.stale = True
+        match fragment.kind:
+            case "StartObject":
+                tree.start_object(fragment.offset)
+            case "StartArray":
+                tree.start_array(fragment.offset)
+            case "EndObject" | "EndArray":
+                tree.end_container(fragment.offset)
+            case "Key":
+                tree.key(fragment.value, fragment.offset)
+            case "StartString":
+                tree.start_string(fragment.offset)
+            case "PartialString":
+                tree.text(fragment.text or "")
+            case "CompleteString":
+                tree.replace_string(fragment.value)
+            case "JsonComplete":
+                tree.complete(fragment.offset)
+            case _:
+                tree.scalar(fragment.value, fragment.text, fragment.offset)

@@ -1,0 +1,61 @@
+"""`jsonrill serve`: the server, with a flag for each of its settings."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from inspect import Parameter, Signature
+from typing import Annotated, Any
+
+import typer
+
+from ..runs.config import Config, from_text
+
+
+def serve(**given: Any) -> None:
+    """Publish, resume and relay JSON streams over HTTP.
+
+    Streams are append-only logs: made with POST /v1/streams, fed with POST .../chunks, read as
+    server-sent events with GET .../events from any position, in this process or another. POST
+    /v1/convert turns a body into events; POST /v1/chat/completions relays an upstream. GET
+    /openapi.json describes every route, and / is a page to look at streams with; --demo gives it
+    simulated models.
+
+    Each setting can also be given as JSONRILL_<NAME>; a flag is stronger. Times are in seconds,
+    lists have commas. Without tokens the server listens on this machine only.
+
+    Example: jsonrill serve --store sqlite:///streams.db --port 8377
+    """
+    try:
+        from .. import server
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("starlette", "uvicorn", "httpx2"):
+            raise
+        typer.echo("The server needs an extra: pip install 'jsonrill[server]'", err=True)
+        raise typer.Exit(2) from missing
+    try:
+        read = {
+            name: from_text(name, value) if isinstance(value, str) else value
+            for name, value in given.items()
+        }
+        server.serve(Config.from_environment(**read))
+    except (ValueError, OSError) as error:
+        typer.echo(f"jsonrill: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _flag(setting: Any) -> Parameter:
+    """The command's parameter for one setting of the server."""
+    name = setting.name.replace("_", "-")
+    switch = isinstance(setting.default, bool)
+    flag = f"--{name}/--no-{name}" if switch else f"--{name}"
+    help = f"{setting.metadata['help']} (default: {_shown(setting.default)})"
+    option = typer.Option(flag, help=help, metavar=None if switch else "X")
+    kind = Annotated[bool | None if switch else str | None, option]  # type: ignore[valid-type]
+    return Parameter(setting.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+
+
+def _shown(value: object) -> str:
+    return ",".join(value) or "none" if isinstance(value, tuple) else str(value) or "none"
+
+
+serve.__signature__ = Signature([_flag(setting) for setting in fields(Config)])  # type: ignore[attr-defined]

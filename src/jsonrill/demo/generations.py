@@ -1,0 +1,138 @@
+"""Simulated models that publish as anybody does, and can be asked for by name.
+
+A generation's stream is an ordinary stream, and it goes on when its reader leaves. When the server
+is restarted and its store is not, the generation goes on from the last record as soon as somebody
+reads its stream again, because a model says the same each time; if nobody does so within the lease,
+its producer counts as lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final, NamedTuple
+
+from ..runs.hub import Hub
+from ..runs.options import BadOption, StreamOptions, ViewOptions
+from ..runs.render import rendering
+from ..store import StoreError, UnknownStream
+from .models import PIECE, Model, models
+
+LEASE: Final = 60.0
+# Pieces that are due within one tick are appended together; each is still a record.
+TICK: Final = 0.01
+MOST_PIECES: Final = 10_000.0
+_PRODUCER: Final = "demo"
+
+
+class Order(NamedTuple):
+    """What a generation was asked for; written into its producer's name, which the store keeps."""
+
+    model: str
+    pace: float
+    piece: int
+
+    @property
+    def pace_fits(self) -> bool:
+        return 0.01 <= self.pace <= 1000
+
+    @property
+    def piece_fits(self) -> bool:
+        return 1 <= self.piece <= 4096
+
+    def __str__(self) -> str:
+        return f"{_PRODUCER}:{self.model}:{self.pace:g}:{self.piece}"
+
+
+def order_of(producer: str, known: dict[str, Model]) -> Order | None:
+    """The order in a producer's name, which anybody may choose; None if it is no model's."""
+    kind, *rest = producer.split(":")
+    try:
+        model, pace, piece = rest
+        order = Order(model, float(pace), int(piece))
+    except ValueError:
+        return None
+    fits = order.pace_fits and order.piece_fits
+    return order if kind == _PRODUCER and model in known and fits else None
+
+
+class Demo:
+    """The models of one process and the streams that they are writing to here."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.models = {name: model for name, model in models().items() if _works(model)}
+        self._hub = hub
+        self._running: set[str] = set()
+
+    async def start(self, owner: str, order: Order) -> str:
+        options = StreamOptions.from_json(self.models[order.model].stream_options())
+        stream = await self._hub.create(owner, options, str(order), LEASE)
+        self._spawn(stream, order)
+        return stream
+
+    async def revive(self, stream: str) -> None:
+        """Go on with a generation that nobody in this process is working at."""
+        if stream in self._running:
+            return
+        try:
+            status = await self._hub.store.status(stream)
+        except UnknownStream:
+            return
+        order = order_of(status.producer, self.models)
+        if order is not None and not status.closed and not status.lost:
+            self._spawn(stream, order)
+
+    def _spawn(self, stream: str, order: Order) -> None:
+        if stream not in self._running:
+            self._running.add(stream)
+            task = self._hub.spawn(self._generate(stream, order))
+            task.add_done_callback(lambda _: self._running.discard(stream))
+
+    async def _generate(self, stream: str, order: Order) -> None:
+        model = self.models[order.model]
+        try:
+            if await self._publish(stream, order, model):
+                await self._hub.end(stream)
+        except StoreError:
+            pass  # cancelled, deleted or full: its readers are told by whoever did that
+
+    async def _publish(self, stream: str, order: Order, model: Model) -> bool:
+        """Whether it said everything; not if the server is stopping."""
+        records = model.records(order.piece)
+        first = (await self._hub.store.status(stream)).last
+        rate = min(model.pace * order.pace, MOST_PIECES)
+        clock = asyncio.get_running_loop().time
+        begun, done = clock(), first
+        while done < len(records):
+            await asyncio.sleep(max(TICK, begun + (done + 1 - first) / rate - clock()))
+            if self._hub.stopping:
+                return False
+            due = min(len(records), first + int((clock() - begun) * rate))
+            if due > done:
+                # Numbered, so that a second process at the same work adds nothing.
+                batch = records[done:due]
+                await self._hub.append(stream, str(order), batch, done + 1, LEASE)
+                done = due
+        return True
+
+
+def _works(model: Model) -> bool:
+    """Whether what its stream needs is installed: schemas are an extra."""
+    try:
+        rendering(StreamOptions.from_json(model.stream_options()), ViewOptions())
+    except ImportError:
+        return False
+    return True
+
+
+def read_order(given: Any, demo: Demo) -> Order:
+    if not isinstance(given, dict) or not {*given} <= {*Order._fields}:
+        raise BadOption("a generation has a model, and may have a pace and a piece")
+    model, pace, piece = given.get("model"), given.get("pace", 1), given.get("piece", PIECE)
+    if not isinstance(model, str) or model not in demo.models:
+        raise BadOption(f"model is one of {', '.join(demo.models)}")
+    order = Order(model, pace, piece)
+    if isinstance(pace, bool) or not isinstance(pace, int | float) or not order.pace_fits:
+        raise BadOption("pace is a number from 0.01 to 1000; 1 is the model's own")
+    if type(piece) is not int or not order.piece_fits:
+        raise BadOption("piece is a whole number of characters from 1 to 4096")
+    return order

@@ -1,0 +1,12 @@
+# Types for the compiler; the code is in prose.py.
+from ..machine cimport Machine
+from ..sink cimport Sink
+
+cdef int VALUE, END, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT, BLOCK_COMMENT
+
+cdef class ProseMachine(Machine):
+    cdef bint _between, _last
+    cdef int _resume
+    cdef Py_ssize_t _mended
+    cdef object _rules
+    cdef Py_ssize_t _hold(self, str text, Py_ssize_t pos) except -2

@@ -1,0 +1,268 @@
+"""Leniency around the value: prose, fences, thoughts, comments, text between many documents.
+
+`ProseMachine` is the strict machine, only that it begins where a value may begin and not where one
+must. It also has what all rules need: to report a repair, to look ahead, to hold what cannot be
+told yet. What leniency does inside the value is in `repair.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ..grammar import SPACE
+from ..machine import Machine
+from ..sink import Repair, Sink
+from ..states import (
+    BEFORE,
+    BLOCK_COMMENT,
+    END,
+    FENCE,
+    IGNORED,
+    LENIENT,
+    LINE_COMMENT,
+    PROSE,
+    THOUGHTS,
+    VALUE,
+)
+from . import lookahead
+from .lookahead import Shape
+from .rules import QUOTES, rule_names
+
+_SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
+_BREAKS_PROSE: Final = re.compile(r"[{\[`]")
+_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`\n\x1e]")
+_FENCE_REST: Final = re.compile(r"[`\w+-]*")
+
+
+class ProseMachine(Machine):
+    """The machine that finds the value in the text around it.
+
+    A method `_mend_…` says where to read on, or -1 if its rule does not fit or is off.
+    """
+
+    __slots__ = ("_between", "_last", "_mended", "_resume", "_rules")
+
+    def __init__(self, sink: Sink, *, rules: bool | Iterable[str], **options: Any) -> None:
+        super().__init__(sink, **options)
+        self._rules = rule_names(rules)
+        self._repairs = []
+        self._bound = self._text_limit = max(self._text_limit, lookahead.REACH)
+        self._state = self._fresh = BEFORE
+        # How many repairs this document has.
+        self._mended = 0
+        # With many documents: has one ended, and the next not begun?
+        self._between = False
+        # The text has ended: what waits for more of it is decided now.
+        self._last = False
+        # The state that a comment interrupted.
+        self._resume = BEFORE
+
+    @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None.
+
+        At the root it may still be prose, and a minus or another letter the beginning of no JSON.
+        """
+        text = super().pending_text
+        certain = text is not None and self._frames and text != "-" and text[0] in "-0123456789tfn"
+        return text if certain else None
+
+    # ---- what all rules need -----------------------------------------------------------------
+
+    def _note(self, rule: str, text: str, pos: int) -> bool:
+        """Report a repair, if its rule is on."""
+        if rule not in self._rules:
+            return False
+        self._mended += 1
+        if self._mended > self._limits.repairs:
+            raise self._over("repairs", self._limits.repairs, text, pos)
+        offset, line, column = self._position(text, pos)
+        self.repairs.append(Repair(rule, offset, line, column, self.document))
+        return True
+
+    def _sees(self, shape: Shape, text: str, pos: int) -> bool | None:
+        """Does the text go on in this shape? None: it must first go on. Its end ends a line."""
+        if self._last:
+            return shape.whole.match(text + "\n", pos) is not None
+        if shape.whole.match(text, pos):
+            return True
+        return None if shape.cut.match(text, pos) else False
+
+    def _mend_mark(self, rule: str, shape: Shape, text: str, pos: int) -> int:
+        """Report a mark of this shape and go past it, or hold what may become one."""
+        if rule not in self._rules:
+            return -1
+        found = shape.whole.match(text, pos)
+        if found:
+            self._note(rule, text, pos)
+            return found.end()
+        # Half a mark in a container is cut off with it, elsewhere it is none.
+        waits = shape.cut.match(text, pos) and (self._frames or not self._last)
+        return self._hold(text, pos) if waits else -1
+
+    def _hold(self, text: str, pos: int) -> int:
+        self._held = text[pos:]
+        return len(text)
+
+    def _skip(self, text: str, pos: int) -> int:
+        step = _STEPS.get(self._state)
+        return Machine._skip(self, text, pos) if step is None else step(self, text, pos)
+
+    # ---- before the value --------------------------------------------------------------------
+
+    def _before(self, text: str, pos: int) -> int:
+        """Where a value may begin: at the start of the text, after a fence, between documents."""
+        space = _SPACE_OR_SEPARATOR if self._many else SPACE
+        pos = space.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        if pos == len(text):
+            return pos
+        end = self._mend_around(text, pos)
+        if end >= 0:
+            return end
+        if QUOTES.get(text[pos]) in self._rules or self._prose_rule() not in self._rules:
+            return self._begin_value(pos)
+        shape = lookahead.ANY_VALUE_BEGINS if self._many else lookahead.VALUE_BEGINS
+        seen = self._sees_value(shape, text, pos)
+        if seen is None:
+            return self._hold(text, pos)
+        return self._begin_value(pos) if seen else self._begin_prose(text, pos)
+
+    def _sees_value(self, shape: Shape, text: str, pos: int) -> bool | None:
+        if self._last and text[pos] in "{[" and shape.cut.match(text, pos):
+            return True  # cut off right after its bracket
+        return self._sees(shape, text, pos)
+
+    def _begin_value(self, pos: int) -> int:
+        if self._between:
+            self._between = False
+            self._next_document(VALUE, pos)
+        elif self._many:
+            self._begin_at(self._offset + pos)
+        self._state = VALUE
+        return pos
+
+    def _next_document(self, state: int, pos: int) -> None:
+        self._mended = 0
+        Machine._next_document(self, state, pos)
+
+    def _leave_ended(self) -> None:
+        if self._between:
+            self._state = END
+            self._between = False
+        Machine._leave_ended(self)
+
+    def _prose_rule(self) -> str:
+        return "trailing-text" if self._between else "leading-text"
+
+    def _begin_prose(self, text: str, pos: int) -> int:
+        thinks = self._sees(lookahead.THOUGHTS, text, pos)
+        if thinks is None:
+            return self._hold(text, pos)
+        self._note(self._prose_rule(), text, pos)
+        self._state = THOUGHTS if thinks else PROSE
+        return pos + 1
+
+    def _prose(self, text: str, pos: int) -> int:
+        """Look for a fence, or for a bracket that has something of JSON in it."""
+        breaks = _BREAKS_PROSE_OF_MANY if self._many else _BREAKS_PROSE
+        while (found := breaks.search(text, pos)) is not None:
+            pos = found.start()
+            if text[pos] in "\n\x1e":
+                self._state = BEFORE
+                return pos
+            if text[pos] == "`":
+                end = self._mend_fence(text, pos)
+                if end >= 0:
+                    return end
+            else:
+                seen = self._sees_value(lookahead.BRACKET, text, pos)
+                if seen is None:
+                    return self._hold(text, pos)
+                if seen:
+                    return self._begin_value(pos)
+            pos += 1
+        return len(text)
+
+    def _thoughts(self, text: str, pos: int) -> int:
+        """In what a model thinks aloud: nothing of it is the answer."""
+        while (pos := text.find("<", pos)) >= 0:
+            seen = self._sees(lookahead.THOUGHTS_END, text, pos)
+            if seen is None:
+                return self._hold(text, pos)
+            if seen:
+                self._state = BEFORE
+                return text.index(">", pos) + 1
+            pos += 1
+        return len(text)
+
+    # ---- marks around the value, and what follows it -----------------------------------------
+
+    def _mend_around(self, text: str, pos: int) -> int:
+        if text[pos] == "`":
+            return self._mend_fence(text, pos)
+        return self._mend_comment(text, pos) if text[pos] == "/" else -1
+
+    def _mend_fence(self, text: str, pos: int) -> int:
+        end = self._mend_mark("fences", lookahead.FENCE, text, pos)
+        if end >= 0 and not self._held and self._state != END:
+            self._state = FENCE
+        return end
+
+    def _fence(self, text: str, pos: int) -> int:
+        """In more ticks, or in the language that the fence names."""
+        end = _FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        if end < len(text):
+            self._state = BEFORE
+        return end
+
+    def _mend_comment(self, text: str, pos: int) -> int:
+        end = self._mend_mark("comments", lookahead.COMMENT, text, pos)
+        if end >= 0 and not self._held:
+            self._resume = self._state
+            self._state = BLOCK_COMMENT if text[end - 1] == "*" else LINE_COMMENT
+        return end
+
+    def _line_comment(self, text: str, pos: int) -> int:
+        end = text.find("\n", pos)
+        if end < 0:
+            return len(text)
+        self._state = self._resume
+        return end
+
+    def _block_comment(self, text: str, pos: int) -> int:
+        end = text.find("*/", pos)
+        if end < 0:
+            return self._hold(text, len(text) - 1) if text.endswith("*") else len(text)
+        self._state = self._resume
+        return end + 2
+
+    def _mend_after(self, text: str, pos: int) -> int:
+        """Text after the value, or after one of many."""
+        if self._many:
+            self._between = True
+            self._state = BEFORE
+            return pos
+        end = self._mend_around(text, pos)
+        if end < 0 and self._note("trailing-text", text, pos):
+            self._state = IGNORED
+            return pos
+        return end
+
+    def _ignored(self, text: str, pos: int) -> int:
+        return len(text)
+
+    def _outside(self) -> bool:
+        return not self._frames if self._state >= LENIENT else Machine._outside(self)
+
+
+_STEPS: Final[dict[int, Callable[[ProseMachine, str, int], int]]] = {
+    BEFORE: ProseMachine._before,
+    PROSE: ProseMachine._prose,
+    THOUGHTS: ProseMachine._thoughts,
+    FENCE: ProseMachine._fence,
+    IGNORED: ProseMachine._ignored,
+    LINE_COMMENT: ProseMachine._line_comment,
+    BLOCK_COMMENT: ProseMachine._block_comment,
+}

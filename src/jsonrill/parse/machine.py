@@ -1,0 +1,798 @@
+"""Text in, events out: the one state machine that judges JSON. No I/O, no recursion.
+
+Rule 1: nesting and grammar are judged here and nowhere else; a `Sink` trusts what it is told.
+Rule 2: a state is a number, its method consumes what it can and says where it stopped; what it
+        cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
+        characters, which are put before the next piece. So no character is read more than twice.
+Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
+
+What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
+"""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8, utf_8_decode
+from collections.abc import Callable
+from json import JSONDecoder
+from sys import get_int_max_str_digits
+from typing import Any, Final, Literal
+
+from ..errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
+from ..limits import FAR, USUAL, Limits
+from .c_scanner import bounded_decoder, deeper
+from .grammar import (
+    CUT_ESCAPE,
+    GOOD_ESCAPE,
+    INTEGER,
+    LITERALS,
+    LONE_HIGH,
+    NUMBER,
+    NUMBER_STEPS,
+    RECORD_END,
+    SEPARATOR,
+    SPACE,
+    START,
+    STRING_RUN,
+    UNDECODABLE,
+    ZERO,
+    unescape,
+)
+from .sink import Repair, Sink
+from .standing import Standing
+from .states import (
+    AFTER,
+    COLON,
+    DIGITS,
+    END,
+    FIRST_ELEMENT,
+    FIRST_KEY,
+    KEY,
+    NEXT_KEY,
+    SKIPPED,
+    STRING,
+    VALUE,
+)
+
+# The usual limits, as numbers of the compiler's.
+_MOST_TEXT, _MOST_STRING = USUAL.text, USUAL.string
+_MOST_NUMBER, _MOST_KEYS = USUAL.number, USUAL.keys
+
+# A container that begins this far from the end of a piece may well end in it.
+WORTH_DECODING: Final = 64
+WHOLE_ESCAPE: Final = len(r"\u0000")
+# A piece no longer than this is looked through more than once without harm.
+SHORT: Final = 256
+
+# A loop over characters is the quickest way through a piece when compiled, else the slowest.
+_COMPILED: Final = not __file__.endswith(".py")
+_CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
+
+
+class Machine(Standing):
+    """The state machine: text → events, told to the sink before `feed` returns."""
+
+    __slots__ = (
+        "_begun_key",
+        "_bom",
+        "_bound",
+        "_budget",
+        "_decoder",
+        "_errors",
+        "_fresh",
+        "_keys_limit",
+        "_limits",
+        "_many",
+        "_number_end",
+        "_number_limit",
+        "_parse_float",
+        "_repairs",
+        "_seen",
+        "_sink",
+        "_stop",
+        "_string_limit",
+        "_tail",
+        "_text_limit",
+        "_unique",
+        "document",
+    )
+
+    def __init__(
+        self,
+        sink: Sink,
+        many: bool = False,
+        duplicates: Literal["last", "error"] = "last",
+        parse_float: Callable[[str], Any] = float,
+        limits: Limits | None = None,
+    ) -> None:
+        if duplicates not in ("last", "error"):
+            raise ValueError(f"duplicates is 'last' or 'error', not {duplicates!r}")
+        self._sink = sink
+        self._many = many
+        self._unique = duplicates == "error"
+        self._parse_float = parse_float
+        self._limits = limits if limits is not None else USUAL
+        if limits is None:
+            self._text_limit, self._string_limit = _MOST_TEXT, _MOST_STRING
+            self._number_limit, self._keys_limit = _MOST_NUMBER, _MOST_KEYS
+        else:
+            self._text_limit = min(limits.text, FAR)
+            self._string_limit = min(limits.string, FAR)
+            self._number_limit = min(limits.number, FAR)
+            self._keys_limit = min(limits.keys, FAR)
+        # The standard library's decoder, made when a piece is large enough; how much of this piece
+        # it may read in vain.
+        self._decoder: JSONDecoder | None = None
+        self._budget = 0
+        # Closed, with bytes left over, or with many documents: no piece is simply run. Else, if
+        # nothing is held, it is.
+        self._careful = many
+        self._ready = not many
+        self._closed = False
+        # With many documents: which one this is, what went wrong in earlier ones.
+        self.document = 0
+        self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
+        # With leniency: what was repaired.
+        self._repairs: list[Repair] | None = None
+        # The state in which a document begins.
+        self._fresh = VALUE
+        self._state = VALUE
+        # The open container: is it an object, its last key, how many keys or elements it has
+        # before this value, and its keys when they must be unique. The outer ones are in `_frames`.
+        self._object = False
+        self._key = ""
+        self._count = 0
+        self._seen: set[str] | None = None
+        self._frames = []
+        # The token being read: where it began, where its limit is (or that of the whole text, if
+        # it is nearer), its text so far.
+        self._token = 0
+        self._stop = 0
+        self._begun_key = ""
+        self._number = ""
+        self._number_state = START
+        self._number_end = -1
+        # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
+        self._held = ""
+        self._tail = b""
+        self._bom = True
+        # In a string with nothing held: the next piece may be plain text through and through.
+        self._plain = False
+        # The position of the first character that is not yet read, and of the last allowed one.
+        self._offset = 0
+        self._bound = self._text_limit
+        # The line and where it began, for all newlines before `_lined`.
+        self._line = 1
+        self._line_start = 0
+        self._lined = 0
+
+    def tell(self, sink: Sink) -> None:
+        """From the next event on, tell `sink`."""
+        self._sink = sink
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With many documents: what ended some of them early, in order."""
+        return [] if self._errors is None else self._errors
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With leniency: what was put right, in order."""
+        return [] if self._repairs is None else self._repairs
+
+    def feed(self, data: str | bytes) -> None:
+        """Read one piece, whatever it holds."""
+        # The common case of a long answer, so it comes first: no quote, escape or control
+        # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
+        if (
+            self._plain
+            and type(data) is str
+            and data
+            and (
+                plain_end(data, 0) == len(data)
+                if _COMPILED
+                else '"' not in data and "\\" not in data and data.isprintable()
+            )
+            and self._offset + len(data) <= self._stop
+        ):
+            self._offset += len(data)
+            self._sink.text(data)
+        elif self._ready and type(data) is str:
+            self._run(data)
+        else:
+            self.read(data)
+
+    def read(self, data: str | bytes) -> None:
+        """Read a piece that cannot simply be run."""
+        if type(data) is not str:
+            return self._feed_other(data)
+        if self._careful:
+            return self._run_carefully(data)
+        text = self._held + data
+        self._held = ""
+        self._ready = True
+        return self._run(text)
+
+    def flush(self) -> None:
+        """The text has ended: finish a root number, or say what is missing."""
+        if self._closed:
+            return
+        try:
+            self._finish()
+        except (InvalidJSON, LimitExceeded) as error:
+            if not self._many:
+                raise
+            self._keep(error)
+        self._close_stream()
+
+    def _finish(self) -> None:
+        if self._tail:
+            kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
+            raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
+        if self._state == DIGITS and not self._frames and self._number_state >= ZERO:
+            number = self._number
+            self._number = ""
+            self._finish_number(number, self._number_state <= INTEGER, "", 0)
+        if self._state != END and not (self._many and self._outside()):
+            raise self._error_here(Truncated, self._expected(), "but the text ended")
+
+    def _at_bom(self) -> bool:
+        """Has nothing come yet but perhaps the beginning of a byte order mark?"""
+        return self._bom and not self._offset and not self._held
+
+    def _outside(self) -> bool:
+        """Does the text stand before, after or between documents?"""
+        return self._state in (VALUE, END, SKIPPED) and not self._frames and not self._held
+
+    def _feed_other(self, data: Any) -> None:
+        """Bytes, or a subclass of str."""
+        if isinstance(data, str):
+            return self.feed(str.__str__(data))
+        if self._closed:
+            raise StreamClosed(_CLOSED)
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
+        data = self._tail + bytes(data)
+        if self._at_bom():
+            if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
+                self._tail = data
+                self._careful = bool(data) or self._many
+                self._ready = not self._careful
+                return None
+            data = data.removeprefix(BOM_UTF8)
+        self._tail = b""
+        self._bom = False
+        try:
+            text, used = utf_8_decode(data, "strict", False)
+            self._run_carefully(text)
+        except UnicodeDecodeError:
+            text, used = utf_8_decode(data, "surrogateescape", False)
+            self._run_undecodable(text)
+        self._tail = data[used:]
+        self._careful = bool(self._tail) or self._many
+        self._ready = not self._careful and not self._held
+        self._plain = self._plain and not self._tail
+        return None
+
+    def _run_undecodable(self, text: str) -> None:
+        """Run text in which a lone surrogate stands for each byte that is not UTF-8."""
+        start = 0
+        for bad in UNDECODABLE.finditer(text):
+            self._run_carefully(text[start : bad.start()])
+            start = bad.start()
+            if self._state != SKIPPED:
+                self._leave_ended()
+                byte = f"0x{ord(bad.group()) - 0xDC00:02x}"
+                error = self._error_here(InvalidJSON, "UTF-8", f"but got byte {byte}")
+                self._give_up(error, "", len(self._held))
+        self._run_carefully(text[start:])
+
+    def _leave_ended(self) -> None:
+        """What is wrong after one of many documents is the fault of the next."""
+        if self._many and self._state == END:
+            self._next_document(self._fresh, len(self._held))
+
+    def _run_carefully(self, text: str) -> None:
+        """Run where the stream may be closed, a limit passed, one of many documents invalid."""
+        if self._closed:
+            raise StreamClosed(_CLOSED)
+        if self._tail:
+            raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
+        start = 0
+        while True:
+            room = self._bound - self._offset - len(self._held)
+            part = text[start : start + max(0, room)]
+            start += len(part)
+            self._run_documents(self._held + part)
+            if start == len(text):
+                return
+            end = len(self._held)
+            if self._offset + end < self._bound:
+                continue  # another document began
+            if self._many and self._outside():
+                self._begin_at(self._offset)
+            else:
+                self._give_up(self._over("text", self._text_limit, self._held, end), "", end)
+
+    def _run_documents(self, text: str) -> None:
+        """Run, and with many documents run on where one was given up."""
+        pos = 0
+        self._held = ""
+        while True:
+            try:
+                return self._run(text, pos)
+            except (InvalidJSON, LimitExceeded) as error:
+                pos = error.offset - self._offset
+                self._give_up(error, text, pos)
+
+    def _give_up(self, error: InvalidJSON | LimitExceeded, text: str, pos: int) -> None:
+        """One of many documents is lost: keep its error, go on after the next newline.
+
+        A bracket in the first column is after a newline already: a line was cut off before it.
+        """
+        if not self._many:
+            raise error
+        self._keep(error)
+        self._closed = False
+        char = text[pos : pos + 1]
+        at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
+        self._next_document(self._fresh if at_once or char == SEPARATOR else SKIPPED, pos)
+
+    def _keep(self, error: InvalidJSON | LimitExceeded) -> None:
+        """Without its traceback, which would keep the text and all that was going on."""
+        self.errors.append(error.with_traceback(None))
+
+    def _next_document(self, state: int, pos: int) -> None:
+        """Begin another document with the character at `pos` of this piece."""
+        self._sink.next_document()  # first, so that it can still ask what was pending
+        self._state = state
+        self._object = False
+        self._seen = None
+        self._frames.clear()
+        self._begun_key = self._number = ""
+        self._begin_at(self._offset + pos)
+        self.document += 1
+
+    def _begin_at(self, offset: int) -> None:
+        """A document may begin here, and be as long as the limit allows."""
+        self._bound = offset + self._text_limit
+
+    def _run(self, text: str, pos: int = 0) -> None:
+        end = len(text)
+        after = self._offset + end
+        if after > self._bound:
+            return self._run_carefully(text)
+        if end >= WORTH_DECODING:
+            self._budget = 2 * end
+        while pos < end:
+            state = self._state
+            if state >= STRING:
+                if state < DIGITS:
+                    pos = self._string(text, pos, end, state)
+                elif state == DIGITS:
+                    pos = self._digits(text, pos)
+                else:
+                    pos = self._skip(text, pos)
+                continue
+            char = text[pos]
+            if char == '"' and state <= NEXT_KEY:
+                if state <= FIRST_ELEMENT:
+                    self._sink.start_string(self._offset + pos)
+                    pos = self._open_string(STRING, text, pos)
+                else:
+                    pos = self._open_string(KEY, text, pos)
+            elif char == "," and state == AFTER:
+                if self._object:
+                    self._state = NEXT_KEY
+                else:
+                    self._state = VALUE
+                    self._count += 1
+                pos += 1
+                if pos < end and text[pos] == " ":
+                    pos += 1
+            elif char == ":" and state == COLON:
+                self._state = VALUE
+                pos += 1
+                if pos < end and text[pos] == " ":
+                    pos += 1
+            elif char in " \t\n\r":
+                pos += 1
+                if pos < end and text[pos] in " \t\n\r":
+                    if not _COMPILED:
+                        pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            elif state <= FIRST_ELEMENT:
+                pos = self._value(text, pos, char)
+            elif self._closes(char, state):
+                pos = self._close(pos)
+            else:
+                pos = self._unexpected(text, pos)
+        if self._held:
+            after -= len(self._held)
+            self._plain = self._ready = False
+        else:
+            self._plain = self._state == STRING
+        if "\n" in text:
+            self._count_lines(text, after - self._offset)
+        self._offset = after
+        return None
+
+    def _skip(self, text: str, pos: int) -> int:
+        """In the rest of a line that was given up."""
+        found = RECORD_END.search(text, pos)
+        if found is None:
+            return len(text)
+        self._state = self._fresh
+        self._begin_at(self._offset + found.end())
+        return found.end()
+
+    def _closes(self, char: str, state: int) -> bool:
+        """May this bracket end the open container now?"""
+        if state == AFTER:
+            return char == "}" if self._object else char == "]"
+        return char == "}" and state == FIRST_KEY
+
+    def _value(self, text: str, pos: int, char: str) -> int:
+        """A value begins that is no string, or an empty array ends."""
+        if char == "{" or char == "[":
+            if len(text) - pos >= WORTH_DECODING and self._sink.takes_values():
+                end = self._decode_whole(text, pos)
+                if end > pos:
+                    return end
+            return self._open(text, pos, char)
+        if char in "-0123456789":
+            return self._begin_number(text, pos)
+        if char in "tfn":
+            return self._literal(text, pos, char)
+        if char == "]" and self._state == FIRST_ELEMENT:
+            return self._close(pos)
+        return self._unexpected(text, pos)
+
+    def _open(self, text: str, pos: int, char: str) -> int:
+        if len(self._frames) >= self._limits.depth:
+            raise self._over("depth", self._limits.depth, text, pos)
+        self._frames.append((self._object, self._key, self._count, self._seen))
+        self._count = 0
+        if char == "{":
+            self._object = True
+            self._state = FIRST_KEY
+            self._seen = set() if self._unique else None
+            self._sink.start_object(self._offset + pos)
+        else:
+            self._object = False
+            self._state = FIRST_ELEMENT
+            self._sink.start_array(self._offset + pos)
+        return pos + 1
+
+    def _close(self, pos: int) -> int:
+        self._object, self._key, self._count, self._seen = self._frames.pop()
+        self._sink.end_container(self._offset + pos)
+        self._ended(pos + 1)
+        return pos + 1
+
+    def _ended(self, pos: int) -> None:
+        """A value has ended; was it the root?"""
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._state = END
+            self._sink.complete(self._offset + pos)
+
+    def _decode_whole(self, text: str, pos: int) -> int:
+        """A container that ends in this piece, read by the standard library's C scanner.
+
+        Where it cannot be (cut off, invalid, or so large that a limit might be passed) the machine
+        walks, and says exactly what is wrong. What failed attempts have read is bounded.
+        """
+        left = len(text) - pos
+        if left > self._budget or left > self._limits.string or self._unique:
+            return pos
+        if self._decoder is None:
+            self._decoder = bounded_decoder(self._limits.number, self._parse_float)
+        self._budget -= left
+        try:
+            value, end = self._decoder.raw_decode(text, pos)
+        except (ValueError, ArithmeticError, RecursionError):
+            return pos
+        if text.count(":", pos, end) > self._limits.keys:
+            return pos
+        if deeper(
+            value,
+            self._limits.depth - len(self._frames),
+            text.count("[", pos, end) + text.count("{", pos, end),
+        ):
+            return pos
+        self._budget += left
+        self._sink.scalar(value, None, self._offset + pos)
+        self._ended(end)
+        return end
+
+    def _open_string(self, state: int, text: str, pos: int) -> int:
+        self._state = state
+        self._token = self._offset + pos
+        stop = self._offset + pos + 1 + self._string_limit
+        self._stop = stop if stop < self._bound else self._bound
+        return pos + 1
+
+    def _string(self, text: str, pos: int, end: int, state: int) -> int:
+        """In a string or key: take its characters up to the quote or the end of the piece."""
+        if _COMPILED:
+            stop = plain_end(text, pos)
+            plain = stop == end or text[stop] == '"'
+            run = text[pos:stop]
+        else:
+            stop = text.find('"', pos) if '"' in text else -1
+            if stop < 0:
+                stop = end
+            run = text[pos:stop]
+            plain = "\\" not in run and run.isprintable()
+        if not plain or self._offset + stop > self._stop:
+            return self._escaped(text, pos)
+        if state == STRING:
+            if run:
+                self._sink.text(run)
+            return stop if stop == end else self._end_string(text, stop)
+        # As in `Tree.text`: what has no other owner is extended in place.
+        key = self._begun_key
+        self._begun_key = ""
+        key += run
+        self._begun_key = key
+        return stop if stop == end else self._end_key(text, stop)
+
+    def _escaped(self, text: str, pos: int) -> int:
+        """The same for text with escapes, unusual characters, or more of them than allowed."""
+        end = min(len(text), self._stop - self._offset)
+        stop = pos
+        if len(text) > SHORT:
+            pass
+        elif "\\u" not in text:
+            stop = self._take_simple(text, pos, end)
+        elif _COMPILED:
+            stop = self._take_codes(text, pos, end)
+        # The beginning of an escape alone, and nothing else: there is no run to look for.
+        if stop == pos and (end - pos >= WHOLE_ESCAPE or not text.startswith("\\u", pos)):
+            stop = STRING_RUN.match(text, pos, end).end()  # type: ignore[union-attr]  # may be empty
+            if stop > pos:
+                run = text[pos:stop]
+                self._take(unescape(run) if "\\" in run else run)
+        if stop < len(text) and text[stop] == '"':
+            if self._state == STRING:
+                return self._end_string(text, stop)
+            return self._end_key(text, stop)
+        if stop < end and text[stop] == "\\":
+            cut = is_cut(text, stop, end) if _COMPILED else text[stop:] in ("\\", "\\u")
+            if end == len(text) and cut:
+                self._held = text[stop:]
+                return end
+            last = text[end : end + 1] == '"' and LONE_HIGH.fullmatch(text, stop, end)
+            if last or not CUT_ESCAPE.match(text, stop, end):
+                return self._odd_escape(text, stop)
+            if end == len(text):
+                self._held = text[stop:]
+                return end
+            stop = end
+        if stop < end:
+            return self._control(text, stop)
+        if end < len(text):
+            raise self._over("string", self._limits.string, text, end)
+        return end
+
+    def _take_simple(self, text: str, pos: int, end: int) -> int:
+        """Text with short escapes alone, without a pattern. Gives where it ends, else `pos`."""
+        quote = text.find('"', pos, end)
+        if quote >= 0:
+            end = quote
+        run = text[pos:end]
+        if not run or run[-1] == "\\" or not run.isprintable():
+            return pos
+        try:
+            run = unescape(run)
+        except ValueError:
+            return pos
+        self._take(run)
+        return end
+
+    def _take_codes(self, text: str, pos: int, end: int) -> int:
+        """The same for escapes like \\u4e2d alone, in which many write all that is not ASCII."""
+        run = ""
+        stop = pos
+        code = code_at(text, stop, end)
+        while code >= 0:
+            run += chr(code)
+            stop += WHOLE_ESCAPE
+            code = code_at(text, stop, end)
+        if stop == end or text[stop] == '"' or is_cut(text, stop, end):
+            if run:
+                self._take(run)
+            return stop
+        return pos
+
+    def _odd_escape(self, text: str, pos: int) -> int:
+        """A high surrogate alone right before the limit or a bad escape; or no escape at all."""
+        if LONE_HIGH.match(text, pos):
+            self._take(chr(int(text[pos + 2 : pos + 6], 16)))
+            return pos + 6
+        good = GOOD_ESCAPE.match(text, pos)
+        pos = good.end() if good else pos + 1
+        expected = "a hexadecimal digit" if text[pos - 1] != "\\" else "an escape"
+        return self._unexpected(text, pos, expected)
+
+    def _control(self, text: str, pos: int) -> int:
+        return self._unexpected(text, pos, "no control character in a string")
+
+    def _take(self, run: str) -> None:
+        if self._state == STRING:
+            self._sink.text(run)
+        else:
+            self._add_to_key(run)
+
+    def _add_to_key(self, run: str) -> None:
+        """As in `Tree.text`: what has no other owner is extended in place."""
+        key = self._begun_key
+        self._begun_key = ""
+        key += run
+        self._begun_key = key
+
+    def _end_string(self, text: str, quote: int) -> int:
+        self._sink.end_string()
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._ended(quote + 1)
+        return quote + 1
+
+    def _end_key(self, text: str, quote: int) -> int:
+        key = self._begun_key
+        self._begun_key = ""
+        if self._seen is not None:
+            if key in self._seen:
+                raise self._error(
+                    InvalidJSON, "no key twice in an object", f"but got {key!r}", text, quote
+                )
+            self._seen.add(key)
+        self._count += 1
+        if self._count > self._keys_limit:
+            raise self._over("keys", self._limits.keys, text, quote)
+        self._key = key
+        self._state = COLON
+        self._sink.key(key, self._token)
+        return quote + 1
+
+    def _begin_number(self, text: str, pos: int) -> int:
+        """A number: at once when its end is in sight, else digit by digit."""
+        self._token = self._offset + pos
+        self._stop = self._token + self._number_limit
+        if not _COMPILED and len(text) - pos > 6:
+            found = NUMBER.match(text, pos)
+            if found is not None:
+                end = found.end()
+                if (
+                    end < len(text)
+                    and text[end] in ",]} \t\n\r"
+                    and self._offset + end <= self._stop
+                ):
+                    self._finish_number(found.group(), found.lastindex is None, text, end)
+                    return end
+        self._state = DIGITS
+        self._number_state = START
+        return self._digits(text, pos)
+
+    def _digits(self, text: str, pos: int) -> int:
+        start, state = pos, self._number_state
+        end = min(len(text), self._stop - self._offset)
+        while pos < end:
+            step = NUMBER_STEPS[state].get(text[pos])
+            if step is None:
+                break
+            state = step
+            pos += 1
+            if _COMPILED and state >= INTEGER:
+                while pos < end and "0" <= text[pos] <= "9":
+                    pos += 1
+        if pos > start:
+            self._add_to_number(text[start:pos])
+            self._number_state = state
+        if pos == len(text):
+            return pos
+        if pos == end and text[pos] in NUMBER_STEPS[state]:
+            raise self._over("number", self._limits.number, text, pos)
+        if state < ZERO:
+            return self._unexpected(text, pos)
+        self._number_end = self._offset + pos
+        number = self._number
+        self._number = ""
+        self._finish_number(number, state <= INTEGER, text, pos)
+        return pos
+
+    def _add_to_number(self, run: str) -> None:
+        """As in `Tree.text`."""
+        number = self._number
+        self._number = ""
+        number += run
+        self._number = number
+
+    def _finish_number(self, number: str, integer: bool, text: str, end: int) -> None:
+        """A number that ended before the character at `end` of this piece."""
+        if integer:
+            try:
+                value = int(number)
+            except ValueError as error:
+                raise self._over("number", get_int_max_str_digits(), text, end) from error
+        else:
+            try:
+                value = self._parse_float(number)
+            except (ValueError, ArithmeticError) as error:  # as Decimal, for a huge exponent
+                got = f"but got {number!r}"
+                raise self._error(InvalidJSON, "another number", got, text, end) from error
+        self._sink.scalar(value, number, self._token)
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._ended(end)
+
+    def _literal(self, text: str, pos: int, char: str) -> int:
+        word, value = LITERALS[char]
+        if text.startswith(word, pos):
+            self._sink.scalar(value, None, self._offset + pos)
+            self._ended(pos + len(word))
+            return pos + len(word)
+        self._token = self._offset + pos
+        rest = text[pos:]
+        if word.startswith(rest):
+            self._held = rest
+            return len(text)
+        wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
+        return self._unexpected(text, pos + wrong, repr(word))
+
+    def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
+        """Every character that cannot stand where it does comes here."""
+        if self._many and not self._frames:
+            if text[pos] == SEPARATOR and self._state in (VALUE, END) and not expected:
+                return pos + 1
+            if self._state == END:
+                self._next_document(self._fresh, pos)
+                return pos
+        expected = expected or self._expected()
+        raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
+
+
+def plain_end(text: str, pos: int) -> int:
+    """Where plain text ends: at a quote, an escape, a control character or the end of the piece."""
+    end = len(text)
+    while pos < end:
+        char = text[pos]
+        if char == '"' or char == "\\" or char < " ":
+            return pos
+        pos += 1
+    return end
+
+
+def code_at(text: str, pos: int, end: int) -> int:
+    """What the \\u0000 at `pos` stands for; -1 if it is none, cut off, or half of a pair."""
+    if end - pos < WHOLE_ESCAPE or text[pos] != "\\" or text[pos + 1] != "u":
+        return -1
+    code = 0
+    for at in range(pos + 2, pos + WHOLE_ESCAPE):
+        digit = digit_of(ord(text[at]))
+        if digit < 0:
+            return -1
+        code = code * 16 + digit
+    return -1 if 0xD800 <= code < 0xE000 else code
+
+
+def is_cut(text: str, pos: int, end: int) -> bool:
+    """Is what stands from here to `end` the beginning of an escape, and not more?"""
+    if end - pos >= WHOLE_ESCAPE or text[pos] != "\\":
+        return False
+    if end - pos > 1 and text[pos + 1] != "u":
+        return False
+    for at in range(pos + 2, end):
+        if digit_of(ord(text[at])) < 0:
+            return False
+    return True
+
+
+def digit_of(char: int) -> int:
+    if 48 <= char <= 57:
+        return char - 48
+    if 65 <= char <= 70:
+        return char - 55
+    return char - 87 if 97 <= char <= 102 else -1

@@ -1,0 +1,269 @@
+"""Which parts of a document are entities: what `entity=` declares, and who finds them.
+
+`Entities` reads the declaration once. `Finder` is the machine's sink for all text outside
+entities: it follows the patterns down the document and hands over at each entity's first event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ..parse.sink import Sink
+from ..paths import ANY_INDEX, Path, Pattern, Place, Wildcard, parse_pattern
+
+if TYPE_CHECKING:
+    from ..schema import Check, Schema
+
+# What a declaration is about, outside of which a text is simply a key.
+_SYNTAX: Final = frozenset('.[]*"')
+
+
+class Declared:
+    """One kind of entity: its name (None if it has none) and where in a document it may be.
+
+    A pattern that ends in `[*]` means those elements. Any other one means the value there or, if
+    that is an array, its elements; with `root_array`, also the elements of a root array.
+    """
+
+    __slots__ = ("name", "pattern", "root_array", "text")
+
+    def __init__(self, name: str | None, pattern: Pattern, text: str) -> None:
+        self.name = name
+        self.pattern = pattern
+        self.text = text
+        self.root_array = False
+
+
+class Entities:
+    """Everything that `entity=` declares: nothing, a name or pattern, several, or name → pattern.
+
+    Entities are never inside one another: what is inside one is its data.
+    """
+
+    __slots__ = ("declared", "names")
+
+    def __init__(self, entity: str | Sequence[str] | Mapping[str, str] | None = None) -> None:
+        self.declared = _declared(entity)
+        self.names = list(dict.fromkeys(declared.name for declared in self.declared))
+        for at, one in enumerate(self.declared):
+            for other in self.declared[at + 1 :]:
+                if _overlap(one.pattern, other.pattern):
+                    raise ValueError(
+                        f"one entity cannot be inside another: {one.text!r} and {other.text!r}"
+                    )
+
+    @property
+    def is_default(self) -> bool:
+        """Was nothing declared, so that a root array's elements or the root are meant?"""
+        return self.declared[0].name is None and self.declared[0].pattern == ()
+
+
+def _declared(entity: Any) -> list[Declared]:
+    if entity is None:
+        return [Declared(None, (), "root")]
+    if isinstance(entity, str):
+        found = [_one(entity)]
+    elif isinstance(entity, Mapping):
+        found = [_one(text, name) for name, text in entity.items()]
+    elif isinstance(entity, Sequence) and not isinstance(entity, bytes):
+        found = [_one(text) for text in entity]
+    else:
+        raise TypeError(f"an entity is a name, a pattern, or several, not {entity!r}")
+    if not found:
+        raise ValueError("no entity is declared; leave `entity` out to get the default")
+    if len(found) == 1 and len(found[0].pattern) == 1 and isinstance(found[0].pattern[0], str):
+        found[0].root_array = True
+    return found
+
+
+def _one(text: Any, name: Any = None) -> Declared:
+    if not isinstance(text, str) or not isinstance(name, str | None):
+        raise TypeError(f"the name and the pattern of an entity are texts, not {name or text!r}")
+    if not text:
+        raise ValueError("the name or pattern of an entity is empty")
+    is_key = text != "root" and _SYNTAX.isdisjoint(text)
+    pattern = (text,) if is_key else parse_pattern(text)
+    if name is None:
+        name = next((step for step in reversed(pattern) if isinstance(step, str)), None)
+    return Declared(name, pattern, text)
+
+
+def _overlap(one: Pattern, other: Pattern) -> bool:
+    """Can a path of one be a path of the other, or lead to it?"""
+    return all(_fits(a, b) or _fits(b, a) for a, b in zip(one, other, strict=False))
+
+
+def _fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
+    if isinstance(want, Wildcard):
+        return (step.kind if isinstance(step, Wildcard) else type(step)) is want.kind
+    return type(want) is type(step) and want == step
+
+
+# Patterns that fit the path to a container, each with the number of steps that are used up.
+Alive = tuple[tuple[Declared, int], ...]
+
+
+class Finder(Sink):
+    """Follows the text outside entities; at each entity it calls `found` and tells it the rest.
+
+    `found(declared, place)` gives the sink for that entity and sees to it that the machine tells
+    it what follows; `place` is None for the root. `next_document` is called after each document.
+    With `whole`, an entity may come as one value instead of event by event.
+    """
+
+    __slots__ = ("_alive", "_each", "_found", "_frames", "_next_document", "_place", "_skipped",
+                 "_start", "_step", "_whole")  # fmt: skip
+
+    def __init__(
+        self,
+        entities: Entities,
+        found: Callable[[Declared, Place | None], Sink],
+        next_document: Callable[[], None],
+        whole: bool,
+    ) -> None:
+        self._found = found
+        self._next_document = next_document
+        self._whole = whole
+        self._start: Alive = tuple((declared, 0) for declared in entities.declared)
+        # Of the open container: what may be in it, or what each of its elements is.
+        self._alive = self._start
+        self._each: Declared | None = None
+        self._place: Place | None = None
+        # In an object the last key, in an array the index of the next element.
+        self._step: str | int = ""
+        self._frames: list[tuple[Alive, Declared | None, Place | None, str | int]] = []
+        # How deep we are in a container in which no entity can be.
+        self._skipped = 0
+
+    def start_object(self, offset: int) -> None:
+        if self._skipped:
+            self._skipped += 1
+            return
+        alive, place = self._next()
+        declared = self._entity(alive)
+        if declared is not None:
+            self._found(declared, place).start_object(offset)
+        else:
+            self._open(alive, None, place, "")
+
+    def start_array(self, offset: int) -> None:
+        if self._skipped:
+            self._skipped += 1
+            return
+        alive, place = self._next()
+        declared = self._entity(alive)
+        if declared is not None and self._is_element(declared):
+            self._found(declared, place).start_array(offset)
+        else:
+            if not self._frames and alive[0][0].root_array:
+                declared = alive[0][0]
+            self._open(alive, declared, place, 0)
+
+    def end_container(self, offset: int) -> None:
+        if self._skipped > 1:
+            self._skipped -= 1
+            return
+        self._skipped = 0
+        self._alive, self._each, self._place, self._step = self._frames.pop()
+
+    def key(self, key: str, offset: int) -> None:
+        if not self._skipped:
+            self._step = key
+
+    def start_string(self, offset: int) -> None:
+        sink = self.begin()
+        if sink is not None:
+            sink.start_string(offset)
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        sink = self.begin()
+        if sink is not None:
+            sink.scalar(value, text, offset)
+
+    def takes_values(self) -> bool:
+        return self._skipped > 0 or (self._whole and self._each is not None)
+
+    def next_document(self) -> None:
+        self._next_document()
+
+    def reset(self) -> None:
+        """Stand before a document again."""
+        self._alive, self._each, self._place, self._step = self._start, None, None, ""
+        self._frames.clear()
+        self._skipped = 0
+
+    @property
+    def at_root(self) -> bool:
+        """Is no container open?"""
+        return not self._frames
+
+    def begin(self) -> Sink | None:
+        """A value that is no container begins here: the sink of the entity, if it is one."""
+        if self._skipped:
+            return None
+        alive, place = self._next()
+        declared = self._entity(alive)
+        return None if declared is None else self._found(declared, place)
+
+    def _next(self) -> tuple[Alive, Place | None]:
+        """What the value that begins now may be, and its place."""
+        if not self._frames:
+            return self._alive, None
+        step = self._step
+        if type(step) is int:
+            self._step = step + 1
+        place = Place(self._place, step)
+        if self._each is not None:
+            return ((self._each, -1),), place
+        alive = tuple(
+            (declared, used + 1)
+            for declared, used in self._alive
+            if used < len(declared.pattern) and _fits(declared.pattern[used], step)
+        )
+        return alive, place
+
+    def _entity(self, alive: Alive) -> Declared | None:
+        """The entity that a value is, if it is one. (Patterns do not overlap: there is one.)"""
+        for declared, used in alive:
+            if used < 0 or used == len(declared.pattern):
+                return declared
+        return None
+
+    def _is_element(self, declared: Declared) -> bool:
+        """Is an array here an entity itself, rather than the list of them?"""
+        return self._each is not None or declared.pattern[-1:] == (ANY_INDEX,)
+
+    def _open(
+        self, alive: Alive, each: Declared | None, place: Place | None, step: str | int
+    ) -> None:
+        self._frames.append((self._alive, self._each, self._place, self._step))
+        self._alive, self._each, self._place, self._step = alive, each, place, step
+        if not alive:
+            self._skipped = 1
+
+
+class Entity:
+    """One entity of a document: which one it is, and who judges it."""
+
+    __slots__ = ("check", "document", "index", "name", "place", "schema")
+
+    def __init__(
+        self,
+        index: int | None,
+        name: str | None,
+        place: Place | None = None,
+        document: int = 0,
+        schema: Schema | None = None,
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.place = place
+        self.document = document
+        self.schema = schema
+        self.check: Check | None = None if schema is None else schema.check(path_of(place))
+
+
+def path_of(place: Place | None) -> Path:
+    """The path of a place; the root has none."""
+    return () if place is None else place.path

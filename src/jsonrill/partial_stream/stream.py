@@ -1,0 +1,366 @@
+"""Text in, updates out.
+
+The machine tells whoever is concerned with what is being read: the finder of `entities.py`
+outside entities; inside one the log that writes it down (`delta`), behind a `Judge` if there is a
+schema. Bad data never raises here: an error is an update like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from ..errors import InvalidJSON, LimitExceeded
+from ..limits import Limits
+from ..parse.create import machine
+from ..parse.grammar import LITERALS, NUMBER
+from ..parse.lenient.rules import rule_names
+from ..parse.sink import Repair, Sink
+from ..paths import Path, Place, lookup
+from .entities import Declared, Entities, Entity, Finder
+from .judge import Judge, schemas
+from .log import FinishedLog, Log, Whole
+from .update import ABSENT, UNREAD, Status, Update
+
+if TYPE_CHECKING:
+    from ..schema import Violation
+
+Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+Send = Literal["data", "delta", "both"]
+Models = Literal["final", "partial"]
+
+_WORDS: Final = {repr(word): letter for letter, (word, _) in LITERALS.items()}
+# What a strict machine takes for the beginning of a number or literal.
+_BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
+
+
+class PartialStream:
+    """Text in, updates out. Nothing is raised for bad data: an ERROR is an update.
+
+    `mode` says what arrives, `entity` which parts of a document are entities, `schema` what one
+    of them must look like (or `document_schema` the whole document), `send` whether updates carry
+    their data, what is new in it, or both. After the end, or an ERROR of the whole stream, `ended`
+    is true and nothing more comes.
+    """
+
+    def __init__(
+        self,
+        mode: str,
+        *,
+        entity: str | Sequence[str] | Mapping[str, str] | None = None,
+        schema: Any = None,
+        document_schema: Any = None,
+        models: Models = "final",
+        send: Send = "data",
+        partial_numbers: bool = True,
+        early_literals: bool = False,
+        zero_values: bool = False,
+        repair: bool | Iterable[str] = False,
+        many: bool = False,
+        duplicates: Literal["last", "error"] = "last",
+        parse_float: Callable[[str], Any] = float,
+        limits: Limits | None = None,
+    ) -> None:
+        self.mode = _mode(mode)
+        self.ended = False
+        entities = Entities(entity)
+        self._schema_of = schemas(schema, document_schema, entities)
+        if self._schema_of is None and (zero_values or models != "final"):
+            raise ValueError("zero_values and models='partial' need a schema")
+        self._data = UNREAD if _one_of("send", send, Send) != "delta" else ABSENT
+        self._delta = UNREAD if send != "data" else ABSENT
+        self._model = UNREAD if _one_of("models", models, Models) == "partial" else None
+        self._realtime = self.mode == "REALTIME"
+        rules = rule_names(repair)
+        # A number that is cut off is dropped by that repair, so it is not shown before it is whole.
+        self._numbers = partial_numbers and "cut-off" not in rules
+        self._literals = early_literals
+        self._zeros = self._realtime and zero_values
+        self._looks = self._realtime or self._schema_of is not None
+        self._float = parse_float
+        self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
+        whole = self._schema_of is None
+        self._finder = Finder(entities, self._begin, self._next_document, whole)
+        self._machine = machine(
+            self._finder,
+            repair=rules,
+            many=many,
+            duplicates=duplicates,
+            parse_float=parse_float,
+            limits=limits,
+        )
+        self._lenient = bool(rules)
+        # Which document this is; how many errors, repairs and kept updates were before it.
+        self._document = 0
+        self._errors = 0
+        self._repairs = 0
+        self._kept_before = 0
+        # The entity being read, what writes it down (a log, if somebody looks before its end),
+        # and what judges it. The judge stays until the text of the entity has passed.
+        self._entity: Entity | None = None
+        self._recorder: Whole | Log | None = None
+        self._log: Log | None = None
+        self._judge: Judge | None = None
+        self._told = self._end, self._next_document
+        # Updates for this call, and those for the end.
+        self._out: list[Update] = []
+        self._kept: list[Update] = []
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """All that had to be repaired so far, also after the last update."""
+        return self._machine.repairs
+
+    def feed(self, data: str | bytes) -> list[Update]:
+        """The updates that this piece of text brings: at most one for each entity."""
+        if self.ended:
+            return []
+        try:
+            self._machine.feed(data)
+        except (InvalidJSON, LimitExceeded) as error:
+            return self._failed(error)
+        if self._looks and (self._log is None or self._log.string is None):
+            self._look()
+        updates = self._out
+        self._out = []
+        log = self._log
+        if log is not None and (log.news() if log.doubtful else log.changed):
+            updates.append(self._partial(log))
+        return updates
+
+    def flush(self) -> list[Update]:
+        """The text has ended: the last updates, among them an ERROR if it stopped early."""
+        if self.ended:
+            return []
+        try:
+            self._machine.flush()
+        except (InvalidJSON, LimitExceeded) as error:
+            return self._failed(error)
+        self._lost()
+        self.ended = True
+        if self.mode == "BATCH":
+            return self._out + [self._batch(name) for name in self._counts]
+        return self._out + self._kept
+
+    # What the finder, the recorders and the judge tell while the machine runs.
+
+    def _begin(self, declared: Declared, place: Place | None) -> Sink:
+        """An entity begins: who is told of it from here on?"""
+        index = self._counts[declared.name]
+        self._counts[declared.name] = index + 1
+        schema = None if self._schema_of is None else self._schema_of(declared, place)
+        entity = self._entity = Entity(index, declared.name, place, self._document, schema)
+        if self._realtime:
+            recorder: Whole | Log = Log(*self._told)
+        elif self.mode == "PROGRESSIVE":
+            recorder = FinishedLog(*self._told)
+        else:
+            recorder = Whole(*self._told)
+        self._recorder = recorder
+        self._log = recorder if isinstance(recorder, Log) else None
+        sink: Sink = recorder
+        if entity.check is not None:
+            sink = self._judge = Judge(
+                entity, entity.check, recorder, self._violated, self._passed, self._next_document
+            )
+        self._machine.tell(sink)
+        return sink
+
+    def _end(self) -> None:
+        """The entity is whole; has the real validator anything against it?"""
+        entity, recorder = self._entity, self._recorder
+        assert entity is not None and recorder is not None
+        violation = None if entity.check is None else entity.check.close(recorder.known()[0])
+        if violation is not None:
+            self._violated(violation, violation.path)
+        else:
+            held = self.mode == "BATCH" or self.mode == "ALL-TOGETHER"
+            (self._kept if held else self._out).append(self._completed(entity, recorder))
+            self._leave()
+        self._passed()
+
+    def _violated(self, violation: Violation, drop: Path | None) -> None:
+        """The entity breaks its schema: that is its last update."""
+        self._out.append(self._error("INVALID_SCHEMA", violation.message, drop))
+        self._leave()
+
+    def _passed(self) -> None:
+        """The text of the entity is over."""
+        self._judge = None
+        self._machine.tell(self._finder)
+
+    def _leave(self) -> None:
+        self._entity = self._recorder = self._log = None
+
+    def _next_document(self) -> None:
+        """One of many documents is over, by its end or by an error."""
+        self._lost()
+        self._leave()
+        self._passed()
+        self._finder.reset()
+        self._document += 1
+        self._repairs = len(self._machine.repairs)
+        self._kept_before = len(self._kept)
+
+    # What is no event: a value that is only beginning, and the end by an error.
+
+    def _look(self) -> None:
+        """Look at the number or literal that is being read, or at a key without a value."""
+        text = self._machine.pending_text
+        log = self._log
+        if text is None:
+            if self._zeros and log is not None and log.waits:
+                self._show_zero(log)
+            return
+        if self._judge is None and self._entity is None and not self._lenient:
+            self._finder.begin()
+        if self._judge is not None:
+            self._judge.pending(self._machine.pending_path, text, self._machine.token_offset)
+        if self._realtime and self._log is not None:
+            self._show(self._log, text)
+
+    def _show(self, log: Log, text: str) -> None:
+        if text[0] in LITERALS:
+            if self._literals:
+                log.show(LITERALS[text[0]][1])
+            return
+        found = NUMBER.match(text) if self._numbers else None
+        if found is not None:
+            number = found.group()
+            with suppress(ValueError):  # sys.set_int_max_str_digits
+                log.show(int(number) if number.lstrip("-").isdecimal() else self._float(number))
+
+    def _show_zero(self, log: Log) -> None:
+        schema = self._entity.schema if self._entity is not None else None
+        if schema is not None:
+            known, zero = schema.zero(log.waiting_path())
+            if known:
+                log.show(zero.copy() if isinstance(zero, (dict, list)) else zero)
+
+    def _failed(self, error: InvalidJSON | LimitExceeded) -> list[Update]:
+        """The stream ends here, and so does the entity that is open."""
+        self.ended = True
+        self._fail(error)
+        self._leave()
+        return self._out
+
+    def _lost(self) -> None:
+        """Was one of many documents given up?"""
+        if len(self._machine.errors) > self._errors:
+            self._errors += 1
+            self._fail(self._machine.errors[-1])
+
+    def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
+        """The document ends by an error; what it has finished is not lost."""
+        self._judge_begun(error)
+        code = "LIMIT_EXCEEDED" if isinstance(error, LimitExceeded) else "INVALID_JSON"
+        update = self._error(code, str(error))
+        finished = self._kept[self._kept_before :]
+        del self._kept[self._kept_before :]
+        if self.mode == "BATCH":
+            update._data = self._by_name(finished)
+        else:
+            self._out += finished
+        self._out.append(update)
+
+    def _judge_begun(self, error: InvalidJSON | LimitExceeded) -> None:
+        """A number or literal that had begun counts, however the text was cut before it."""
+        text = self._machine.pending_text
+        if text is None and isinstance(error, InvalidJSON):
+            text = _WORDS.get(error.expected)
+        elif not text and isinstance(error, LimitExceeded) and error.limit == "number":
+            text = "0"  # or any other number
+        if text is None or text[:1] not in _BEGINS:
+            return
+        if self._judge is None and self._entity is None:
+            self._finder.begin()
+        if self._judge is not None:
+            self._judge.pending(error.path, text, self._machine.token_offset)
+
+    # Updates.
+
+    def _partial(self, log: Log) -> Update:
+        entity = self._entity
+        assert entity is not None
+        update = self._update(entity, "PARTIAL", self._data)
+        update._model = self._model
+        log.mark()
+        return update
+
+    def _update(self, entity: Entity, status: Status, data: Any) -> Update:
+        """An update of an entity as its log has it now."""
+        update = Update.__new__(Update)._of(entity, status, self._log, data)
+        update._delta = self._delta
+        if self._lenient:
+            repairs = self._machine.repairs
+            update._repairs = (repairs, self._repairs, len(repairs))
+        return update
+
+    def _completed(self, entity: Entity, recorder: Whole | Log) -> Update:
+        update = self._update(entity, "COMPLETED", UNREAD)
+        if isinstance(recorder, Whole):
+            update._data = recorder.root
+        if entity.check is not None:
+            update._model = entity.check.model
+        return update
+
+    def _error(self, code: str, message: str, drop: Path | None = None) -> Update:
+        """An ERROR of the open entity, or of none; without the value at `drop`."""
+        update = self._update(
+            self._entity or Entity(None, None, None, self._document), "ERROR", None
+        )
+        update.error = {"code": code, "message": message}
+        if self._recorder is not None:
+            value, growing = self._recorder.known()
+            if drop is not None:
+                drop = drop[len(update.path) :]
+                value = _without(value, drop)
+                if drop and growing is not None and growing[: len(drop)] == drop:
+                    growing = drop[:-1]
+            update._data, update._open = value, growing
+        return update
+
+    def _batch(self, name: str | None) -> Update:
+        """All entities of one name, as one."""
+        parts = [update for update in self._kept if update.entity == name]
+        update = self._update(Entity(0, name), "COMPLETED", [part.data for part in parts])
+        if self._schema_of is not None:
+            update._model = [part.model for part in parts]
+        if self._lenient:
+            update._repairs = (self._machine.repairs, 0, len(self._machine.repairs))
+        return update
+
+    def _by_name(self, finished: list[Update]) -> Any:
+        """What an ERROR in BATCH must not lose: a list, or one for each of several names."""
+        lists: dict[str | None, list[Any]] = {name: [] for name in self._counts}
+        for update in finished:
+            lists[update.entity].append(update.data)
+        return lists if len(lists) > 1 else next(iter(lists.values()))
+
+
+def _one_of(name: str, value: Any, allowed: Any) -> Any:
+    if value not in get_args(allowed):
+        raise ValueError(f"{name} is one of {get_args(allowed)}, not {value!r}")
+    return value
+
+
+def _mode(name: str) -> Mode:
+    if not isinstance(name, str):
+        raise TypeError(f"a mode is a text like 'REALTIME', not {name!r}")
+    mode: Mode = _one_of("mode", name.upper().replace("_", "-"), Mode)
+    return mode
+
+
+def _without(value: Any, path: Path) -> Any:
+    """`value` without what is at `path`; itself it can only be left out if it is a scalar."""
+    if not path:
+        return value if isinstance(value, (dict, list)) else None
+    if not lookup(value, path)[0]:
+        return value
+    top = value = value.copy()
+    for step in path[:-1]:
+        top[step] = top[step].copy()
+        top = top[step]
+    del top[path[-1]]
+    return value

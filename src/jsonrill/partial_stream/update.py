@@ -1,0 +1,225 @@
+"""An update: how far one entity has come.
+
+It keeps a position in the log of its entity, not a copy: its data and delta are built when they
+are first read, and making or keeping an update costs the same however large the entity is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from ..parse.grammar import dumps
+from ..parse.sink import Repair
+from ..paths import Path, Place, from_text, lookup, to_text
+from .delta import difference
+from .entities import Entity, path_of
+from .log import Log
+from .replay import Delta
+
+Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
+
+# What an update's data and delta are before they are read, and what they are when it has none.
+UNREAD: Final[Any] = object()
+ABSENT: Final[Any] = object()
+_NO_REPAIRS: Final[tuple[list[Repair], int, int]] = ([], 0, 0)
+
+
+class Update:
+    """How far one entity has come. Treat it as read-only; its data is safe to keep.
+
+    `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
+    `data` what is known, `entity` the declared name, `delta` what is new since the update before,
+    `error` a code and a message. A field that an update does not have is None.
+    """
+
+    __slots__ = ("_at", "_data", "_delta", "_entity", "_log", "_model", "_open", "_since",
+                 "_repairs", "_string", "error", "status")  # fmt: skip
+
+    status: Status
+    error: dict[str, str] | None
+    _data: Any
+    _delta: Any
+    _model: Any
+    _open: Path | None
+    _repairs: tuple[list[Repair], int, int]
+    _since: int
+    _string: Place | None
+    _at: int
+
+    def __init__(
+        self,
+        index: int | None,
+        status: Status,
+        data: Any = ABSENT,
+        entity: str | None = None,
+        delta: Delta | None = None,
+        error: dict[str, str] | None = None,
+    ) -> None:
+        self._of(Entity(index, entity), status, None, data)
+        self._delta = ABSENT if delta is None else delta
+        self.error = error
+
+    def _of(self, entity: Entity, status: Status, log: Log | None, data: Any) -> Update:
+        """Make this the update of an entity, as its log has it now."""
+        self.status = status
+        self.error = None
+        self._entity = entity
+        self._log = log
+        self._data = data
+        self._delta = ABSENT
+        self._model = None
+        self._open = None
+        self._repairs = _NO_REPAIRS
+        if log is not None:
+            # The update before this one was at `_since`, when `_string` was the open string.
+            self._since = log.sent
+            self._string = log.sent_string
+            self._at = len(log.entries)
+        return self
+
+    @property
+    def index(self) -> int | None:
+        return self._entity.index
+
+    @property
+    def entity(self) -> str | None:
+        return self._entity.name
+
+    @property
+    def path(self) -> Path:
+        """Where in the document the entity is."""
+        return path_of(self._entity.place)
+
+    @property
+    def document(self) -> int:
+        """In which document of the stream the entity is, from 0."""
+        return self._entity.document
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """What had to be repaired to read the document this far."""
+        repairs, start, end = self._repairs
+        return repairs[start:end]
+
+    @property
+    def data(self) -> Any:
+        if self._data is UNREAD:
+            self._data = self._value()
+        return None if self._data is ABSENT else self._data
+
+    @property
+    def delta(self) -> Delta | None:
+        if self._delta is UNREAD:
+            self._delta = self._change()
+        return None if self._delta is ABSENT else self._delta
+
+    @property
+    def model(self) -> Any:
+        """The validated instance at COMPLETED; with `models="partial"` one before that, too."""
+        if self._model is UNREAD:
+            check = self._entity.check
+            self._model = None if check is None else check.partial_model(self._value())
+        return self._model
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path, within the data, of the value that still grows; None if nothing does."""
+        if self.status == "PARTIAL" and self._log is not None:
+            return self._log.open_path(self._at)
+        return self._open
+
+    def is_complete(self, path: Path | str) -> bool:
+        """Is there a value at this path, within the data, and is it whole?"""
+        path = from_text(path) if isinstance(path, str) else tuple(path)
+        growing = self.open_path
+        if growing is not None and growing[: len(path)] == path:
+            return False
+        log = None if self.status == "ERROR" else self._log
+        return lookup(self.data if log is None else log.live(self._at), path)[0]
+
+    def to_dict(self, *also: str) -> dict[str, Any]:
+        """The update as JSON wants it. Further attributes (`path`, `open_path`, `document`,
+        `repairs`) are there if named."""
+        fields: dict[str, Any] = {"index": self.index, "status": self.status}
+        if fields["index"] is None:
+            del fields["index"]
+        if self._data is not ABSENT:
+            fields["data"] = self.data
+        if self._entity.name is not None:
+            fields["entity"] = self._entity.name
+        if self._delta is not ABSENT:
+            fields["delta"] = self.delta
+        if self.error is not None:
+            fields["error"] = self.error
+        for name in also:
+            fields[name] = self._further(name)
+        return fields
+
+    def to_json(self, *also: str) -> str:
+        """The update as compact JSON text; arguments as for `to_dict`."""
+        return dumps(self.to_dict(*also))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Update):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # data may be of any type
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy, or what another process gets, is an update without a log.
+        known = (self.path, self.open_path, self.document, self.repairs, self.model)
+        return _restored, (self.to_dict(), *known)
+
+    def __repr__(self) -> str:
+        return f"Update({self.to_json()})"
+
+    def _further(self, name: str) -> Any:
+        if name == "path":
+            return to_text(self.path)
+        if name == "open_path":
+            return None if self.open_path is None else to_text(self.open_path)
+        if name == "document":
+            return self.document
+        if name == "repairs":
+            return [repair._asdict() for repair in self.repairs]
+        raise ValueError(f"an update has no {name!r} to send")
+
+    def _value(self) -> Any:
+        return self._data if self._log is None else self._log.value(self._at)
+
+    def _change(self) -> Delta:
+        """What is new: told by the log, or found out where an error took something back."""
+        log = self._log
+        if log is not None and self.status != "ERROR":
+            return log.delta(self._since, self._string, self._at)
+        data = self.data
+        if log is not None and self._since > 0:
+            return difference(log.value(self._since), data)
+        if data is None and self.status == "ERROR":
+            return []
+        return [{"op": "add", "path": "", "value": data}]
+
+
+def _restored(
+    fields: dict[str, Any],
+    path: Path,
+    growing: Path | None,
+    document: int,
+    repairs: list[Repair],
+    model: Any,
+) -> Update:
+    update = Update(**{"index": None, **fields})
+    for step in path:
+        update._entity.place = Place(update._entity.place, step)
+    update._entity.document = document
+    update._open, update._repairs, update._model = growing, (repairs, 0, len(repairs)), model
+    return update
+
+
+def absorb(earlier: Update, later: Update) -> bool:
+    """Make `later` tell also what `earlier` would have; False if they are of two entities."""
+    if earlier._entity is not later._entity:
+        return False
+    later._since, later._string = earlier._since, earlier._string
+    return True

@@ -1,0 +1,157 @@
+"""One reader of one stream: from any position to the end, each frame once.
+
+A reader has a place in the ring of the shared view while it keeps up. Before that (its position
+is older than the ring) and after it fell behind, it renders the log by itself, at its own pace.
+It joins the view at most once, so that a reader costs two renderings of a log at the worst.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from ..eventstream import encode_event
+from ..store import Entry, LogGap, Store, StoreError, UnknownStream
+from .options import ViewOptions
+from .positions import Position
+from .records import End, Record, from_entry
+from .render import DONE, Rendering
+from .view import Frame, View, render
+
+# How much is handed to the server at once, and rendered without letting others run.
+CHUNK_BYTES = 64 * 1024
+BURST = 64
+
+
+class Reader:
+    """`chunks()` gives bytes to send; whole events, in order, until the end of the stream."""
+
+    def __init__(
+        self,
+        store: Store,
+        stream: str,
+        options: ViewOptions,
+        position: Position,
+        make: Callable[[], Rendering],
+        view: View | None,
+    ) -> None:
+        self._store = store
+        self._stream = stream
+        self._options = options
+        self._make = make
+        self._view = view
+        self._ended = False
+        self.position = position
+        # How often it had to go back to the log.
+        self.replays = 0
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        try:
+            place = self._place()
+            if place is None:
+                async for chunk in self._replay(joins=True):
+                    yield chunk
+                place = self._place()
+            if place is not None:
+                async for chunk in self._follow(place):
+                    yield chunk
+                if not self._ended:
+                    async for chunk in self._replay(joins=False):
+                        yield chunk
+        except StoreError as error:
+            yield self._failure(error)
+
+    def _place(self) -> int | None:
+        if self._view is None or self._ended:
+            return None
+        return self._view.place_after(self.position)
+
+    async def _follow(self, place: int) -> AsyncIterator[bytes]:
+        """From the ring, until the end or until the place is lost."""
+        view = self._view
+        assert view is not None
+        while place >= view.first:
+            frames = list(_from(view, place))
+            if frames:
+                place += len(frames)
+                self._seen(frames[-1])
+                yield b"".join([frame.data for frame in frames])
+            elif view.failed is not None:
+                raise view.failed
+            if self._ended or (view.ended and place >= view.next):
+                self._ended = True
+                return
+            if place >= view.next:
+                await view.wait()
+
+    async def _replay(self, *, joins: bool) -> AsyncIterator[bytes]:
+        """From the log, from its beginning, without what was delivered; until it may join."""
+        self.replays += 1
+        work, resume = self._make(), self.position
+        group: list[Entry] = []
+        async for batch in self._store.read(self._stream):
+            for entry in batch:
+                group.append(entry)
+                if not self._is_whole(group, resume) and entry is not batch[-1]:
+                    continue
+                if resume.done < entry.seq < resume.seq:
+                    continue  # half of it was delivered: it must be rendered as it was
+                if chunk := self._deliver(work, group, resume):
+                    yield chunk
+                group = []
+                if self._ended or (joins and self._place() is not None):
+                    return
+                await asyncio.sleep(0)
+
+    def _deliver(self, work: Rendering, group: list[Entry], resume: Position) -> bytes:
+        """Render a group; the bytes of what was not delivered yet."""
+        last = group[-1]
+        if last.seq <= resume.done:
+            work.feed([found for entry in group if isinstance(found := from_entry(entry), Record)])
+            return b""
+        frames = render(work, group)
+        if resume.sub is not None and last.seq <= resume.seq:
+            missed = resume.sub
+            frames = [it for it in frames if it.last or (it.position.sub or 0) > missed]
+        self.position = Position(last.seq)
+        self._ended = last.final
+        return b"".join([frame.data for frame in frames])
+
+    def _is_whole(self, group: list[Entry], resume: Position) -> bool:
+        """Whether these entries are rendered together, and nothing with them."""
+        last = group[-1]
+        if last.seq <= resume.done:
+            return last.seq == resume.done or len(group) >= BURST
+        if last.seq <= resume.seq:
+            return last.seq == resume.seq
+        return last.final or sum(len(entry.data) for entry in group) >= self._together()
+
+    def _together(self) -> int:
+        if self._options.size:
+            return self._options.size
+        return 4096 if self._options.every else 0
+
+    def _seen(self, frame: Frame) -> None:
+        self.position = frame.position
+        self._ended = self._ended or frame.final
+
+    def _failure(self, error: StoreError) -> bytes:
+        """The end of a stream whose log is not there any more; without an id."""
+        codes = {UnknownStream: "GONE", LogGap: "LOG_LOST"}
+        end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
+        self._ended = True
+        work = self._make()
+        blocks = [encode_event(data) for data in work.end(end)]
+        if work.closes:
+            blocks.append(encode_event(DONE, event="CLOSE"))
+        return b"".join(blocks)
+
+
+def _from(view: View, place: int) -> Iterator[Frame]:
+    size = 0
+    for at in range(place - view.first, len(view.ring)):
+        frame = view.ring[at]
+        yield frame
+        size += len(frame.data)
+        if size >= CHUNK_BYTES:
+            return

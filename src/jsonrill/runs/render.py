@@ -1,0 +1,295 @@
+"""Records in, the data of events out: what a reader sees of a log, in the format it asked for.
+
+A rendering is a function of the log alone: the same records give the same events in any process,
+and what it has seen, not how that was grouped, decides what comes next. That is what makes a
+resume exact. No I/O, no clock, nothing raised on data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from ..chunker import Chunker
+from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError
+from ..parse.grammar import dumps
+from ..partial_stream import PartialStream
+from ..server.content import content_of
+from ..toolcalls import ToolCallEvents, ToolCalls
+from ..wire.fragment import CompactEncoder, Fragment, to_wire
+from ..wire.parser import Parser
+from .options import BadOption, StreamOptions, ViewOptions
+from .records import End, Record
+
+DONE: Final = "[DONE]"
+
+
+class Rendering(ABC):
+    """A stage whose input is groups of records: `feed`, and `end` instead of `flush`."""
+
+    # Whether the last event is `event: CLOSE`; dialects of others end in their own way.
+    closes = True
+    # Whether events carry an id: clients that cannot resume are not sent any.
+    ids = True
+
+    @abstractmethod
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        """The data of the events that these records bring."""
+
+    @abstractmethod
+    def end(self, end: End) -> list[str]:
+        """The data of the last events."""
+
+
+class Dialect(Rendering):
+    """A rendering for other people's clients."""
+
+    closes = False
+    ids = False
+
+
+class TextSource:
+    """Records → the one text they make: chunks joined, snapshots chunked, what a model said."""
+
+    def __init__(self, options: StreamOptions) -> None:
+        self._chunker = Chunker(
+            eager=options.eager,
+            null=options.null,  # type: ignore[arg-type]
+            on_revision=options.on_revision,  # type: ignore[arg-type]
+            patience=options.patience,
+        )
+        self._failed = False
+
+    def feed(self, records: Sequence[Record]) -> str:
+        """Raises what the chunker does, once; the text before it is in `.text` of the error."""
+        texts: list[str] = []
+        if self._failed:
+            return ""
+        for record in records:
+            try:
+                texts.append(self._text(record))
+            except (InvalidJSON, LimitExceeded, RevisionError, TypeError) as error:
+                self._failed = True
+                raise SourceFailed("".join(texts), _code(error), str(error)) from error
+        return "".join(texts)
+
+    def _text(self, record: Record) -> str:
+        if record.input == "text":
+            return record.body
+        if record.input == "snapshots":
+            return self._chunker.feed(record.body)
+        return content_of(record.body)
+
+    def flush(self) -> str:
+        if self._failed:
+            return ""
+        try:
+            return self._chunker.flush()
+        except (RevisionError, InvalidJSON) as error:
+            self._failed = True
+            raise SourceFailed("", _code(error), str(error)) from error
+
+
+class SourceFailed(JsonrillError):
+    """The text cannot go on; `text` is what was good before."""
+
+    def __init__(self, text: str, code: str, message: str) -> None:
+        super().__init__(message)
+        self.text = text
+        self.code = code
+
+
+class TextRendering(Rendering):
+    """A rendering of the text: subclasses say what a piece of it and its end bring."""
+
+    def __init__(self, stream: StreamOptions) -> None:
+        self._source = TextSource(stream)
+        self._over = False
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        if self._over:
+            return []
+        try:
+            return self._piece(self._source.feed(records))
+        except SourceFailed as failed:
+            return self._failed(failed)
+
+    def end(self, end: End) -> list[str]:
+        if self._over:
+            return []
+        if end.reason != "closed":
+            return [error_data(end.code, end.message)]
+        try:
+            return [*self._piece(self._source.flush()), *self._last()]
+        except SourceFailed as failed:
+            return self._failed(failed)
+
+    def _failed(self, failed: SourceFailed) -> list[str]:
+        events = self._piece(failed.text)
+        self._over = True
+        return [*events, error_data(failed.code, str(failed))]
+
+    @abstractmethod
+    def _piece(self, text: str) -> list[str]: ...
+
+    @abstractmethod
+    def _last(self) -> list[str]: ...
+
+
+class Updates(TextRendering):
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream)
+        self._stream = PartialStream(view.mode, send=view.send, **update_options(stream, view))  # type: ignore[arg-type]
+
+    def _piece(self, text: str) -> list[str]:
+        return [update.to_json() for update in self._stream.feed(text)] if text else []
+
+    def _last(self) -> list[str]:
+        return [update.to_json() for update in self._stream.flush()]
+
+
+class Fragments(TextRendering):
+    """One event for what a piece of text brings: an array of fragments."""
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream)
+        if stream.many and view.wire == "compact":
+            raise ValueError("compact fragments are for one document, many is for several")
+        self._parser = Parser(**parser_options(stream))
+        self._many = stream.many
+        self._told = 0
+        self._encode: Callable[[list[Fragment]], list[Any]] = (
+            CompactEncoder().feed if view.wire == "compact" else _full
+        )
+
+    def _piece(self, text: str) -> list[str]:
+        # A document of many that is broken ends with its line: the next line is another one's.
+        pieces = text.splitlines(keepends=True) if self._many else [text]
+        return self._read([partial(self._parser.feed, piece) for piece in pieces if piece])
+
+    def _last(self) -> list[str]:
+        return self._read([self._parser.flush])
+
+    def _read(self, work: Sequence[Callable[[], list[Fragment]]]) -> list[str]:
+        """Fragments in one event, but those before and behind an error in two."""
+        events: list[str] = []
+        found: list[Fragment] = []
+        for step in work if not self._over else ():
+            try:
+                fragments = step()
+            except (InvalidJSON, LimitExceeded) as error:
+                self._over = True
+                return [*events, *self._event(found + error.fragments), _error_of(error)]
+            cut_off, broken = self._errors()
+            for errors, more in ((cut_off, fragments), (broken, [])):
+                if errors:
+                    events += [*self._event(found), *map(_error_of, errors)]
+                    found = []
+                found += more
+        return [*events, *self._event(found)]
+
+    def _errors(self) -> tuple[list[InvalidJSON | LimitExceeded], ...]:
+        """Of many documents, the new errors: of one that ended before this line, of this line's."""
+        errors = self._parser.errors[self._told :]
+        self._told += len(errors)
+        count = int(bool(errors) and errors[0].column == 1)
+        return errors[:count], errors[count:]
+
+    def _event(self, fragments: list[Fragment]) -> list[str]:
+        return [dumps(self._encode(fragments))] if fragments else []
+
+
+class Chunks(TextRendering):
+    """The text itself, each event a JSON string; joined, they are the document."""
+
+    def _piece(self, text: str) -> list[str]:
+        return [dumps(text)] if text else []
+
+    def _last(self) -> list[str]:
+        return []
+
+
+class Calls(Rendering):
+    """Tool calls of a provider's events, as jsonrill's own events."""
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        calls = ToolCalls(stream.provider, schemas=stream.schemas)
+        self._events = ToolCallEvents(calls, compact=view.wire == "compact")
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        events = [record.body for record in records if record.input == "events"]
+        return [dumps(event) for body in events for event in self._events.feed(body)]
+
+    def end(self, end: End) -> list[str]:
+        last = [dumps(event) for event in self._events.flush()]
+        return last if end.reason == "closed" else [*last, error_data(end.code, end.message)]
+
+
+class Raw(Rendering):
+    """The records as they were published, one event each: text as a JSON string."""
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        return [dumps(it.body) if it.input == "text" else one_line(it.body) for it in records]
+
+    def end(self, end: End) -> list[str]:
+        return [] if end.reason == "closed" else [error_data(end.code, end.message)]
+
+
+def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
+    """The rendering that a reader asked for; BadOption if these options do not go together."""
+    from ..server.dialects import AGUI, AISDK, OpenAI
+
+    makers: dict[str, Callable[[], Rendering]] = {
+        "updates": lambda: Updates(stream, view),
+        "fragments": lambda: Fragments(stream, view),
+        "chunks": lambda: Chunks(stream),
+        "calls": lambda: Calls(stream, view),
+        "raw": Raw,
+        "openai": lambda: OpenAI(stream, view),
+        "ai-sdk": lambda: AISDK(stream, view),
+        "ag-ui": lambda: AGUI(stream, view),
+    }
+    try:
+        return makers[view.format]()
+    except (ValueError, TypeError, JsonrillError) as error:
+        raise BadOption(str(error)) from error
+
+
+def parser_options(stream: StreamOptions) -> dict[str, Any]:
+    return {"repair": stream.repair, "many": stream.many, "duplicates": stream.duplicates}
+
+
+def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
+    return {
+        "entity": stream.entity if view.entity is None else view.entity,
+        "schema": stream.schema,
+        "document_schema": stream.document_schema,
+        "partial_numbers": stream.partial_numbers,
+        "early_literals": stream.early_literals,
+        "zero_values": stream.zero_values,
+        **parser_options(stream),
+    }
+
+
+def error_data(code: str, message: str) -> str:
+    return dumps({"status": "ERROR", "error": {"code": code, "message": message}})
+
+
+def _error_of(error: InvalidJSON | LimitExceeded) -> str:
+    return error_data(_code(error), str(error))
+
+
+def one_line(body: str) -> str:
+    """JSON text without line ends; between values they mean nothing, inside they are escaped."""
+    return body.replace("\r", " ").replace("\n", " ")
+
+
+def _full(fragments: list[Fragment]) -> list[Any]:
+    return [to_wire(fragment) for fragment in fragments]
+
+
+def _code(error: Exception) -> str:
+    codes = {RevisionError: "REVISION", LimitExceeded: "LIMIT_EXCEEDED"}
+    return codes.get(type(error), "INVALID_JSON")

@@ -1,0 +1,78 @@
+"""What a stream says so far, read from its log: a document, or text and tool calls."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from ..build.document import Document
+from ..errors import InvalidJSON, LimitExceeded, Truncated
+from ..parse.grammar import dumps
+from ..server.content import content_of
+from ..store import Status, Store
+from ..toolcalls import ToolCall, ToolCalls
+from .options import StreamOptions
+from .records import End, Record, from_entry
+from .render import SourceFailed, TextSource, parser_options
+
+BESIDE: Final = 64 * 1024
+
+
+async def value_of(store: Store, stream: str, status: Status) -> tuple[str, int]:
+    """The JSON body of the answer, and the record it goes up to."""
+    options = StreamOptions.from_bytes(status.meta)
+    records: list[Record] = []
+    end: End | None = None
+    last = 0
+    if status.last:
+        async for batch in store.read(stream):
+            for entry in batch:
+                found = from_entry(entry)
+                last = entry.seq
+                if isinstance(found, End):
+                    end = found
+                else:
+                    records.append(found)
+            if last >= status.last:
+                break
+    read = _of_events if options.input == "events" else _of_text
+    # Long ones are read beside the event loop: others must not wait for them.
+    if status.size > BESIDE:
+        body = await asyncio.to_thread(read, options, records, end)
+    else:
+        body = read(options, records, end)
+    body["closed"] = end is not None
+    if end is not None and end.reason != "closed":
+        body["error"] = {"code": end.code, "message": end.message}
+    return dumps({**body, "last": last}), last
+
+
+def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
+    source, document = TextSource(options), Document(**parser_options(options))
+    error: dict[str, str] | None = None
+    try:
+        document.feed(source.feed(records))
+        if end is not None and end.reason == "closed":
+            document.feed(source.flush())
+            document.flush()
+    except SourceFailed as failed:
+        error = {"code": failed.code, "message": str(failed)}
+    except (InvalidJSON, LimitExceeded) as bad:
+        code = "LIMIT_EXCEEDED" if isinstance(bad, LimitExceeded) else "INVALID_JSON"
+        error = {"code": "TRUNCATED" if isinstance(bad, Truncated) else code, "message": str(bad)}
+    body: dict[str, Any] = {"value": document.live, "complete": document.complete}
+    return body if error is None else {**body, "error": error}
+
+
+def _of_events(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
+    calls = ToolCalls(options.provider, schemas=options.schemas, keep=None)
+    for record in records:
+        calls.feed(record.body)
+    if end is not None:
+        calls.flush()
+    text = "".join(content_of(record.body) for record in records)
+    return {"text": text, "calls": [_call(call) for call in calls.calls]}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "name": call.name, "args": call.args, "status": call.status}

@@ -1,0 +1,211 @@
+"""The two validators that have the last word, as judges of values that are whole.
+
+Each is made when it is first asked, and only then needs its library. What a validator cannot say
+about a part while the rest is still to come, it says about the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..parse.grammar import dumps
+from ..paths import Path
+from .nodes import (
+    ARRAY,
+    FALSE,
+    FRACTION,
+    INTEGER,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    TRUE,
+    Refusal,
+    named,
+    shown,
+)
+
+# What jsonschema-rs calls the value in its messages, and how long such a message may be.
+MASK: Final = "the value"
+_LONGEST: Final = 300
+
+_SAMPLES: Final = {
+    STRING: '""',
+    NUMBER: "0",
+    INTEGER: "0",
+    FRACTION: "0.5",
+    TRUE: "true",
+    FALSE: "false",
+    NULL: "null",
+    OBJECT: "{}",
+    ARRAY: "[]",
+}
+
+
+class JsonSchemaJudge:
+    """A validator of jsonschema-rs; with `rule`, every refusal is by that one."""
+
+    __slots__ = ("_made", "_make", "_rule")
+
+    def __init__(self, make: Callable[[], Any], rule: str | None = None) -> None:
+        self._make = make
+        self._made: Any = None
+        self._rule = rule
+
+    def refusal(self, value: Any) -> Refusal | None:
+        try:
+            return self._refusal(value)
+        except (ValueError, RecursionError):
+            return None  # too deep, or not Unicode
+
+    def final(self, value: Any) -> tuple[Refusal | None, Any]:
+        try:
+            return self._refusal(value), None
+        except UnicodeEncodeError:
+            return self.final(_without_surrogates(value))
+        except (ValueError, RecursionError) as error:
+            return Refusal("depth", f"{MASK} cannot be validated: {error}"), None
+
+    def sample(self, kind: int) -> Refusal | None:
+        return None
+
+    def accepts(self, value: str) -> bool:
+        try:
+            return bool(self._validator.is_valid(value))
+        except UnicodeEncodeError:
+            return bool(self._validator.is_valid(_without_surrogates(value)))
+
+    def is_usable(self) -> bool:
+        return _is_made(lambda: self._validator)
+
+    @property
+    def _validator(self) -> Any:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def _refusal(self, value: Any) -> Refusal | None:
+        if self._validator.is_valid(value):
+            return None
+        return self._explained(next(iter(self._validator.iter_errors(value))))
+
+    def _explained(self, error: Any) -> Refusal:
+        rule = self._rule or error.kind.name
+        if rule == "falseSchema":
+            closed = "additionalProperties" in error.schema_path[-1:]
+            rule = "additionalProperties" if closed else "false"
+        text = error.message
+        if not isinstance(error.instance, (dict, list)):
+            value = shown(error.instance)
+            text = text.replace(MASK, value, 1) if MASK in text else f"{text}, not {value}"
+        if len(text) > _LONGEST:
+            text = text[:_LONGEST] + "…"
+        return Refusal(rule, text, tuple(error.instance_path))
+
+
+class PydanticJudge:
+    """A validator of pydantic, asked in JSON mode; `wrap` makes what it is asked about."""
+
+    __slots__ = ("_made", "_make", "_wrap")
+
+    def __init__(self, make: Callable[[], Any], wrap: Callable[[Any], Any] | None = None) -> None:
+        self._make = make
+        self._made: Any = None
+        self._wrap = wrap
+
+    def refusal(self, value: Any) -> Refusal | None:
+        from pydantic_core import ValidationError
+
+        if self._wrap is not None:
+            value = self._wrap(value)
+        try:
+            self._validator.validate_json(dumps(value, strict=True))
+        except ValidationError as error:
+            return _explained(error, value)
+        except Exception:
+            return None  # a function of the user's failed; if it does so in its place, that counts
+        return None
+
+    def final(self, value: Any) -> tuple[Refusal | None, Any]:
+        from pydantic_core import ValidationError
+
+        try:
+            return None, self._validated(value)
+        except ValidationError as error:
+            return _explained(error, value), None
+        except RecursionError as error:
+            return Refusal("depth", f"{MASK} cannot be validated: {error}"), None
+        except Exception as error:  # whatever a function of the user's raises is its verdict
+            return Refusal(type(error).__name__, f"a validator failed: {error}"), None
+
+    def sample(self, kind: int) -> Refusal | None:
+        """What pydantic says about a simple value of this kind, if that is no."""
+        from pydantic_core import ValidationError
+
+        try:
+            self._validator.validate_json(_SAMPLES[kind])
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            return Refusal(first["type"], f"{first['msg']}, not {named(kind)}")
+        except Exception:
+            return None
+        return None
+
+    def is_usable(self) -> bool:
+        return _is_made(lambda: self._validator)
+
+    @property
+    def _validator(self) -> Any:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def _validated(self, value: Any) -> Any:
+        try:
+            text = dumps(value, strict=True)
+        except TypeError:
+            # Numbers that were read with another parse_float have no JSON form here.
+            return self._validator.validate_python(value)
+        return self._validator.validate_json(text)
+
+
+def _is_made(make: Callable[[], Any]) -> bool:
+    try:
+        return make() is not None
+    except Exception:  # a part that its library does not take on its own
+        return False
+
+
+def _explained(error: Any, value: Any) -> Refusal:
+    """The first of pydantic's complaints."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    text = first["msg"]
+    if not isinstance(first["input"], (dict, list)) and first["type"] != "json_invalid":
+        text += f", not {shown(first['input'])}"
+    return Refusal(first["type"], text, _path(first["loc"], value))
+
+
+def _path(location: tuple[Any, ...], value: Any) -> Path:
+    """What of pydantic's location is a path in the value: it also names alternatives."""
+    path: list[str | int] = []
+    for step in location:
+        if isinstance(value, dict):
+            there = isinstance(step, str) and step in value
+        else:
+            there = isinstance(value, list) and type(step) is int and 0 <= step < len(value)
+        if there:
+            path.append(step)
+            value = value[step]
+    return tuple(path)
+
+
+def _without_surrogates(value: Any) -> Any:
+    """As the value, but lone surrogates, which have no UTF-8 form, are U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
+    return value

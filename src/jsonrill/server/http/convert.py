@@ -1,0 +1,72 @@
+"""POST /v1/convert: a body goes in, events come out while it does; nothing is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from ...eventstream import encode_event
+from ...runs.options import BadOption, StreamOptions, ViewOptions
+from ...runs.records import CLOSED, End
+from ...runs.render import DONE, Rendering, rendering
+from ..access.permissions import hub_of, require_subject
+from ..problems import Problem
+from .intake import BadBody, Intake, intake_for
+from .publish import media_type
+from .responses import EventStreamResponse
+
+
+async def convert(request: Request) -> Response:
+    """How to read the body stands in `options`, a JSON object as for a new stream."""
+    require_subject(request)
+    hub = hub_of(request)
+    query = dict(request.query_params)
+    try:
+        given = json.loads(query.pop("options", "{}"))
+    except (ValueError, RecursionError) as error:
+        raise BadOption("options is a JSON object") from error
+    options = StreamOptions.from_json(given)
+    view = ViewOptions.from_query(query, options)
+    work = rendering(options, view)
+    try:
+        intake = intake_for(media_type(request), options.input, hub.config.record_bytes)
+    except BadBody as bad:
+        raise Problem(bad.status, "MEDIA_TYPE", str(bad)) from bad
+    return EventStreamResponse(
+        _converted(request, intake, work, hub.config.stream_bytes),
+        heartbeat=hub.config.heartbeat,
+        send_timeout=hub.config.send_timeout,
+        lasts=hub.config.max_connection,
+        # The body is read from the same connection: its end is told to whoever reads it.
+        listen=False,
+        stopping=lambda: hub.stopping,
+    )
+
+
+async def _converted(
+    request: Request, intake: Intake, work: Rendering, limit: int
+) -> AsyncIterator[bytes]:
+    end, size = CLOSED, 0
+    try:
+        async for data in request.stream():
+            size += len(data)
+            if size > limit:
+                raise BadBody(f"a body has at most {limit} bytes", 413)
+            if data:
+                yield _encoded(work.feed(intake.feed(data)))
+        yield _encoded(work.feed(intake.flush()))
+    except BadBody as bad:
+        code = "LIMIT_EXCEEDED" if bad.status == 413 else "INVALID_BODY"
+        end = End("error", code, str(bad))
+    except ClientDisconnect:
+        return
+    yield _encoded(work.end(end))
+    if work.closes:
+        yield encode_event(DONE, event="CLOSE")
+
+
+def _encoded(events: list[str]) -> bytes:
+    return b"".join([encode_event(data) for data in events])

@@ -1,0 +1,47 @@
+"""`serve --demo`: GET /demo/models lists the simulated models, POST /demo/streams starts one."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ...demo.generations import Demo, read_order
+from ..access.permissions import require_subject
+from . import subscribe
+from .publish import json_body, urls_of
+
+
+def demo_of(request: Request) -> Demo:
+    demo: Demo = request.app.state.demo
+    return demo
+
+
+async def list_models(request: Request) -> Response:
+    """GET /demo/models: what can be asked for."""
+    require_subject(request)
+    return JSONResponse({"models": [model.to_json() for model in demo_of(request).models.values()]})
+
+
+async def start(request: Request) -> Response:
+    """POST /demo/streams: a model begins to write; the answer is that of POST /v1/streams."""
+    owner, demo = require_subject(request), demo_of(request)
+    order = read_order(await json_body(request, 64 * 1024), demo)
+    stream = await demo.start(owner, order)
+    urls = urls_of(request, stream)
+    body = {"id": stream, "urls": urls, "model": demo.models[order.model].to_json()}
+    return JSONResponse(body, 201, {"location": urls["stream"]})
+
+
+async def events(request: Request) -> Response:
+    """GET /v1/streams/{id}/events, where a generation may have to be taken up again."""
+    response = await subscribe.events(request)
+    if response.status_code == 200 and request.method == "GET":
+        await demo_of(request).revive(str(request.path_params["id"]))
+    return response
+
+
+ROUTES = (
+    ("GET", "/demo/models", list_models),
+    ("POST", "/demo/streams", start),
+    ("GET", "/v1/streams/{id}/events", events),
+)

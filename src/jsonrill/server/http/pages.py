@@ -1,0 +1,67 @@
+"""The page and its modules, as files: GET / and GET /web/{name}.
+
+They hold nothing that is anybody's, so nobody is asked for a token here; what the page then asks
+for is guarded as ever. Only the files of the package are there: no path is ever looked up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..problems import Problem
+
+INDEX: Final = "page/index.html"
+_TYPES: Final = {
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+class File(NamedTuple):
+    body: bytes
+    type: str
+    tag: str
+
+
+def load(demo: bool) -> dict[str, File]:
+    """Every file of the page by its name; `demo` tells the page whether there are models."""
+    found = {}
+    for folder in ("lib", "page"):
+        for file in (files("jsonrill") / "web" / folder).iterdir():
+            name = f"{folder}/{file.name}"
+            kind = _TYPES.get(file.name.rpartition(".")[2])
+            if kind is not None and file.is_file():
+                body = file.read_bytes()
+                if name == INDEX and demo:
+                    body = body.replace(b'data-demo="off"', b'data-demo="on"')
+                found[name] = File(body, kind, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    return found
+
+
+async def index(request: Request) -> Response:
+    """GET /: the page."""
+    return _answer(request, INDEX)
+
+
+async def web(request: Request) -> Response:
+    """GET /web/{name}: what the page is made of, for other pages of this origin, too."""
+    return _answer(request, str(request.path_params["name"]))
+
+
+def _answer(request: Request, name: str) -> Response:
+    pages: dict[str, File] = request.app.state.pages
+    file = pages.get(name)
+    if file is None:
+        raise Problem(404, "NOT_FOUND", "there is no such file")
+    # Asked for again each time, and sent again only when it has changed.
+    headers = {"etag": file.tag, "cache-control": "no-cache"}
+    if file.tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(file.body, headers={**headers, "content-type": file.type})

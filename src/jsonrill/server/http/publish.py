@@ -1,0 +1,216 @@
+"""The publisher's routes: make a stream, add to it, end it, look at it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ...runs.options import BadOption, StreamOptions, ViewOptions
+from ...runs.records import CANCELLED, CLOSED, End
+from ...runs.render import rendering
+from ...runs.value import value_of
+from ..access import tickets
+from ..access.permissions import hub_of, owned, readable, require_subject
+from ..problems import Problem
+from .intake import BadBody, Intake, intake_for
+
+
+async def create(request: Request) -> Response:
+    """POST /v1/streams: options in, the id and its URLs out."""
+    hub, owner = hub_of(request), require_subject(request)
+    options = StreamOptions.from_json(await json_body(request, hub.config.record_bytes))
+    view = ViewOptions.from_query({}, options)
+    # Whatever is asked for later must not find these options wrong.
+    rendering(options, replace(view, format="updates"))
+    rendering(options, replace(view, format="calls"))
+    producer = request.headers.get("producer-id", "")
+    lease = options.lease or hub.config.lease
+    stream = await hub.create(owner, options, producer, lease)
+    urls = urls_of(request, stream)
+    return JSONResponse({"id": stream, "urls": urls}, 201, {"location": urls["stream"]})
+
+
+def urls_of(request: Request, stream: str) -> dict[str, str]:
+    base = f"{request.scope.get('root_path', '')}/v1/streams/{stream}"
+    parts = ("chunks", "close", "cancel", "events", "value", "ai-sdk", "ag-ui")
+    return {"stream": base, **{part: f"{base}/{part}" for part in parts}}
+
+
+async def append(request: Request) -> Response:
+    """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
+    hub, allowed = hub_of(request), await owned(request)
+    options = StreamOptions.from_bytes(allowed.status.meta)
+    producer = request.headers.get("producer-id", "")
+    first = _producer_seq(request)
+    limit = hub.config.record_bytes
+    # A repeated text must give the same records: then it is one, whole.
+    intake = _intake(request, options, limit, whole=first is not None)
+    lease = options.lease or hub.config.lease
+    if allowed.status.closed or _is_short(request, limit):
+        # All of it or nothing: a short body with a fault in it leaves no trace.
+        records = await _all_records(request, intake, hub.config.body_bytes)
+        last = await hub.append(allowed.stream, producer, records, first, lease)
+        return JSONResponse({"last": last})
+    async with hub.holding(allowed.stream, producer, lease):
+        last = allowed.status.last
+        async for records in _records(request, intake):
+            last = await hub.append(allowed.stream, producer, records, first)
+            first = None if first is None else first + len(records)
+    return JSONResponse({"last": last})
+
+
+async def _records(request: Request, intake: Intake) -> AsyncIterator[list[Any]]:
+    async for data in request.stream():
+        try:
+            records = intake.feed(data) if data else []
+        except BadBody as bad:
+            raise _problem(bad) from bad
+        if records:
+            yield records
+    try:
+        records = intake.flush()
+    except BadBody as bad:
+        raise _problem(bad) from bad
+    if records:
+        yield records
+
+
+async def _all_records(request: Request, intake: Intake, limit: int) -> list[Any]:
+    found: list[Any] = []
+    size = 0
+    async for records in _records(request, intake):
+        found += records
+        size += sum(len(record.body) for record in records)
+        if size > limit:
+            raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes")
+    return found
+
+
+async def close(request: Request) -> Response:
+    """POST /v1/streams/{id}/close: the stream is complete. To say so twice is no error."""
+    allowed = await owned(request)
+    await hub_of(request).end(allowed.stream, CLOSED)
+    return await _state(request, allowed.stream)
+
+
+async def cancel(request: Request) -> Response:
+    """POST /v1/streams/{id}/cancel: nobody wants the rest; a relay stops generating."""
+    allowed = await owned(request)
+    await hub_of(request).end(allowed.stream, CANCELLED)
+    return await _state(request, allowed.stream)
+
+
+async def fail(request: Request) -> Response:
+    """POST /v1/streams/{id}/fail: the producer cannot go on; readers get its ERROR."""
+    allowed = await owned(request)
+    given = await json_body(request, 64 * 1024)
+    if not isinstance(given, dict) or not {*given} <= {"code", "message"}:
+        raise Problem(422, "BAD_OPTION", "a failure has a code and a message")
+    code, message = given.get("code", "FAILED"), given.get("message", "the producer failed")
+    if not (isinstance(code, str) and isinstance(message, str) and 0 < len(code) <= 64):
+        raise Problem(422, "BAD_OPTION", "code and message are texts")
+    await hub_of(request).end(allowed.stream, End("error", code, message[:4096]))
+    return await _state(request, allowed.stream)
+
+
+async def status(request: Request) -> Response:
+    """GET /v1/streams/{id}: how far it is."""
+    allowed = await owned(request)
+    return await _state(request, allowed.stream)
+
+
+async def _state(request: Request, stream: str) -> Response:
+    found = await hub_of(request).store.status(stream)
+    options = StreamOptions.from_bytes(found.meta)
+    body = {"id": stream, "input": options.input, "last": found.last, "closed": found.closed}
+    return JSONResponse({**body, "bytes": found.size, "many": options.many})
+
+
+async def delete(request: Request) -> Response:
+    """DELETE /v1/streams/{id}: forget it; its readers are told."""
+    allowed = await owned(request)
+    await hub_of(request).store.delete(allowed.stream)
+    return Response(status_code=204)
+
+
+async def value(request: Request) -> Response:
+    """GET /v1/streams/{id}/value: what the stream says so far; its ETag is the last record."""
+    allowed = await readable(request)
+    tag = f'"{allowed.status.last}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    body, last = await value_of(hub_of(request).store, allowed.stream, allowed.status)
+    response = Response(body, media_type="application/json", headers={"etag": f'"{last}"'})
+    allowed.hand_out(request, response)
+    return response
+
+
+async def ticket(request: Request) -> Response:
+    """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
+    hub, subject = hub_of(request), require_subject(request)
+    given = await json_body(request, 64 * 1024)
+    stream = given.get("stream") if isinstance(given, dict) and len(given) == 1 else None
+    if not isinstance(stream, str):
+        raise Problem(422, "BAD_OPTION", 'a ticket is for a stream: {"stream": id}')
+    request.path_params["id"] = stream
+    await owned(request)
+    seconds = hub.config.ticket_seconds
+    made = tickets.issue(hub.signing_key, "ticket", stream, subject, seconds)
+    return JSONResponse({"ticket": made, "seconds": seconds}, 201)
+
+
+async def json_body(request: Request, limit: int) -> Any:
+    """The body as JSON; `{}` if there is none. Another media type is refused (CSRF)."""
+    body = await read_body(request, limit)
+    if not body:
+        return {}
+    if media_type(request) != "application/json":
+        raise Problem(415, "MEDIA_TYPE", "the body must be application/json")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "INVALID_JSON", "the body is not JSON") from error
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    body = bytearray()
+    async for data in request.stream():
+        body += data
+        if len(body) > limit:
+            raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes here")
+    return bytes(body)
+
+
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _intake(request: Request, options: StreamOptions, limit: int, *, whole: bool) -> Intake:
+    try:
+        return intake_for(media_type(request), options.input, limit, whole=whole)
+    except BadBody as bad:
+        raise _problem(bad) from bad
+
+
+def _problem(bad: BadBody, **more: Any) -> Problem:
+    codes = {400: "INVALID_BODY", 413: "LIMIT_EXCEEDED", 415: "MEDIA_TYPE"}
+    return Problem(bad.status, codes[bad.status], str(bad), **more)
+
+
+def _is_short(request: Request, limit: int) -> bool:
+    length = request.headers.get("content-length", "")
+    return length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= limit
+
+
+def _producer_seq(request: Request) -> int | None:
+    text = request.headers.get("producer-seq")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 12 and int(text) > 0):
+        raise BadOption("Producer-Seq is the number of the first record in the body, from 1")
+    return int(text)

@@ -1,0 +1,146 @@
+"""The reader's routes: a stream as events, in any format, from any position."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ...runs.hub import Hub
+from ...runs.options import StreamOptions, ViewOptions
+from ...runs.positions import START, Position, parse
+from ...runs.reader import Reader
+from ...runs.render import rendering
+from ..access.permissions import Allowed, hub_of, readable
+from ..problems import Problem
+from .publish import read_body
+from .responses import EventStreamResponse
+
+AI_SDK = {"x-vercel-ai-ui-message-stream": "v1"}
+
+
+async def events(request: Request) -> Response:
+    """GET /v1/streams/{id}/events: 204 once everything was delivered."""
+    allowed = await readable(request)
+    kept = StreamOptions.from_bytes(allowed.status.meta)
+    options = ViewOptions.from_query(request.query_params, kept)
+    position = _position(request)
+    if position.seq > allowed.status.last:
+        raise Problem(400, "POSITION", "the stream is not that long", last=allowed.status.last)
+    if allowed.status.closed and position == Position(allowed.status.last):
+        return _nothing_more(request, allowed)
+    return await answer(request, allowed, options, position)
+
+
+async def ai_sdk(request: Request) -> Response:
+    """GET or POST /v1/streams/{id}/ai-sdk: an AI SDK UI message stream, from the start.
+
+    To a GET, with which a client asks to resume, a finished stream has nothing to say: 204.
+    """
+    allowed = await readable(request)
+    if request.method == "GET" and allowed.status.closed:
+        return _nothing_more(request, allowed)
+    await read_body(request, hub_of(request).config.body_bytes)
+    options = _dialect(request, allowed, "ai-sdk")
+    return await answer(request, allowed, options, START, AI_SDK)
+
+
+async def ag_ui(request: Request) -> Response:
+    """GET or POST /v1/streams/{id}/ag-ui: AG-UI events; the run is named as the client names it."""
+    allowed = await readable(request)
+    body = await read_body(request, hub_of(request).config.body_bytes)
+    options = _dialect(request, allowed, "ag-ui")
+    thread, run = _run_of(body)
+    return await answer(request, allowed, replace(options, thread=thread, run=run), START)
+
+
+def _dialect(request: Request, allowed: Allowed, format: str) -> ViewOptions:
+    kept = StreamOptions.from_bytes(allowed.status.meta)
+    return ViewOptions.from_query({**request.query_params, "format": format}, kept)
+
+
+def _run_of(body: bytes) -> tuple[str, str]:
+    """Thread and run from an AG-UI request; what is not there is not needed."""
+    try:
+        given: Any = json.loads(body) if body else {}
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "INVALID_JSON", "the body is not JSON") from error
+    if not isinstance(given, dict):
+        raise Problem(422, "BAD_OPTION", "a run is described by an object")
+    names = [given.get(name, "") for name in ("threadId", "runId")]
+    if not all(isinstance(name, str) and len(name) <= 256 for name in names):
+        raise Problem(422, "BAD_OPTION", "threadId and runId are texts")
+    return names[0], names[1]
+
+
+async def answer(
+    request: Request,
+    allowed: Allowed,
+    options: ViewOptions,
+    position: Position,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """The event stream. Its place among the readers is given back when the answer ends."""
+    hub = hub_of(request)
+    rendering(StreamOptions.from_bytes(allowed.status.meta), options)
+    source = Counted(hub, allowed, options, position)
+    if request.method != "HEAD":
+        await source.begin()
+    response = EventStreamResponse(
+        source,
+        heartbeat=hub.config.heartbeat,
+        send_timeout=hub.config.send_timeout,
+        retry=hub.config.retry if options.format not in ("openai", "ai-sdk", "ag-ui") else None,
+        lasts=hub.config.max_connection,
+        headers=headers,
+        stopping=lambda: hub.stopping,
+    )
+    source.response = response
+    allowed.hand_out(request, response)
+    return response
+
+
+class Counted:
+    """A reader's bytes. Begun before the answer, so that a refusal can still be one; closed by
+    the response, also if it never got to read anything."""
+
+    def __init__(
+        self, hub: Hub, allowed: Allowed, options: ViewOptions, position: Position
+    ) -> None:
+        self._hub = hub
+        self._counted = hub.reader(allowed.stream, allowed.status, options, position)
+        self._stack = AsyncExitStack()
+        self._reader: Reader | None = None
+        self.response: EventStreamResponse | None = None
+
+    async def begin(self) -> None:
+        self._reader = await self._stack.enter_async_context(self._counted)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        assert self._reader is not None
+        return self._reader.chunks()
+
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+        if self.response is not None:
+            self._hub.metrics.add("sent_bytes_total", self.response.bytes_sent)
+            self._hub.metrics.add("readers_cut_total", self.response.cut)
+
+
+def _position(request: Request) -> Position:
+    text = request.headers.get("last-event-id") or request.query_params.get("after") or ""
+    try:
+        return parse(text) if text else START
+    except ValueError as error:
+        raise Problem(400, "POSITION", str(error)) from error
+
+
+def _nothing_more(request: Request, allowed: Allowed) -> Response:
+    response = Response(status_code=204)
+    allowed.hand_out(request, response)
+    return response

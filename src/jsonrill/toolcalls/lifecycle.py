@@ -1,0 +1,317 @@
+"""The life of one call: streaming → complete | error | truncated.
+
+A call takes what statements bring (`take`), and is told when it has ended: by its provider (`end`),
+with its response (`finish`), or by nobody (`abandon`). It judges its arguments by a schema where
+there is one. Which statements are meant for it is not known here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..limits import Limits
+from ..parse.grammar import dumps
+from ..providers.deltas import ABSENT, CallDelta, End
+from ..providers.writer import Writer
+from ..wire.fragment import CompactEncoder, Fragment
+from ..wire.parser import Parser
+from .arguments import FreeText, Frozen, JsonArguments, Problem, Received, is_blank, problem
+from .call import NOTHING, ToolCall
+
+if TYPE_CHECKING:
+    from ..schema import Check, Violation
+
+# New argument text and its fragments; None where there is nothing new.
+News = tuple[str | None, list[Fragment] | None]
+
+
+class LiveCall(ToolCall):
+    """A call together with what makes it grow."""
+
+    __slots__ = (
+        "_check",
+        "_limits",
+        "_preset",
+        "_repair",
+        "_unjudged",
+        "_void",
+        "_writer",
+        "apart",
+        "encoder",
+        "given",
+        "open",
+    )
+
+    def __init__(
+        self,
+        id: str,
+        index: int | None,
+        message_id: str,
+        limits: Limits,
+        repair: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(id, index, message_id)
+        self._limits = limits
+        self._repair = repair
+        # For identity: is the id the provider's own, may more come?
+        self.given = True
+        self.open = True
+        # Were the arguments told apart from their text? Then they travel beside it.
+        self.apart = False
+        # What the compact form of the fragments was written with so far.
+        self.encoder: CompactEncoder | None = None
+        # Ended without a character: only the end of the response tells whether it was cut.
+        self._void = False
+        self._preset: Any = ABSENT
+        self._writer: Writer | None = None
+        # A check of the schema; before the name is known, what it will have to look at.
+        self._check: Check | None = None
+        self._unjudged: list[Fragment] | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Is it complete or truncated? (One in error may still gain text, or its id.)"""
+        return self.status in ("complete", "truncated")
+
+    # ---- what statements bring ----
+
+    def take(self, delta: CallDelta) -> News:
+        """More of the arguments, as text or in another form."""
+        if delta.free and self._arguments is NOTHING:
+            self.encoding = "text"
+            free = FreeText(self._limits)
+            self._arguments = Received(self._limits, free=True) if delta.received else free
+        if delta.received:
+            return self._receive(delta)
+        if delta.text is not None:
+            return self._append(delta.text)
+        if delta.preset is not ABSENT:
+            self._preset = delta.preset
+        text = self._written(delta)
+        return self._append(text) if text else (None, None)
+
+    def end(self, end: End) -> News:
+        """The provider says that the arguments have ended; it may only now state them."""
+        news = self._stated(end.text, end.value)
+        if end.error is not None:
+            self._fail(problem("PROVIDER_ERROR", end.error))
+        self._close(cut=end.cut, void=not end.sure)
+        return news
+
+    def finish(self, *, cut: bool = False, error: str | None = None) -> News:
+        """The response has ended."""
+        news = (None, None) if cut else self._stated(None, ABSENT)
+        self._close(cut=cut, error=error)
+        return news
+
+    def abandon(self) -> None:
+        """The stream is over and nobody said that the call has ended."""
+        if self.status == "streaming" and not self._void and not self._arguments.whole:
+            self.status = "truncated"
+            self._freeze(self.args)
+        else:
+            self._close()
+
+    def replace(self, delta: CallDelta) -> None:
+        """The final state, whatever was streamed."""
+        raw = delta.text or ""
+        self.apart = delta.value is not ABSENT
+        if self.apart:
+            value = delta.value
+        elif delta.free:
+            value = raw
+        elif raw == self.raw and self.status != "streaming":
+            value = self.args
+        else:
+            value = {} if is_blank(raw) else _loaded(raw)
+        self.encoding = "text" if delta.free else "json"
+        self.status = delta.status or "complete"  # type: ignore[assignment]  # checked when read
+        self.error = delta.error
+        self._arguments = Frozen(raw, None if value is ABSENT else value)
+        self.open = False
+
+    # ---- text, and what becomes text ----
+
+    def _append(self, text: str) -> News:
+        if self._arguments is NOTHING:
+            self._arguments = JsonArguments(self._limits, self._repair)
+        fragments = self._arguments.feed(text)
+        if self.status == "streaming":
+            if self._check is not None and fragments is not None:
+                self._judge(fragments)
+            elif self._unjudged is not None:
+                self._unjudged += fragments or ()
+            if self._arguments.error is not None:
+                self._fail(self._arguments.error)
+        return (None, None) if fragments is None else (text, fragments)
+
+    def _written(self, delta: CallDelta) -> str | None:
+        """The text of a delta that brings values instead."""
+        try:
+            if delta.parts or (self._writer is not None and delta.end is not None):
+                return self._parts(delta)
+            if delta.value is ABSENT:
+                return None
+            if not self.raw:
+                return dumps(delta.value)
+        except (ValueError, TypeError, RecursionError) as error:
+            self._fail(problem("INVALID_JSON", str(error)))
+            return None
+        self._compare(None, delta.value)
+        return None
+
+    def _parts(self, delta: CallDelta) -> str:
+        if self._writer is None:
+            self._writer = Writer()
+        if self.status == "error":
+            return ""
+        text = "".join([self._writer.write(part) for part in delta.parts])
+        return text if delta.end is None else text + self._writer.close()
+
+    def _receive(self, delta: CallDelta) -> News:
+        """What another jsonrill says: it judges, this call only follows."""
+        if self._arguments is NOTHING:
+            self._arguments = Received(self._limits)
+        news: News = (None, None)
+        if isinstance(self._arguments, Received):
+            news = self._arguments.receive(delta.text, delta.fragments)
+        if self.status == "streaming":
+            if delta.status == "error":
+                self._fail(delta.error or problem("PROVIDER_ERROR", "the sender gave no reason"))
+            elif delta.status == "complete":
+                self._close()
+            elif delta.status == "truncated":
+                self.status = "truncated"
+                self._freeze(self.args)
+        return news
+
+    # ---- the full arguments, said by the provider ----
+
+    def _stated(self, text: str | None, value: Any) -> News:
+        """Held against those that came, or in place of none."""
+        if self.raw:
+            self._compare(text, value)
+            return None, None
+        if text is None:
+            value = self._preset if value is ABSENT else value
+            is_text = isinstance(value, str) and (value is self._preset or self.encoding == "text")
+            text = value if is_text else self._written(CallDelta(value=value))
+        return self._append(text) if text else (None, None)
+
+    def _compare(self, text: str | None, value: Any) -> None:
+        if self.status != "streaming":
+            return
+        try:
+            fits = self._fits(text, value)
+        except RecursionError:  # too deep to compare is not different
+            fits = True
+        if not fits:
+            said = "the arguments stated at the end are not those that were streamed"
+            self._fail(problem("ARGUMENTS_DIFFER", said))
+
+    def _fits(self, text: str | None, value: Any) -> bool:
+        if self.encoding == "text":
+            return (value if text is None else text) in (ABSENT, None, self.raw)
+        if text is not None:
+            return text == self.raw or (self.whole and _loaded(text) == self.live)
+        return value is ABSENT or (self.whole and _extends(value, self.live))
+
+    # ---- the end ----
+
+    def _close(self, *, cut: bool = False, error: str | None = None, void: bool = False) -> None:
+        """Nothing more will come: what has become of it?"""
+        known = self.args
+        if self.status == "streaming":
+            outcome, fragments = self._arguments.end()
+            if outcome == "empty" and not cut and error is None:
+                if void:
+                    self._void = True
+                    return
+                self._complete({}, Parser().feed("{}"))
+            elif outcome == "complete":
+                self._complete(self.args, fragments)
+            elif error is not None:
+                self._fail(problem("PROVIDER_ERROR", error))
+                self._freeze(known)
+            else:
+                self.status = "truncated"
+                self._freeze(known)
+        else:
+            self._freeze(known)
+
+    def _complete(self, value: Any, fragments: list[Fragment]) -> None:
+        """The schema has the last word, on what only the end has made whole too."""
+        known = self.args
+        self.status = "complete"
+        if self._check is not None and fragments:
+            self._judge(fragments, value)
+        self._freeze(known if self.error is not None else value)
+
+    def _freeze(self, value: Any) -> None:
+        self._arguments = Frozen(self.raw, value, self._arguments.repairs)
+        self._check = self._unjudged = self._writer = None
+        self._preset = ABSENT
+        self.open = False
+
+    def _fail(self, error: Problem) -> None:
+        if self.status != "error":
+            self.status, self.error, self.model = "error", error, None
+
+    # ---- the schema ----
+
+    def wait_for_name(self) -> None:
+        """There are schemas, and only the name will tell which one it is."""
+        self._unjudged = []
+
+    def judged_by(self, check: Check | None) -> None:
+        """From now on the schema sees every fragment; and those that came before the name."""
+        fragments, self._unjudged = self._unjudged or [], None
+        self._check = check
+        if check is not None and self.status == "streaming":
+            self._judge(fragments)
+
+    def _judge(self, fragments: list[Fragment], value: Any = ABSENT) -> None:
+        """The first violation ends the call's hopes, at the character that proves it."""
+        check = self._check
+        assert check is not None
+        for fragment in fragments:
+            if fragment.kind == "JsonComplete":
+                violation = check.close(self.args if value is ABSENT else value)
+                self.model = check.model if violation is None else None
+            else:
+                violation = check.feed(fragment)
+            if violation is not None:
+                return self._violated(violation)
+        begun = self._arguments.begun
+        if begun is not None and (violation := check.pending(*begun)) is not None:
+            self._violated(violation)
+        return None
+
+    def _violated(self, violation: Violation) -> None:
+        self._check = None
+        self._fail(problem("INVALID_SCHEMA", violation.message, violation.offset))
+
+
+def _loaded(text: str) -> Any:
+    """What the text says, ABSENT if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return ABSENT
+
+
+def _extends(stated: Any, streamed: Any) -> bool:
+    """Is it the same value? Validators may have added members that the model left out."""
+    if isinstance(streamed, dict):
+        return isinstance(stated, dict) and all(
+            key in stated and _extends(stated[key], value) for key, value in streamed.items()
+        )
+    if isinstance(streamed, list):
+        return (
+            isinstance(stated, list)
+            and len(stated) == len(streamed)
+            and all(_extends(one, other) for one, other in zip(stated, streamed, strict=True))
+        )
+    same: bool = stated == streamed
+    return same and isinstance(stated, bool) == isinstance(streamed, bool)

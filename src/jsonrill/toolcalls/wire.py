@@ -1,0 +1,93 @@
+"""Tool calls over the wire: provider events in, jsonrill's own events out, as dicts for JSON.
+
+The way back is the page `providers/jsonrill.py`: a `ToolCalls` that is fed these events shows what
+the sender's shows, at every step. Which fields an event has is known in these two files alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..wire.fragment import CompactEncoder
+from .calls import ToolCalls, ToolCallUpdate
+from .lifecycle import LiveCall
+
+
+class ToolCallEvents:
+    """A stage: what `calls` makes of an event, as `tools_call_update`, `tool_result` and, when a
+    response has ended, `tools_aggregate` events. `compact=True` sends fragments in compact form.
+    """
+
+    def __init__(self, calls: ToolCalls | None = None, *, compact: bool = False) -> None:
+        self.calls = ToolCalls() if calls is None else calls
+        self._compact = compact
+
+    def feed(self, event: Any) -> list[dict[str, Any]]:
+        """The wire events that one event of the provider makes."""
+        return self._events(self.calls.feed(event))
+
+    def flush(self, *message_ids: str) -> list[dict[str, Any]]:
+        """The stream is over: how the calls that were open have ended."""
+        return self._events(self.calls.flush(*message_ids))
+
+    def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[dict[str, Any]]:
+        """What a tool answered, where the provider's stream does not say it."""
+        return self._events(self.calls.answer(id, result, is_error=is_error))
+
+    def _events(self, updates: list[ToolCallUpdate]) -> list[dict[str, Any]]:
+        events: list[dict[str, Any]] = []
+        for update in updates:
+            if update.is_result:
+                events.append(_message("tool_result", update.message_id, **_result(update.call)))
+                continue
+            wire = update.to_wire(self._encoder(update.call))
+            last = events[-1] if events else {}
+            if "tool_call_updates" in last and last["messageId"] == update.message_id:
+                last["tool_call_updates"].append(wire)
+            else:
+                fields = {"tool_call_updates": [wire]}
+                events.append(_message("tools_call_update", update.message_id, **fields))
+        for update in updates:
+            if not update.call.open:
+                update.call.encoder = None
+        return events + [
+            _aggregate(message, self.calls.of(message)) for message in self.calls.ended
+        ]
+
+    def _encoder(self, call: LiveCall) -> CompactEncoder | None:
+        if self._compact and call.encoder is None:
+            call.encoder = CompactEncoder()
+        return call.encoder
+
+
+def _aggregate(message_id: str, calls: list[LiveCall]) -> dict[str, Any]:
+    """The final state of a message's calls, to take the place of what was streamed."""
+    results = [_result(call) for call in calls if call.answered]
+    fields: dict[str, Any] = {"tool_calls": [_whole(call) for call in calls]}
+    return _message("tools_aggregate", message_id, **fields, tool_results=results)
+
+
+def _message(kind: str, message_id: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": kind, "messageId": message_id, **fields}
+
+
+def _whole(call: LiveCall) -> dict[str, Any]:
+    """A call with all that is known of it; `args` only where the text alone does not tell them."""
+    wire: dict[str, Any] = {
+        "tool_call_id": call.id,
+        "index": call.index,
+        "function_name": call.name,
+        "encoding": "text" if call.encoding == "text" else None,
+        "function_args": call.raw,
+        "status": call.status,
+        "error": call.error,
+    }
+    wire = {name: value for name, value in wire.items() if value is not None}
+    if call.apart or call.repairs or (call.status != "complete" and call.encoding == "json"):
+        wire["args"] = call.args
+    return wire
+
+
+def _result(call: LiveCall) -> dict[str, Any]:
+    wire: dict[str, Any] = {"tool_call_id": call.id, "result": call.result}
+    return {**wire, "is_error": True} if call.result_is_error else wire

@@ -1,0 +1,188 @@
+"""Text → fragments: the machine of `machine.py` with a list of fragments as its sink."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+from ..errors import InvalidJSON, LimitExceeded
+from ..limits import Limits
+from ..parse.create import machine
+from ..parse.sink import Repair, Sink
+from ..paths import Path, Place
+from .fragment import Fragment, Kind, Parts
+
+
+class FragmentSink(Sink):
+    """Events → fragments, each linked to its place: of a document, or of the value at `place`."""
+
+    __slots__ = (
+        "_container",
+        "_offset",
+        "_parts",
+        "_step",
+        "_steps",
+        "_string",
+        "document",
+        "fragments",
+    )
+
+    def __init__(self, place: Place | None = None) -> None:
+        self.fragments: list[Fragment] = []
+        self.document = 0
+        self._container: Place | None = None
+        # In an object the last key, in an array the index of the next element.
+        self._step: str | int = ""
+        self._steps: list[str | int] = []
+        self._string: Place | None = None
+        self._offset = 0
+        self._parts = Parts()
+        if place is not None:
+            self._container = place.parent
+            self._step = place.key
+            self._steps.append("")
+
+    def start_object(self, offset: int) -> None:
+        place = self._next()
+        self.fragments.append(Fragment("StartObject", place, None, None, offset, self.document))
+        self._steps.append(self._step)
+        self._container = place
+        self._step = ""
+
+    def start_array(self, offset: int) -> None:
+        place = self._next()
+        self.fragments.append(Fragment("StartArray", place, None, None, offset, self.document))
+        self._steps.append(self._step)
+        self._container = place
+        self._step = 0
+
+    def next_document(self) -> None:
+        self._container = self._string = None
+        self._step = ""
+        self._steps.clear()
+        self._parts.take()
+        self.document += 1
+
+    def end_container(self, offset: int) -> None:
+        place = self._container
+        kind: Kind = "EndArray" if type(self._step) is int else "EndObject"
+        self.fragments.append(Fragment(kind, place, None, None, offset, self.document))
+        self._step = self._steps.pop()
+        self._container = place.parent if place is not None else None
+
+    def key(self, key: str, offset: int) -> None:
+        self._step = key
+        self.fragments.append(Fragment("Key", self._container, None, key, offset, self.document))
+
+    def start_string(self, offset: int) -> None:
+        self._string = self._next()
+        self._offset = offset
+        self.fragments.append(
+            Fragment("StartString", self._string, None, None, offset, self.document)
+        )
+
+    def text(self, run: str) -> None:
+        self._parts.add(run)
+        self.fragments.append(
+            Fragment("PartialString", self._string, run, None, self._offset, self.document)
+        )
+
+    def end_string(self) -> None:
+        value = self._parts.take()
+        self.fragments.append(
+            Fragment("CompleteString", self._string, None, value, self._offset, self.document)
+        )
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        kind: Kind = (
+            "CompleteNumber"
+            if text is not None
+            else "CompleteNull"
+            if value is None
+            else "CompleteBoolean"
+        )
+        self.fragments.append(Fragment(kind, self._next(), text, value, offset, self.document))
+
+    def complete(self, offset: int) -> None:
+        self.fragments.append(Fragment("JsonComplete", None, None, None, offset, self.document))
+
+    def take(self) -> list[Fragment]:
+        """What has come since the last call."""
+        fragments = self.fragments
+        self.fragments = []
+        return fragments
+
+    def _next(self) -> Place | None:
+        """The place of the value that begins now."""
+        if not self._steps:
+            return None
+        step = self._step
+        if type(step) is int:
+            self._step = step + 1
+        return Place(self._container, step)
+
+
+class Parser:
+    """Text → fragments, strict RFC 8259, any cutting, O(1) amortised a character.
+
+    `feed` raises `InvalidJSON` at the first character that no continuation can make valid,
+    `flush` raises `Truncated` when the text stopped early. Either carries the fragments that were
+    found before it.
+    """
+
+    __slots__ = ("_machine", "_sink")
+
+    def __init__(
+        self,
+        *,
+        repair: bool | Iterable[str] = False,
+        many: bool = False,
+        duplicates: Literal["last", "error"] = "last",
+        parse_float: Callable[[str], Any] = float,
+        limits: Limits | None = None,
+    ) -> None:
+        self._sink = FragmentSink()
+        self._machine = machine(self._sink, repair, many, duplicates, parse_float, limits)
+
+    def feed(self, data: str | bytes) -> list[Fragment]:
+        """The fragments that this piece of text makes certain."""
+        try:
+            self._machine.feed(data)
+        except (InvalidJSON, LimitExceeded) as error:
+            error.fragments = self._sink.take()
+            raise
+        return self._sink.take()
+
+    def flush(self) -> list[Fragment]:
+        """The text has ended: the last fragments, or `Truncated`."""
+        try:
+            self._machine.flush()
+        except (InvalidJSON, LimitExceeded) as error:
+            error.fragments = self._sink.take()
+            raise
+        return self._sink.take()
+
+    @property
+    def pending(self) -> tuple[Path, str] | None:
+        """Path and text of the number or literal that is being read, else None."""
+        return self._machine.pending
+
+    @property
+    def pending_offset(self) -> int:
+        """The character at which the pending number or literal began."""
+        return self._machine.pending_offset
+
+    @property
+    def document(self) -> int:
+        """With `many`: the number of the document being read, from 0."""
+        return self._machine.document
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With `many`: what ended documents early, in order."""
+        return self._machine.errors
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: what was put right, in order."""
+        return self._machine.repairs
