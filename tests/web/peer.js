@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 
 import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
-import { fromPointer, fromText, toPointer, toText } from "../../src/jsonrill/web/lib/paths.js";
+import { fromPointer, parsePath, toPointer, formatPath } from "../../src/jsonrill/web/lib/paths.js";
 import { Rebuilder } from "../../src/jsonrill/web/lib/rebuilder.js";
 import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
 import { parse, stringify } from "../../src/jsonrill/web/lib/values.js";
@@ -28,8 +28,8 @@ function tried(work) {
 const jobs = {
   /** What shows after each item, looked at each time and only at the end. */
   rebuild({ items, dialect }) {
-    const looked = new Rebuilder({ dialect, onMisfit: "collect" });
-    const unseen = new Rebuilder({ dialect, onMisfit: "collect" });
+    const looked = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });
+    const unseen = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });
     const kept = [];
     const steps = items.map((item) => {
       const before = looked.misfitCount;
@@ -41,7 +41,7 @@ const jobs = {
       const open = looked.openPath;
       return [
         shown,
-        open && toText(open),
+        open && formatPath(open),
         looked.complete,
         looked.misfitCount > before,
         fragment && [fragment.kind, fragment.pathText],
@@ -55,7 +55,7 @@ const jobs = {
 
   /** The calls after each event, and after the end. */
   calls({ events, keep }) {
-    const calls = new ToolCalls({ keep });
+    const calls = new ToolCalls({ keep, numbers: "exact" });
     const shown = () =>
       calls.calls.map((call) => ({
         ...call,
@@ -87,8 +87,8 @@ const jobs = {
     return [found, decoder.lastEventId, decoder.retry];
   },
 
-  path: ({ path }) => [toText(path), toPointer(path)],
-  fromText: ({ path }) => tried(() => fromText(path)),
+  path: ({ path }) => [formatPath(path), toPointer(path)],
+  parsePath: ({ path }) => tried(() => parsePath(path)),
   fromPointer: ({ pointer, value }) => tried(() => fromPointer(pointer, value)),
   parse: ({ json }) => tried(() => text(parse(json))),
 };

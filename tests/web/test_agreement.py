@@ -405,7 +405,7 @@ def test_events_of_any_bytes(ask: Ask, raw: bytes, data: st.DataObject) -> None:
 def test_paths(ask: Ask, path: list[str | int]) -> None:
     text, pointer = to_text(tuple(path)), to_pointer(tuple(path))
     assert ask("path", path=path) == [text, pointer]
-    assert ask("fromText", path=text) == {"value": path}
+    assert ask("parsePath", path=text) == {"value": path}
 
 
 @examples(200)
@@ -419,9 +419,9 @@ def test_texts_that_may_be_no_path(ask: Ask, text: str) -> None:
     try:
         path = list(from_text(text))
     except ValueError:
-        assert ask("fromText", path=text) == {"error": "PathError"}
+        assert ask("parsePath", path=text) == {"error": "PathError"}
     else:
-        assert ask("fromText", path=text) == {"value": path}
+        assert ask("parsePath", path=text) == {"value": path}
 
 
 @examples(100)

@@ -27,7 +27,7 @@ export function shown(call) {
 
 for (const { name, steps } of cases("toolcalls.json").cases) {
   test(name, () => {
-    const calls = new ToolCalls();
+    const calls = new ToolCalls({ numbers: "exact" });
     for (const step of steps) {
       if (step.event) calls.add(frozen(step.event));
       else if (step.forget) calls.forget(step.forget);
@@ -45,7 +45,7 @@ const update = (...updates) => ({
 });
 
 test("an event says which calls it changed", () => {
-  const calls = new ToolCalls();
+  const calls = new ToolCalls({ numbers: "exact" });
   const [first] = calls.add(update({ tool_call_id: "a", index: 0, function_name: "f" }));
   const [same, second] = calls.add(
     update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }),
@@ -59,7 +59,7 @@ test("an event says which calls it changed", () => {
 });
 
 test("JSON text is read, with its numbers exact", () => {
-  const calls = new ToolCalls();
+  const calls = new ToolCalls({ numbers: "exact" });
   const event = update({
     tool_call_id: "a",
     function_args: '{"n": 9007199254740993}',
@@ -73,7 +73,7 @@ test("JSON text is read, with its numbers exact", () => {
 });
 
 test("args that were handed out stay as they were", () => {
-  const calls = new ToolCalls();
+  const calls = new ToolCalls({ numbers: "exact" });
   const [call] = calls.add(
     update({
       tool_call_id: "a",
@@ -94,7 +94,7 @@ test("args that were handed out stay as they were", () => {
 });
 
 test("dangerous keys in arguments, results and events pollute nothing", () => {
-  const calls = new ToolCalls();
+  const calls = new ToolCalls({ numbers: "exact" });
   const text = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
   calls.add(
     update({
@@ -117,7 +117,7 @@ test("dangerous keys in arguments, results and events pollute nothing", () => {
 });
 
 test("of ended messages so many are kept, and memory stays flat", () => {
-  const calls = new ToolCalls({ keep: 4 });
+  const calls = new ToolCalls({ keep: 4, numbers: "exact" });
   for (let turn = 0; turn < 2000; turn += 1) {
     const who = { tool_call_id: `c${turn}`, index: 0 };
     calls.add({
@@ -283,7 +283,7 @@ test("what follows the value changes nothing, and comes too late after the end",
 
 test("linear: text in tiny pieces, whatever it is", () => {
   const run = (text) => () => {
-    const calls = new ToolCalls();
+    const calls = new ToolCalls({ numbers: "exact" });
     for (let at = 0; at < text.length; at += 4) {
       const [call] = calls.add(
         update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }),

@@ -6,12 +6,8 @@ import { Machine } from "./machine.js";
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
 /**
- * `T` while it arrives: members may be missing, a list may be shorter, a string may be a beginning.
  * @template T
- * @typedef {T extends string | number | boolean | bigint | null | undefined ? T
- *   : T extends readonly (infer U)[] ? DeepPartial<U>[]
- *   : T extends object ? {[K in keyof T]?: DeepPartial<T[K]>}
- *   : T} DeepPartial
+ * @typedef {import("./growing.js").DeepPartial<T>} DeepPartial
  */
 
 /**

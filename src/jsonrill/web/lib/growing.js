@@ -11,6 +11,15 @@ import { lookup, parsePath } from "./paths.js";
 import { put } from "./values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
+/**
+ * `T` while it arrives: members may be missing, a list may be shorter, a string may be a beginning.
+ * @template T
+ * @typedef {T extends string | number | boolean | bigint | null | undefined ? T
+ *   : T extends readonly (infer U)[] ? DeepPartial<U>[]
+ *   : T extends object ? {[K in keyof T]?: DeepPartial<T[K]>}
+ *   : T} DeepPartial
+ */
+
 
 /** The growing value: a sink of the machine, and what a Rebuilder writes to. */
 export class Growing {

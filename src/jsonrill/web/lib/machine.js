@@ -14,7 +14,7 @@
 import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted } from "./errors.js";
 import { formatPath } from "./paths.js";
 import { decode, toBytes, wholeLength } from "./utf8.js";
-import { toBigInt, toNumber } from "./values.js";
+import { conversion } from "./values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /**
@@ -44,8 +44,7 @@ import { toBigInt, toNumber } from "./values.js";
  * @typedef {object} ParserOptions
  * @property {boolean} [many] Read several documents in a row: NDJSON, concatenated, RFC 7464.
  * @property {"last" | "error"} [duplicates] What a key that comes twice in an object does.
- * @property {"number" | "exact" | "bigint"} [numbers] `"exact"`: a number that a double would change
- *   is an `ExactNumber`, which has its digits. `"bigint"`: an integer beyond 2^53 is a BigInt.
+ * @property {import("./values.js").Numbers} [numbers] How numbers become values.
  * @property {Limits} [limits]
  */
 
@@ -114,7 +113,6 @@ const DEFAULT_LIMITS = {
   number: 400,
   keys: 100_000,
 };
-const NUMBERS = { number: Number, exact: toNumber, bigint: toBigInt };
 
 /**
  * The state after the character `c` in a number; -1 if it cannot be there.
@@ -142,9 +140,6 @@ function step(state, c) {
 function checked({ many = false, duplicates = "last", numbers = "number", limits = {} }) {
   if (duplicates !== "last" && duplicates !== "error") {
     throw new TypeError(`duplicates is "last" or "error", not ${String(duplicates)}`);
-  }
-  if (!Object.hasOwn(NUMBERS, numbers)) {
-    throw new TypeError(`numbers is "number", "exact" or "bigint", not ${String(numbers)}`);
   }
   for (const [name, limit] of Object.entries(limits)) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`there is no limit "${name}"`);
@@ -206,8 +201,7 @@ export class Machine {
     this.#sink = sink;
     this.#many = many;
     this.#unique = duplicates === "error";
-    /** @type {(text: string) => any} */
-    this.#number = NUMBERS[numbers];
+    this.#number = conversion(numbers);
     this.#limits = limits;
     this.#bound = this.#size = limits.text;
     this.#simple = !many;

@@ -61,7 +61,7 @@ export class Place {
  * @param {Path} path
  * @returns {string}
  */
-export function toText(path) {
+export function formatPath(path) {
   return "root" + path.map(stepText).join("");
 }
 
@@ -72,11 +72,11 @@ function stepText(step) {
 }
 
 /**
- * The inverse of `toText`; PathError when `text` is no path. `root.` may be left out.
+ * The inverse of `formatPath`; PathError when `text` is no path. `root.` may be left out.
  * @param {string} text
  * @returns {Path}
  */
-export function fromText(text) {
+export function parsePath(text) {
   if (text === "root") return [];
   let rest = text;
   if (/^root[.[]/.test(text)) rest = text.slice(4);
@@ -161,7 +161,7 @@ export function fromPointer(pointer, value) {
     const step = stepOf(token, value, path);
     path.push(step);
     if (Object.hasOwn(value, step)) value = value[step];
-    else if (number + 1 < tokens.length) throw new PathError(`there is no ${toText(path)}`);
+    else if (number + 1 < tokens.length) throw new PathError(`there is no ${formatPath(path)}`);
   });
   return path;
 }
@@ -178,11 +178,11 @@ function stepOf(token, value, path) {
   if (Array.isArray(value)) {
     if (token === "-") return value.length;
     if (!INDEX.test(token)) {
-      throw new PathError(`${JSON.stringify(token)} is no index of the array at ${toText(path)}`);
+      throw new PathError(`${JSON.stringify(token)} is no index of the array at ${formatPath(path)}`);
     }
     return index(token, token);
   }
-  if (!isObject(value)) throw new PathError(`${toText(path)} is neither an object nor an array`);
+  if (!isObject(value)) throw new PathError(`${formatPath(path)} is neither an object nor an array`);
   return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 

@@ -11,6 +11,7 @@ import { Identity } from "./identity.js";
 import { isObject, own, parse } from "./values.js";
 import { WholeText } from "./wholetext.js";
 
+/** @typedef {import("./values.js").Numbers} Numbers */
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /** @typedef {{code: string, message: string, offset?: number, [field: string]: any}} Problem */
 /**
@@ -32,11 +33,15 @@ const ENDED = ["complete", "error", "truncated"];
  * then on the value is what the whole text says, once it is whole.
  */
 class Arguments {
-  /** @param {boolean} free the text is no JSON but the value itself */
-  constructor(free) {
+  /**
+   * @param {boolean} free the text is no JSON but the value itself
+   * @param {Numbers} numbers
+   */
+  constructor(free, numbers) {
     this.free = free;
     this.raw = "";
-    this._rebuilder = new Rebuilder();
+    this._numbers = numbers;
+    this._rebuilder = new Rebuilder({ numbers });
     /** @type {WholeText | null} */
     this._fallback = null;
   }
@@ -90,7 +95,7 @@ class Arguments {
   /** @param {string} text */
   _fallBack(text) {
     if (this._fallback === null) {
-      this._fallback = new WholeText();
+      this._fallback = new WholeText(this._numbers);
       text = this.raw;
     }
     this._fallback.feed(text);
@@ -109,8 +114,10 @@ export class ToolCall {
    * @param {string} id
    * @param {number | null} index
    * @param {string} messageId
+   * @param {Numbers} numbers
    */
-  constructor(id, index, messageId) {
+  constructor(id, index, messageId, numbers) {
+    this._numbers = numbers;
     this.id = id;
     this.index = index;
     this.messageId = messageId;
@@ -163,7 +170,7 @@ export class ToolCall {
   _take(delta) {
     if (!this.open) return;
     if (this._arguments === null) {
-      this._arguments = new Arguments(delta.free);
+      this._arguments = new Arguments(delta.free, this._numbers);
       if (delta.free) this.encoding = "text";
     }
     this._arguments.receive(delta.text, delta.fragments);
@@ -208,7 +215,7 @@ export class ToolCall {
     if (Object.hasOwn(delta, "args")) value = delta.args;
     else if (delta.free) value = raw;
     else if (raw === this.raw && this.status !== "streaming") value = this.args;
-    else value = isBlank(raw) ? {} : loaded(raw);
+    else value = isBlank(raw) ? {} : loaded(raw, this._numbers);
     this.encoding = delta.free ? "text" : "json";
     this.status = delta.status ?? "complete";
     this.error = delta.error;
@@ -229,11 +236,17 @@ export class ToolCall {
 
 /** Wire events → tool calls whose arguments grow, however the calls are interleaved. */
 export class ToolCalls {
-  /** @param {{keep?: number}} [options] `keep`: so many calls of ended messages are kept */
-  constructor({ keep = 256 } = {}) {
+  /**
+   * `keep`: so many calls of ended messages are kept; `numbers`: how numbers become values.
+   * @param {{keep?: number, numbers?: Numbers}} [options]
+   */
+  constructor({ keep = 256, numbers = "number" } = {}) {
     this._keep = keep;
+    this._numbers = numbers;
     /** @type {Identity<ToolCall>} */
-    this._identity = new Identity((id, index, message) => new ToolCall(id, index, message));
+    this._identity = new Identity(
+      (id, index, message) => new ToolCall(id, index, message, numbers),
+    );
     /** @type {Set<ToolCall>} */
     this._calls = new Set();
     // Of these the messages have ended.
@@ -264,7 +277,7 @@ export class ToolCalls {
   add(event) {
     this._evict();
     this._changed = new Set();
-    const plain = typeof event === "string" ? loaded(event) : event;
+    const plain = typeof event === "string" ? loaded(event, this._numbers) : event;
     if (isObject(plain)) this._read(plain);
     return [...this._changed];
   }
@@ -465,10 +478,14 @@ function isBlank(text) {
   return /^[ \t\n\r]*$/.test(text);
 }
 
-/** What the text says, undefined if it is not JSON. @param {string} text */
-function loaded(text) {
+/**
+ * What the text says, undefined if it is not JSON.
+ * @param {string} text
+ * @param {Numbers} numbers
+ */
+function loaded(text, numbers) {
   try {
-    return parse(text);
+    return parse(text, numbers);
   } catch {
     return undefined;
   }

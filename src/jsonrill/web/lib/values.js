@@ -7,7 +7,7 @@
  */
 
 /**
- * @typedef {null | boolean | number | string | ExactNumber | any[] | {[key: string]: any}} Value
+ * @typedef {null | boolean | number | bigint | string | ExactNumber | any[] | {[key: string]: any}} Value
  */
 
 // RFC 8259 section 6.
@@ -62,6 +62,44 @@ export function toNumber(text) {
   const number = Number(text);
   if (text.length <= SAFE_DIGITS && !/[eE]/.test(text)) return number;
   return Number.isFinite(number) && isHeld(text, number) ? number : new ExactNumber(text);
+}
+
+/**
+ * The number that a JSON number means: a `number`, but for an integer beyond 2^53 a BigInt.
+ * @param {string} text
+ * @returns {number | bigint}
+ */
+export function toBigInt(text) {
+  const number = Number(text);
+  return Number.isSafeInteger(number) || /[.eE]/.test(text) ? number : BigInt(text);
+}
+
+/**
+ * Does a JSON number survive a reader that has only doubles? An integer must be exact.
+ * @param {string} text
+ */
+export function survives(text) {
+  const number = Number(text);
+  if (!Number.isFinite(number)) return false;
+  return /[.eE]/.test(text) || BigInt(text) === BigInt(number);
+}
+
+/**
+ * How a JSON number becomes a value. `"exact"`: one that a double would change is an `ExactNumber`,
+ * which has its digits. `"bigint"`: an integer beyond 2^53 is a BigInt.
+ * @typedef {"number" | "exact" | "bigint"} Numbers
+ */
+
+/** @type {{[numbers: string]: (text: string) => any}} */
+const CONVERSIONS = { number: Number, exact: toNumber, bigint: toBigInt };
+
+/**
+ * The function that makes numbers of this kind.
+ * @param {Numbers} numbers
+ */
+export function conversion(numbers) {
+  if (Object.hasOwn(CONVERSIONS, numbers)) return CONVERSIONS[numbers];
+  throw new TypeError(`numbers is "number", "exact" or "bigint", not ${String(numbers)}`);
 }
 
 /**
@@ -147,85 +185,95 @@ export function copyOf(container) {
 }
 
 /**
- * `JSON.parse`, but a number that a double would change is an `ExactNumber`. SyntaxError as there.
+ * `JSON.parse`, but a number that a double would change is an `ExactNumber` (or as `numbers` says).
+ * SyntaxError as there.
  * @param {string} text
+ * @param {Numbers} [numbers]
  * @returns {Value}
  */
-export function parse(text) {
+export function parse(text, numbers = "exact") {
   const value = JSON.parse(text);
-  return DOUBTFUL.test(text) ? new Exact(text).read() : value;
+  if (numbers === "number" || !DOUBTFUL.test(text)) return value;
+  return new Exact(text, conversion(numbers)).read();
 }
 
 /** A reader of text that is known to be JSON: it judges nothing. No recursion. */
 class Exact {
-  /** @param {string} text */
-  constructor(text) {
-    this._text = text;
-    this._at = 0;
-    /** @type {any[]} */
-    this._open = [];
-    /** @type {string[]} */
-    this._keys = [];
+  #text;
+  #number;
+  #at = 0;
+  /** @type {any[]} */
+  #open = [];
+  /** @type {string[]} */
+  #keys = [];
+
+  /**
+   * @param {string} text
+   * @param {(text: string) => any} number
+   */
+  constructor(text, number) {
+    this.#text = text;
+    this.#number = number;
   }
 
   read() {
     for (;;) {
-      const token = this._next();
+      const token = this.#next();
       let value;
       if (token === "{" || token === "[") {
-        this._open.push(token === "{" ? {} : []);
-        this._keys.push("");
+        this.#open.push(token === "{" ? {} : []);
+        this.#keys.push("");
         continue;
       } else if (token === "}" || token === "]") {
-        value = this._open.pop();
-        this._keys.pop();
+        value = this.#open.pop();
+        this.#keys.pop();
       } else if (token === '"') {
-        value = this._string();
-        if (this._isKey()) {
-          this._keys[this._keys.length - 1] = value;
+        value = this.#string();
+        if (this.#isKey()) {
+          this.#keys[this.#keys.length - 1] = value;
           continue;
         }
       } else {
-        value = this._scalar();
+        value = this.#scalar();
       }
-      if (this._open.length === 0) return value;
-      this._put(value);
+      if (this.#open.length === 0) return value;
+      this.#put(value);
     }
   }
 
   /** The next character that means something by itself. */
-  _next() {
-    while (" \t\n\r,:".includes(this._text[this._at])) this._at += 1;
-    this._at += 1;
-    return this._text[this._at - 1];
+  #next() {
+    while (" \t\n\r,:".includes(this.#text[this.#at])) this.#at += 1;
+    this.#at += 1;
+    return this.#text[this.#at - 1];
   }
 
-  _string() {
-    const start = this._at - 1;
-    const end = endOfString(this._text, start);
-    this._at = end;
-    return JSON.parse(this._text.slice(start, end));
+  #string() {
+    const start = this.#at - 1;
+    const end = endOfString(this.#text, start);
+    this.#at = end;
+    return JSON.parse(this.#text.slice(start, end));
   }
 
   /** Is the string that was just read followed by a colon? */
-  _isKey() {
-    let at = this._at;
-    while (" \t\n\r".includes(this._text[at] ?? "-")) at += 1;
-    return this._text[at] === ":";
+  #isKey() {
+    let at = this.#at;
+    while (" \t\n\r".includes(this.#text[at] ?? "-")) at += 1;
+    return this.#text[at] === ":";
   }
 
-  _scalar() {
-    const start = this._at - 1;
-    while (/[-+.0-9a-zA-Z]/.test(this._text[this._at] ?? "")) this._at += 1;
-    const word = this._text.slice(start, this._at);
-    return NUMBER.test(word) ? toNumber(word) : JSON.parse(word);
+  #scalar() {
+    const start = this.#at - 1;
+    while (/[-+.0-9a-zA-Z]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
+    const word = this.#text.slice(start, this.#at);
+    return NUMBER.test(word) ? this.#number(word) : JSON.parse(word);
   }
 
   /** @param {any} value */
-  _put(value) {
-    const container = this._open[this._open.length - 1];
+  #put(value) {
+    const container = this.#open[this.#open.length - 1];
     if (Array.isArray(container)) container.push(value);
-    else put(container, this._keys[this._keys.length - 1], value);
+    else put(container, this.#keys[this.#keys.length - 1], value);
   }
 }
 

@@ -16,7 +16,9 @@ const IN_STRING = /["\\]/g;
 const OUTSIDE = /["[\]{}]/g;
 
 export class WholeText {
-  constructor() {
+  /** @param {import("./values.js").Numbers} [numbers] how numbers become values */
+  constructor(numbers) {
+    this._numbers = numbers;
     /** Is the value whole? */
     this.complete = false;
     /** @type {any} */
@@ -108,7 +110,7 @@ export class WholeText {
   /** @param {number} end */
   _judge(end) {
     try {
-      this.value = parse(this._text.slice(0, end));
+      this.value = parse(this._text.slice(0, end), this._numbers);
       this.complete = true;
     } catch {
       this._dead = true;

@@ -132,7 +132,7 @@ function read(result) {
 }
 
 export class Cards {
-  calls = new ToolCalls();
+  calls = new ToolCalls({ numbers: "exact" });
   /** @type {Map<ToolCall, Card>} */
   _cards = new Map();
   /** @type {Set<ToolCall>} */
@@ -152,7 +152,7 @@ export class Cards {
   }
 
   clear() {
-    this.calls = new ToolCalls();
+    this.calls = new ToolCalls({ numbers: "exact" });
     this._cards.clear();
     this._changed.clear();
     this._faulty.clear();

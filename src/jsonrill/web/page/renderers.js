@@ -7,7 +7,7 @@
 
 import { Cards } from "./cards.js";
 import { FragmentError, WireReader } from "../lib/fragments.js";
-import { PathError, fromText } from "../lib/paths.js";
+import { PathError, parsePath } from "../lib/paths.js";
 import { TextView } from "./textview.js";
 import { Tree } from "./tree.js";
 import { isObject, parse } from "../lib/values.js";
@@ -37,7 +37,7 @@ export function faultOf(problem) {
 /** @param {string} text */
 function pathOf(text) {
   try {
-    return fromText(text);
+    return parsePath(text);
   } catch (error) {
     if (error instanceof PathError) return null;
     throw error;
@@ -88,7 +88,7 @@ class TreeShow {
 }
 
 export class FragmentsShow extends TreeShow {
-  _reader = new WireReader();
+  _reader = new WireReader("jsonrill", "exact");
 
   /**
    * @param {HTMLElement} place
@@ -102,7 +102,7 @@ export class FragmentsShow extends TreeShow {
 
   clear() {
     super.clear();
-    this._reader = new WireReader();
+    this._reader = new WireReader("jsonrill", "exact");
     if (!this._many) return;
     this.tree.holds = "documents";
     this.tree.beginMany();
@@ -129,7 +129,7 @@ export class FragmentsShow extends TreeShow {
   /** The document that ends with an error, if anything came of it; another reader for the next. */
   _broken() {
     const begun = this._reader.started;
-    this._reader = new WireReader();
+    this._reader = new WireReader("jsonrill", "exact");
     return begun ? (this.tree.root?.children.at(-1) ?? null) : null;
   }
 
@@ -138,7 +138,7 @@ export class FragmentsShow extends TreeShow {
     try {
       const fragment = this._reader.read(item);
       if (fragment === null) return;
-      if (fragment.kind === "JsonComplete" && this._many) this._reader = new WireReader();
+      if (fragment.kind === "JsonComplete" && this._many) this._reader = new WireReader("jsonrill", "exact");
       else this.tree.apply(fragment);
     } catch (error) {
       if (!(error instanceof FragmentError)) throw error;

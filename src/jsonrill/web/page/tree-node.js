@@ -1,6 +1,6 @@
 /** One value of a document that grows: its type, its text, its children, its place. No DOM. */
 
-import { toPointer, toText } from "../lib/paths.js";
+import { toPointer, formatPath } from "../lib/paths.js";
 import { ExactNumber, isObject, put } from "../lib/values.js";
 
 /** @typedef {import("../lib/paths.js").Path} Path */
@@ -60,7 +60,7 @@ export class Node {
   }
 
   get pathText() {
-    return toText(this.path);
+    return formatPath(this.path);
   }
 
   get pointer() {
