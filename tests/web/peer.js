@@ -7,8 +7,10 @@
 import { createInterface } from "node:readline";
 
 import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
+import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
-import { fromPointer, parsePath, toPointer, formatPath } from "../../src/jsonrill/web/lib/paths.js";
+import { Parser } from "../../src/jsonrill/web/lib/parser.js";
+import { formatPath, fromPointer, parsePath, toPointer } from "../../src/jsonrill/web/lib/paths.js";
 import { Rebuilder } from "../../src/jsonrill/web/lib/rebuilder.js";
 import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
 import { parse, stringify } from "../../src/jsonrill/web/lib/values.js";
@@ -25,7 +27,58 @@ function tried(work) {
   }
 }
 
+/** An error as Python's peer describes it. */
+const told = (error) => [error.name, error.toJSON(), error.expected ?? error.limit];
+
+/** Feed and flush: what was found, and the error if there was one. */
+function read(stage, piece, last) {
+  try {
+    return [last ? stage.flush() : stage.feed(piece), null];
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return [error.fragments, told(error)];
+  }
+}
+
 const jobs = {
+  /** What a Document and a Parser make of each piece and of the end. */
+  document({ pieces, base64, options }) {
+    const cut = base64 ? pieces.map((piece) => Buffer.from(piece, "base64")) : pieces;
+    const looked = new Document(options);
+    const unseen = new Document(options);
+    const parser = new Parser(options);
+    const kept = [];
+    const steps = [];
+    for (let at = 0; at <= cut.length; at += 1) {
+      const last = at === cut.length;
+      const [, error] = read(looked, cut[at], last);
+      read(unseen, cut[at], last);
+      const [fragments, same] = read(parser, cut[at], last);
+      if (JSON.stringify(error) !== JSON.stringify(same)) throw new Error("errors differ");
+      const value = frozen(looked.value);
+      if (text(value) !== text(unseen.live)) throw new Error("live differs");
+      const finished = looked.finished.map((one) => text(frozen(one)));
+      kept.push([value, text(value)]);
+      const { pending, openPath } = looked;
+      steps.push({
+        value: text(value),
+        finished,
+        error,
+        open: openPath && formatPath(openPath),
+        pending: pending && [formatPath(pending.path), pending.text],
+        complete: looked.complete,
+        started: looked.started,
+        changed: looked.changed,
+        document: looked.document,
+        fragments: fragments.map((one) => [one.toJSON(), one.offset, one.document]),
+        errors: last ? looked.errors.map(told) : [],
+      });
+      if (error) break;
+    }
+    if (kept.some(([value, shown]) => text(value) !== shown)) throw new Error("a value changed");
+    return steps;
+  },
+
   /** What shows after each item, looked at each time and only at the end. */
   rebuild({ items, dialect }) {
     const looked = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });

@@ -1,5 +1,5 @@
 /**
- * Everything that is thrown on data, in one tree.
+ * Every error that is thrown on data, in one tree.
  *
  *     JsonrillError
  *     ├── InvalidJSON       no continuation can make this text valid
@@ -7,71 +7,65 @@
  *     ├── LimitExceeded     a limit was passed; `limit` names it
  *     ├── InvalidSchema     the complete value is not what the schema asks for
  *     ├── FieldNotFound     a field that was asked for never came, or is no string
- *     ├── ServerError       the server that was read from reports an error
+ *     ├── FragmentError     a fragment does not fit where it was applied
+ *     ├── ServerError       the server that is read from reports an error
  *     └── StreamClosed      fed after the end, or after an error
  *
- * Wrong use (an argument of the wrong type) is a plain TypeError.
+ * What an error knows is in its fields, and `toJSON()` is how it crosses the wire. Wrong use (an
+ * argument of the wrong type) is a plain TypeError.
  */
 
 import { formatPath } from "./paths.js";
 
 /** @typedef {import("./paths.js").Path} Path */
+/** @typedef {import("./fragments.js").Fragment} Fragment */
 /**
  * Where an error happened. `offset` counts characters (code points) from 0, `line` and `column`
  * count from 1.
- * @typedef {{offset: number, line: number, column: number, path: Path}} Position
+ * @typedef {{offset?: number, line?: number, column?: number, path?: Path}} Position
  */
 
-/** The root of the tree: catch this to catch everything. */
+/** The root of the tree: catch this to catch everything. What is not known is undefined. */
 export class JsonrillError extends Error {
-  /** @param {string} message */
-  constructor(message) {
+  /**
+   * @param {string} message
+   * @param {Position} [position]
+   */
+  constructor(message, { offset, line, column, path } = {}) {
     super(message);
     this.name = "JsonrillError";
-  }
-}
-
-/** An error with a code, and mostly with a position. */
-class DataError extends JsonrillError {
-  /**
-   * @param {string} code
-   * @param {string} message
-   * @param {Partial<Position>} [position]
-   */
-  constructor(code, message, { offset, line, column, path } = {}) {
-    super(message);
-    this.code = code;
+    /** The kind of error, as on the wire. */
+    this.code = "ERROR";
     this.offset = offset;
     this.line = line;
     this.column = column;
     this.path = path;
-    /** What the schema asks for, where it says so. @type {string | undefined} */
-    this.rule = undefined;
   }
 
-  /** The error as it is on the wire; fields that are not known are absent. */
+  /**
+   * The error as it is on the wire; what is not known is left out.
+   * @returns {{[field: string]: any}}
+   */
   toJSON() {
-    const { code, message, offset, line, column, path, rule } = this;
-    return { code, message, offset, line, column, path: path && formatPath(path), rule };
+    const { code, message, offset, line, column, path } = this;
+    return { code, message, offset, line, column, path: path && formatPath(path) };
   }
 }
 
 /** No continuation can make this text valid JSON. */
-export class InvalidJSON extends DataError {
+export class InvalidJSON extends JsonrillError {
   /**
    * @param {string} message
-   * @param {Position} position
    * @param {string} expected
+   * @param {Position} position
    */
-  constructor(message, position, expected) {
-    super("INVALID_JSON", message, position);
+  constructor(message, expected, position) {
+    super(message, position);
     this.name = "InvalidJSON";
+    this.code = "INVALID_JSON";
     /** What could have been here. */
     this.expected = expected;
-    /**
-     * From a `Parser`: what the failing call had found before the error.
-     * @type {import("./fragments.js").Fragment[]}
-     */
+    /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
     this.fragments = [];
   }
 }
@@ -80,34 +74,40 @@ export class InvalidJSON extends DataError {
 export class Truncated extends InvalidJSON {
   /**
    * @param {string} message
-   * @param {Position} position
    * @param {string} expected
+   * @param {Position} position
    */
-  constructor(message, position, expected) {
-    super(message, position, expected);
+  constructor(message, expected, position) {
+    super(message, expected, position);
     this.name = "Truncated";
+    this.code = "TRUNCATED";
   }
 }
 
 /** The text is larger than a limit allows. */
-export class LimitExceeded extends DataError {
+export class LimitExceeded extends JsonrillError {
   /**
    * @param {string} message
-   * @param {Position} position
    * @param {string} limit
+   * @param {Position} position
    */
-  constructor(message, position, limit) {
-    super("LIMIT_EXCEEDED", message, position);
+  constructor(message, limit, position) {
+    super(message, position);
     this.name = "LimitExceeded";
+    this.code = "LIMIT_EXCEEDED";
     /** The name of the limit. */
     this.limit = limit;
-    /** @type {import("./fragments.js").Fragment[]} */
+    /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
     this.fragments = [];
+  }
+
+  toJSON() {
+    return { ...super.toJSON(), limit: this.limit };
   }
 }
 
 /** The complete value is not what the schema asks for. */
-export class InvalidSchema extends DataError {
+export class InvalidSchema extends JsonrillError {
   /**
    * @param {string} message
    * @param {Path} path
@@ -115,8 +115,9 @@ export class InvalidSchema extends DataError {
    * @param {any} value
    */
   constructor(message, path, issues, value) {
-    super("INVALID_SCHEMA", message, { path });
+    super(message, { path });
     this.name = "InvalidSchema";
+    this.code = "INVALID_SCHEMA";
     /** Everything that the schema found. */
     this.issues = issues;
     /** The value that was refused. */
@@ -133,17 +134,27 @@ export class FieldNotFound extends JsonrillError {
   constructor(message, field) {
     super(message);
     this.name = "FieldNotFound";
+    this.code = "FIELD_NOT_FOUND";
+    /** The field, as it was asked for. */
     this.field = field;
   }
 }
 
-/** The server that was read from reports an error. */
-export class ServerError extends DataError {
-  /** @param {{[key: string]: any}} error the error as it is on the wire */
+/** The server that is read from reports an error. */
+export class ServerError extends JsonrillError {
+  #error;
+
+  /** @param {{[field: string]: any}} error as it is on the wire */
   constructor(error) {
-    super(String(error.code), String(error.message), error);
+    super(String(error.message), error);
     this.name = "ServerError";
-    this.rule = error.rule;
+    this.code = String(error.code);
+    this.path = undefined;
+    this.#error = error;
+  }
+
+  toJSON() {
+    return this.#error;
   }
 }
 
@@ -152,6 +163,7 @@ export class StreamClosed extends JsonrillError {
   constructor() {
     super("this stream is closed; nothing more can be fed to it");
     this.name = "StreamClosed";
+    this.code = "STREAM_CLOSED";
   }
 }
 

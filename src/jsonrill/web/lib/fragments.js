@@ -6,6 +6,7 @@
  * its place. `Cursor` knows where the next fragment must be. No value is built here.
  */
 
+import { JsonrillError } from "./errors.js";
 import { PathError, Place, parsePath } from "./paths.js";
 import { ExactNumber, conversion, isNumberText, isObject, own, survives } from "./values.js";
 
@@ -45,11 +46,12 @@ const STARTS_VALUE = new Set([
 ]);
 
 /** A fragment that does not fit. It is then as if it had never come. */
-export class FragmentError extends Error {
+export class FragmentError extends JsonrillError {
   /** @param {string} message */
   constructor(message) {
     super(message);
     this.name = "FragmentError";
+    this.code = "INVALID_FRAGMENT";
     /** What was refused. @type {unknown} */
     this.item = undefined;
   }

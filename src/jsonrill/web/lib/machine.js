@@ -321,6 +321,7 @@ export class Machine {
         const byte = `but got byte 0x${bytes[at].toString(16)}`;
         this.#giveUp(this.#errorHere(InvalidJSON, "UTF-8", byte), "", this.#held.length);
       }
+      this.#carefully("\ufffd"); // in a line that was given up, where it counts as a character
       at += 1;
     }
     this.#keepTail(bytes.subarray(size));
@@ -811,7 +812,7 @@ export class Machine {
   #error(kind, expected, got, pos) {
     const position = this.#position(pos);
     const message = `expected ${expected} ${got} ${where(position)}`;
-    return new kind(message, position, expected);
+    return new kind(message, expected, position);
   }
 
   /**
@@ -831,7 +832,7 @@ export class Machine {
    */
   #over(limit, size, pos) {
     const position = this.#position(pos);
-    return new LimitExceeded(`more than ${size} (${limit}) ${where(position)}`, position, limit);
+    return new LimitExceeded(`more than ${size} (${limit}) ${where(position)}`, limit, position);
   }
 
   #close() {
@@ -840,7 +841,7 @@ export class Machine {
   }
 }
 
-/** @param {import("./errors.js").Position} position */
+/** @param {{offset: number, path: Path}} position */
 function where({ offset, path }) {
   return `at character ${offset}, in ${formatPath(path)}`;
 }

@@ -59,7 +59,7 @@ export function decode(bytes) {
     return [DECODER.decode(bytes), bytes.length];
   } catch {
     let at = 0;
-    for (let size = 1; size > 0; at += size) size = sequence(bytes, at);
+    for (let size = sequence(bytes, 0); size > 0; size = sequence(bytes, at)) at += size;
     return [DECODER.decode(bytes.subarray(0, at)), at];
   }
 }
