@@ -15,7 +15,7 @@
  * argument of the wrong type) is a plain TypeError.
  */
 
-import { formatPath } from "./paths.js";
+import { formatPath, parsePath } from "./paths.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./fragments.js").Fragment} Fragment */
@@ -146,10 +146,10 @@ export class ServerError extends JsonrillError {
 
   /** @param {{[field: string]: any}} error as it is on the wire */
   constructor(error) {
-    super(String(error.message), error);
+    const path = typeof error.path === "string" ? parsePath(error.path) : undefined;
+    super(String(error.message), { ...error, path });
     this.name = "ServerError";
     this.code = String(error.code);
-    this.path = undefined;
     this.#error = error;
   }
 

@@ -9,7 +9,8 @@ import { endOfString, isObject, own } from "./values.js";
 /** @typedef {(string | number)[]} Path */
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]*)\]|\[(")/y;
+// A name, an index, a quoted key, any key, any index.
+const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]*)\]|\[(")|(\.\*)|(\[\*\])/y;
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /** A text that is no path, or a pointer that leads nowhere. */
@@ -71,34 +72,59 @@ function stepText(step) {
   return NAME.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
 }
 
+/** Any key of an object, in a pattern. */
+export const ANY_KEY = Symbol("any key");
+/** Any index of an array, in a pattern. */
+export const ANY_INDEX = Symbol("any index");
+
+/** @typedef {(string | number | symbol)[]} Pattern */
+
 /**
  * The inverse of `formatPath`; PathError when `text` is no path. `root.` may be left out.
  * @param {string} text
  * @returns {Path}
  */
 export function parsePath(text) {
+  const steps = parsePattern(text);
+  if (steps.some((step) => typeof step === "symbol")) {
+    throw new PathError(`a path without wildcards is wanted here, not ${JSON.stringify(text)}`);
+  }
+  return /** @type {Path} */ (steps);
+}
+
+/**
+ * `days[*].title` as `["days", ANY_INDEX, "title"]`; `root.` may be left out.
+ * @param {string} text
+ * @returns {Pattern}
+ */
+export function parsePattern(text) {
   if (text === "root") return [];
   let rest = text;
   if (/^root[.[]/.test(text)) rest = text.slice(4);
   else if (!text.startsWith("[")) rest = "." + text;
-  /** @type {Path} */
-  const path = [];
+  /** @type {Pattern} */
+  const steps = [];
   for (let at = 0; at < rest.length; ) {
     STEP.lastIndex = at;
     const found = STEP.exec(rest);
-    if (found === null) throw new PathError(`not a path: ${JSON.stringify(text)}`);
+    if (found === null) {
+      const remedy = text.startsWith("$") ? ": leave out `$.`" : "";
+      throw new PathError(`not a path: ${JSON.stringify(text)}${remedy}`);
+    }
     at = STEP.lastIndex;
     if (found[1] !== undefined) {
-      path.push(found[1]);
+      steps.push(found[1]);
     } else if (found[2] !== undefined) {
-      path.push(index(found[2], text));
-    } else {
+      steps.push(index(found[2], text));
+    } else if (found[3] !== undefined) {
       const [key, end] = unquoted(rest, at - 1);
-      path.push(key);
+      steps.push(key);
       at = end;
+    } else {
+      steps.push(found[4] === undefined ? ANY_INDEX : ANY_KEY);
     }
   }
-  return path;
+  return steps;
 }
 
 /**
