@@ -26,7 +26,7 @@ COMMANDS = (
     *("demo", "version"),
 )
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
-STREAMS = ROOT / "src" / "jsonrill" / "recordings"
+STREAMS = ROOT / "src" / "jsonrill" / "demo" / "recordings"
 BASE = [sys.executable, "-m", "jsonrill"]
 # The child reads the same package as this process, compiled or not.
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -9,8 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from ...runs.hub import TooMany
-from ...runs.options import BadOption
+from ..runs.hub import TooMany
+from ..runs.options import BadOption
 from ..store import (
     LogClosed,
     LogGap,
