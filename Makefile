@@ -11,7 +11,7 @@ CORE_TESTS := $(wildcard $(addprefix tests/test_,$(addsuffix *.py,paths parser f
   document jsontestsuite promises streams linear repair many compiled)))
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test compiled check format cover bench bench-guard fuzz clean
+.PHONY: help demo serve test compiled check format cover bench bench-guard fuzz npm clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -54,6 +54,9 @@ bench-guard: .venv/.stamp-compiled  ## is anything slower than bench/baseline.js
 
 fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -m fuzz)
 	@$(BIN)/python -m fuzz $(ARGS)
+
+npm:  ## the npm package, in dist/ (needs node and npm)
+	@$(PYTHON) tools/npm_package.py
 
 clean:  ## remove .venv and everything made by the other words
 	rm -rf .venv build dist src/*.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache

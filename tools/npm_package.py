@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 LIBRARY: Final = ROOT / "src" / "jsonrill" / "web" / "lib"
@@ -43,19 +43,28 @@ def install(npm: str) -> None:
     (TOOLS / "node_modules" / "stamp").write_text(wanted, "utf8")
 
 
-def stage() -> None:
-    """Everything that is published, in build/npm-package."""
-    shutil.rmtree(STAGE, ignore_errors=True)
-    STAGE.mkdir(parents=True)
+def stage(folder: Path) -> None:
+    """Put everything that is published into `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     modules = sorted(LIBRARY.glob("*.js"))
     for file in (*modules, LIBRARY / "package.json", ROOT / "LICENSE"):
-        shutil.copy(file, STAGE)
+        shutil.copy(file, folder)
     page = (ROOT / "docs" / "javascript.md").read_text("utf8")
-    (STAGE / "README.md").write_text(readme(page), "utf8")
+    (folder / "README.md").write_text(readme(page), "utf8")
     compiler = TOOLS / "node_modules" / "typescript" / "bin" / "tsc"
-    staged = [str(STAGE / file.name) for file in modules]
-    command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(STAGE), *staged]
+    staged = [str(folder / file.name) for file in modules]
+    command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(folder), *staged]
     subprocess.run(command, check=True)
+
+
+def pack(npm: str, folder: Path, into: Path) -> dict[str, Any]:
+    """Make the tarball of a staged package; what npm says about it."""
+    into.mkdir(parents=True, exist_ok=True)
+    command = [npm, "pack", "--json", "--pack-destination", str(into)]
+    done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+    packed: dict[str, Any] = json.loads(done.stdout)[0]
+    return packed
 
 
 def main() -> int:
@@ -64,11 +73,8 @@ def main() -> int:
         print("the npm package is made with node and npm, which are not installed", file=sys.stderr)
         return 1
     install(npm)
-    stage()
-    (ROOT / "dist").mkdir(exist_ok=True)
-    command = [npm, "pack", "--json", "--pack-destination", str(ROOT / "dist")]
-    done = subprocess.run(command, cwd=STAGE, check=True, stdout=subprocess.PIPE, text=True)
-    packed = json.loads(done.stdout)[0]
+    stage(STAGE)
+    packed = pack(npm, STAGE, ROOT / "dist")
     print(f"dist/{packed['filename']}: {packed['entryCount']} files, {packed['size']} bytes")
     return 0
 

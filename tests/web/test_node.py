@@ -44,7 +44,7 @@ def test_a_test_that_fails_is_noticed(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="session")
 def tsc() -> list[str]:
-    folder = installed(HERE, "web")
+    folder = installed(ROOT / "tools" / "npm", "npm")
     compiler = folder / "node_modules" / "typescript" / "bin" / "tsc"
     return [need_command("node"), os.fspath(compiler), *CHECKS]
 
