@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from random import Random
 from typing import Any, NamedTuple
 
-from jsonrill import Parser
-from jsonrill.schema import Check, Schema, Violation
+from jsonrill import InvalidSchema, Parser, Path
+from jsonrill.schema import Check, Schema
 
 DRAFTS = {
     4: "http://json-schema.org/draft-04/schema#",
@@ -30,8 +30,12 @@ class Verdict(NamedTuple):
     """What a check said, and how many characters it had seen by then."""
 
     read: int
-    violation: Violation | None
+    violation: InvalidSchema | None
     check: Check
+
+
+def placed(violation: InvalidSchema) -> tuple[Path, int, str]:
+    return violation.path, violation.offset, violation.rule
 
 
 def judged(schema: Any, text: str, pieces: Iterable[str] | None = None) -> Verdict:
@@ -52,7 +56,7 @@ def judged(schema: Any, text: str, pieces: Iterable[str] | None = None) -> Verdi
     return Verdict(read, check.close(json.loads(text)), check)
 
 
-def begun(schema: Any, text: str) -> Violation | None:
+def begun(schema: Any, text: str) -> InvalidSchema | None:
     """Send the beginning of a document, by character: the violation by then."""
     check = (schema if isinstance(schema, Schema) else Schema(schema)).check()
     parser = Parser()

@@ -129,6 +129,10 @@ def test_the_message_names_the_place() -> None:
     assert update.error == {
         "code": "INVALID_JSON",
         "message": "expected a value but got 'x' at character 10, in root.a[1]",
+        "offset": 10,
+        "line": 1,
+        "column": 11,
+        "path": "root.a[1]",
     }
     assert update.open_path == ("a",) and update.is_complete(("a", 0))
     stream = PartialStream("REALTIME")
@@ -323,5 +327,9 @@ def test_errors_as_json() -> None:
         "error": {
             "code": "INVALID_JSON",
             "message": "expected a value but got '?' at character 0, in root",
+            "offset": 0,
+            "line": 1,
+            "column": 1,
+            "path": "root",
         },
     }

@@ -518,7 +518,8 @@ def check_error(error: InvalidJSON | LimitExceeded, cut: list[Any]) -> None:
     """An error is whole: it can be placed, printed and sent."""
     assert isinstance(error, JsonrillError)
     length = sum(len(piece) for piece in cut)
-    assert 0 <= error.offset <= length
+    assert error.offset is not None and 0 <= error.offset <= length
+    assert error.line is not None and error.column is not None
     assert 1 <= error.line <= length + 1 and 1 <= error.column <= length + 1
     assert f"at character {error.offset}, in root" in str(error)
     str(error).encode()

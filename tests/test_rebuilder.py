@@ -48,8 +48,10 @@ def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
         zip(case["feeds"], case["values"], case["open"], strict=True)
     ):
         if number == refused[0]:
-            with pytest.raises(FragmentError):
+            with pytest.raises(FragmentError) as caught:
                 rebuilder.feed(feed)
+            told = {"code": "INVALID_FRAGMENT", "message": str(caught.value)}
+            assert caught.value.to_dict() == {**told, "path": path or "root"}
         else:
             rebuilder.feed(feed)
         assert same(rebuilder.value, value)

@@ -44,7 +44,7 @@ from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema
 from jsonrill.schema.validators import PydanticJudge
 from pydantic_types import Guess, Number, Word, takes
-from schemas import begun, judged
+from schemas import begun, judged, placed
 from support import cuttings
 
 T = TypeVar("T")
@@ -445,7 +445,7 @@ def test_the_end_names_where_the_value_began() -> None:
     for fragment in Parser().feed(text):
         check.feed(fragment)  # the violation is passed over, to see what the validator says
     last = check.close(json.loads(text))
-    assert last is not None and last[:3] == (("x",), 6, "value_error")
+    assert last is not None and placed(last) == (("x",), 6, "value_error")
     missing = Schema(of(Item)).check().close({"x": {}})
     assert missing is not None and (missing.path, missing.rule) == (("x",), "missing")
 

@@ -201,6 +201,9 @@ def test_arguments_that_are_not_json_are_kept_and_disturb_nobody() -> None:
         "code": "INVALID_JSON",
         "message": "expected a value but got '!' at character 12, in root.a[2]",
         "offset": 12,
+        "line": 1,
+        "column": 13,
+        "path": "root.a[2]",
     }
     # What was good before the error has been told.
     assert [fragment.value for fragment in update.json_update_fragments or []] == [2]

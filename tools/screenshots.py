@@ -69,7 +69,9 @@ def error(page: Page) -> None:
 
 def replay(page: Page) -> None:
     page.locator("#paste-box summary").click()
-    page.locator("#paste").fill((ROOT / "src/jsonrill/demo/recordings/recipe.txt").read_text("utf8"))
+    page.locator("#paste").fill(
+        (ROOT / "src/jsonrill/demo/recordings/recipe.txt").read_text("utf8")
+    )
     page.locator("#paste-form .main").click()
     until(page, "steps")
 

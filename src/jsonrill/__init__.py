@@ -16,9 +16,8 @@ what goes wrong    `JsonrillError` and its children
 
 The folders are the journey of the data. A part imports only from parts above it.
 
-    errors.py        the error tree
-    limits.py        size limits for untrusted input
     paths.py         where a value sits: paths, patterns, JSON Pointer
+    errors.py        the error tree, each with its place and to_dict(); size limits
     eventstream.py   server-sent events, no I/O
     parse/           text → events, strict and lenient
     wire/            fragments, in memory and on the wire; `Parser`
@@ -45,14 +44,15 @@ from .chunker import Chunker
 from .errors import (
     FragmentError,
     InvalidJSON,
+    InvalidSchema,
     JsonrillError,
     LimitExceeded,
+    Limits,
     RevisionError,
     StreamClosed,
     Truncated,
 )
 from .eventstream import SSEDecoder, SSEEncoder, SSEEvent, encode_event
-from .limits import Limits
 from .parse import machine as _machine
 from .parse.sink import Repair
 from .partial_stream import PartialStream, Update
@@ -74,6 +74,7 @@ __all__ = [
     "Fragment",
     "FragmentError",
     "InvalidJSON",
+    "InvalidSchema",
     "JsonrillError",
     "Kind",
     "LimitExceeded",

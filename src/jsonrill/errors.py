@@ -1,55 +1,92 @@
-"""Everything that jsonrill raises on data, in one tree.
+"""Every error that jsonrill raises on data, in one tree, and the limits that some of them name.
 
     JsonrillError
-    ├── InvalidJSON (also a ValueError)   no continuation can make this text valid
-    │   └── Truncated                     the text stopped early
-    ├── LimitExceeded                     a bound was passed; `limit` names it
-    ├── FragmentError                     a fragment does not fit where it was applied
-    ├── RevisionError                     a snapshot contradicts text already written
-    └── StreamClosed                      fed after the end, or after a fatal error
+    ├── InvalidJSON (also a ValueError)    no continuation can make this text valid
+    │   └── Truncated                      the text stopped early
+    ├── InvalidSchema (also a ValueError)  the value breaks its schema; `rule` says which part
+    ├── LimitExceeded                      a limit was passed; `limit` names it
+    ├── FragmentError                      a fragment does not fit where it was applied
+    ├── RevisionError                      a snapshot contradicts text already written
+    └── StreamClosed                       fed after the end, or after a fatal error
 
-Wrong use of a function (an argument of the wrong type) is a plain `TypeError` or `ValueError`.
-This file knows nothing of how positions and paths are found: whoever raises says.
+What an error knows is in its fields, and `to_dict()` is how it crosses the wire: nobody has to read
+a message to learn where something is wrong. Wrong use of a function (an argument of the wrong type)
+is a plain `TypeError` or `ValueError`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from .paths import Path, to_text
 
 if TYPE_CHECKING:
-    from .paths import Path
     from .wire.fragment import Fragment
 
 
 class JsonrillError(Exception):
-    """The root of the tree: catch this to catch everything."""
+    """The root of the tree: catch this to catch everything.
 
+    `code` names the kind of error. `offset` counts characters from 0, `line` and `column` from 1;
+    `path` is the value that was being read. What is not known is None.
+    """
 
-class _Placed(JsonrillError):
-    """An error with a place: `offset` counts characters from 0, `line` and `column` from 1."""
+    code = "ERROR"
+    # What to_dict() says beside the code and the message.
+    _fields: tuple[str, ...] = ("offset", "line", "column", "path")
 
     def __init__(
         self,
-        message: str,
+        message: str = "",
         *,
-        offset: int = 0,
-        line: int = 1,
-        column: int = 1,
-        path: Path = (),
+        offset: int | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        path: Path | None = None,
     ) -> None:
         super().__init__(message)
         self.offset = offset
         self.line = line
         self.column = column
         self.path = path
-        # What the failing call had found before the error: nothing of it is lost.
-        self.fragments: list[Fragment] = []
+
+    @property
+    def message(self) -> str:
+        return str(self)
+
+    def locate(self, text: str) -> Self:
+        """Set line and column where only the offset is known, from the source text."""
+        if self.offset is not None:
+            self.line = text.count("\n", 0, self.offset) + 1
+            self.column = self.offset - text.rfind("\n", 0, self.offset)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error for JSON: `code`, `message`, and of its place what is known, `path` as text."""
+        fields: dict[str, Any] = {"code": self.code, "message": self.message}
+        for name in self._fields:
+            value = getattr(self, name)
+            if value is not None:
+                fields[name] = to_text(value) if name == "path" else value
+        return fields
 
 
-class InvalidJSON(_Placed, ValueError):
+class _ParseError(JsonrillError):
+    # What the failing call had found before the error: nothing of it is lost.
+    fragments: list[Fragment]
+
+    def __init__(self, message: str = "", **place: Any) -> None:
+        super().__init__(message, **place)
+        self.fragments = []
+
+
+class InvalidJSON(_ParseError, ValueError):
     """No continuation can make this text valid JSON; `expected` is what could have stood here."""
 
-    def __init__(self, message: str, *, expected: str = "", **place: Any) -> None:
+    code = "INVALID_JSON"
+
+    def __init__(self, message: str = "", *, expected: str = "", **place: Any) -> None:
         super().__init__(message, **place)
         self.expected = expected
 
@@ -57,25 +94,48 @@ class InvalidJSON(_Placed, ValueError):
 class Truncated(InvalidJSON):
     """The text was valid so far, but it stopped early."""
 
+    code = "TRUNCATED"
 
-class LimitExceeded(_Placed):
-    """The text is larger than a bound allows; `limit` is the bound's name."""
 
-    def __init__(self, message: str, *, limit: str = "", **place: Any) -> None:
+class LimitExceeded(_ParseError):
+    """The text is larger than a limit allows; `limit` is the limit's name."""
+
+    code = "LIMIT_EXCEEDED"
+    _fields = (*JsonrillError._fields, "limit")
+
+    def __init__(self, message: str = "", *, limit: str = "", **place: Any) -> None:
         super().__init__(message, **place)
         self.limit = limit
+
+
+class InvalidSchema(JsonrillError, ValueError):
+    """The value breaks its schema: by which `rule`, and where the offending value or key begins."""
+
+    code = "INVALID_SCHEMA"
+    offset: int
+    path: Path
+    _fields = (*JsonrillError._fields, "rule")
+
+    def __init__(self, message: str = "", *, rule: str = "", **place: Any) -> None:
+        super().__init__(message, **place)
+        self.rule = rule
 
 
 class FragmentError(JsonrillError):
     """A fragment does not fit where it was applied, or is not a fragment at all."""
 
+    code = "INVALID_FRAGMENT"
+
 
 class RevisionError(JsonrillError):
     """A snapshot contradicts text that was already written and cannot be taken back."""
 
+    code = "REVISION"
+    path: Path
+
     def __init__(self, path: Path, written: Any, now: Any, message: str = "") -> None:
-        super().__init__(message or f"at {path!r}: written as {written!r}, now {now!r}")
-        self.path = path
+        message = message or f"at {path!r}: written as {written!r}, now {now!r}"
+        super().__init__(message, path=path)
         self.written = written
         self.now = now
 
@@ -85,3 +145,33 @@ class RevisionError(JsonrillError):
 
 class StreamClosed(JsonrillError):
     """The stage was fed after `flush()`, or after an error that ended it."""
+
+    code = "CLOSED"
+
+
+def stream_error(error: JsonrillError) -> dict[str, Any]:
+    """The `error` of an ERROR event: in a stream, a text that stopped early is INVALID_JSON."""
+    fields = error.to_dict()
+    return {**fields, "code": InvalidJSON.code} if isinstance(error, Truncated) else fields
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Size limits for untrusted input, in characters of source text and per document."""
+
+    depth: int = 256
+    text: int = 64 * 2**20
+    string: int = 16 * 2**20
+    number: int = 400
+    keys: int = 100_000
+    repairs: int = 100_000
+
+    def __post_init__(self) -> None:
+        others = (self.depth, self.string, self.number, self.keys, self.repairs)
+        if self.text < 1 or min(others) < 0:
+            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
+
+
+USUAL: Final = Limits()
+# No text is that long, and offsets beyond it still fit a machine word when compiled.
+FAR: Final = 2**60

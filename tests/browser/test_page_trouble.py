@@ -118,6 +118,27 @@ def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Clien
     expect(shown.page.locator("#raw mark")).to_have_text("o")
 
 
+def test_what_a_publisher_says_of_its_failure_marks_nothing(
+    shown: Shown, http: httpx2.Client
+) -> None:
+    made: dict[str, Any] = http.post("/v1/streams", json={}).json()
+    plain = {"content-type": "text/plain"}
+    http.post(made["urls"]["chunks"], content='{"a": [1, 2', headers=plain)
+    said = {"code": "FAILED", "message": "no tokens left at character 3, in root.a"}
+    for more in ({"offset": 3}, {"path": "root.a"}, {"line": 1}):
+        assert http.post(f"/v1/streams/{made['id']}/fail", json=said | more).status_code == 422
+    assert http.post(f"/v1/streams/{made['id']}/fail", json=said).is_success
+    for format in ("fragments", "data"):
+        shown.choose("format", format)
+        read(shown, made["id"])
+        shown.done()
+        expect(shown.page.locator("#state")).to_have_text("Ended, with an error")
+        assert shown.raw() == '{"a": [1, 2'
+        assert shown.page.locator("#raw mark").count() == 0
+        marked = shown.pane().locator(".row", has=shown.page.locator(".badge"))
+        assert "a" not in marked.locator(".key").all_inner_texts()
+
+
 def test_of_arguments_and_result_one_value_is_selected(shown: Shown) -> None:
     shown.speed(5)
     shown.model("harbour")

@@ -65,7 +65,10 @@ for (const one of CASES) {
     }
     assert.ok(rebuilder.misfits[0] instanceof FragmentError);
     assert.deepEqual(rebuilder.misfits[0].item, item);
-    assert.ok(rebuilder.misfits[0].message);
+    const { message } = rebuilder.misfits[0];
+    const path = one.open[feed] ?? "root";
+    assert.ok(message);
+    assert.deepEqual(rebuilder.misfits[0].toJSON(), { code: "INVALID_FRAGMENT", message, path });
   });
 }
 

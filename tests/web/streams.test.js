@@ -295,9 +295,6 @@ test("schema: what it refuses is InvalidSchema, with its path, issues and value"
   assert.deepEqual(error.toJSON(), {
     code: "INVALID_SCHEMA",
     message: "too short, in root.items[0].summary",
-    offset: undefined,
-    line: undefined,
-    column: undefined,
     path: "root.items[0].summary",
   });
   assert.equal(error.issues, issues);

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, Final, Literal, get_args
 
-from ..limits import Limits
+from ..errors import Limits
 from ..parse.lenient.rules import rule_names
 from ..paths import from_text
 

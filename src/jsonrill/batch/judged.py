@@ -6,25 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..build.rebuilder import Rebuilder
-from ..errors import InvalidJSON, JsonrillError, LimitExceeded
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
 from ..parse.sink import Repair
 from ..wire.parser import Parser
 
 if TYPE_CHECKING:
-    from ..schema import Schema, Violation
-
-
-class Violated(JsonrillError):
-    """The value breaks its schema."""
-
-    def __init__(self, violation: Violation) -> None:
-        super().__init__(violation.message)
-        self.offset = violation.offset
-        self.path = violation.path
+    from ..schema import Schema
 
 
 class Judged:
-    """As `Document`, but every fragment is held against a schema; `Violated` is raised at once."""
+    """As `Document`, but every fragment is held against a schema: it raises `InvalidSchema`."""
 
     def __init__(self, schema: Schema, options: dict[str, Any]) -> None:
         self._parser = Parser(**options)
@@ -71,6 +62,6 @@ class Judged:
         if error is not None:
             raise error
 
-    def _judge(self, violation: Violation | None) -> None:
+    def _judge(self, violation: InvalidSchema | None) -> None:
         if violation is not None:
-            raise Violated(violation)
+            raise violation

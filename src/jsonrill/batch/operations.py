@@ -11,18 +11,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..build.document import Document
-from ..errors import InvalidJSON, LimitExceeded, RevisionError, Truncated
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, RevisionError, Truncated
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
 from ..partial_stream.entities import Entities
-from ..paths import Path, to_text
 from ..toolcalls import ToolCall, ToolCalls
 from ..wire.fragment import to_wire
 from ..wire.parser import Parser
 from .errors import BadRecord
 from .input.record import Stream, chunker, need_events, texts
 from .job import Job, resolved
-from .judged import Judged, Violated
+from .judged import Judged
 from .output.tally import Tally
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Work:
 
 
 # What may be wrong with a stream.
-ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, Violated)
+ERRORS: Final = (RevisionError, InvalidJSON, LimitExceeded, InvalidSchema)
 
 
 def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
@@ -116,7 +115,9 @@ def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
         if document.flush():
             last = pieces
     except ERRORS as error:
-        tally.errors.append(error_row(error))
+        if isinstance(error, InvalidSchema):
+            error.locate("".join(seen))
+        tally.errors.append(error.to_dict())
         if document.changed:
             last = pieces
     first = first or (last if _shows(document) else 0)
@@ -178,7 +179,7 @@ def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
         try:
             text = next(pieces, None)
         except ERRORS as error:
-            tally.errors.append(error_row(error))
+            tally.errors.append(error.to_dict())
             yield dumps({"id": stream.id, "seq": sequence, **_told(tally)})
             return
         if text is not None:
@@ -208,7 +209,7 @@ def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
                 tally.piece(text)
             found = parser.flush() if text is None else parser.feed(text)
         except ERRORS as error:
-            tally.errors.append(error_row(error))
+            tally.errors.append(error.to_dict())
             found, ended = getattr(error, "fragments", []), True
         for fragment in found:
             tally.change(fragment.kind not in ("StartObject", "StartArray"))
@@ -231,7 +232,7 @@ def _chunks(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
                 tally.change()
                 made.append(text)
     except ERRORS as error:
-        tally.errors.append(error_row(error))
+        tally.errors.append(error.to_dict())
     yield dumps({"id": stream.id, "chunks": made, **_told(tally)})
 
 
@@ -257,7 +258,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     names = ("id", "index", "message_id", "name", "status", "args", "error")
     shown = {name: getattr(call, name) for name in names}
     if call.status in ("truncated", "streaming") and call.error is None:
-        shown["error"] = {"code": "TRUNCATED", "message": "the arguments stopped early"}
+        shown["error"] = Truncated("the arguments stopped early").to_dict()
     if call.status != "complete":
         shown["raw"] = call.raw
     return {name: value for name, value in shown.items() if value not in (None, "")}
@@ -273,24 +274,6 @@ def _told(tally: Tally) -> dict[str, Any]:
     return shown
 
 
-def error_row(error: Exception) -> dict[str, Any]:
-    """An error as JSON: its code, what it says, and where."""
-    code = next(name for kind, name in _CODES if isinstance(error, kind))
-    row: dict[str, Any] = {"code": code, "message": str(error)}
-    for name in ("offset", "line", "column"):
-        if hasattr(error, name):
-            row[name] = getattr(error, name)
-    path: Path | None = getattr(error, "path", None)
-    return row if path is None else {**row, "path": to_text(path)}
-
-
-_CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
-    (Truncated, "TRUNCATED"),
-    (InvalidJSON, "INVALID_JSON"),
-    (LimitExceeded, "LIMIT_EXCEEDED"),
-    (RevisionError, "REVISION"),
-    (Violated, "INVALID_SCHEMA"),
-)
 ROWS: Final[dict[str, Callable[[Work, Stream, Tally], Iterator[str]]]] = {
     "calls": _calls,
     "check": _check,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
-from ..errors import InvalidJSON, LimitExceeded
-from ..limits import Limits
+from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..parse.create import machine
 from ..parse.machine import plain_end
 from ..parse.sink import Repair

@@ -387,7 +387,7 @@ def _repair(repair: Repaired) -> str:
 
 def _line(error: Exception) -> str:
     text = " ".join(str(error).split())
-    if isinstance(error, InvalidJSON | LimitExceeded):
+    if isinstance(error, JsonrillError) and error.line is not None:
         text += f" (line {error.line}, column {error.column})"
     return text
 

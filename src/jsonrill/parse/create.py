@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from ..limits import Limits
+from ..errors import Limits
 from .machine import Machine
 from .sink import Sink
 

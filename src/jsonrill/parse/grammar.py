@@ -87,7 +87,7 @@ def dumps(value: Any, *, strict: bool = False) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        if "Circular" in str(error) or (strict and not isinstance(error, ValueError)):
+        if strict and not isinstance(error, ValueError):
             raise
         text = "".join(_written(value))
     if text.isascii():
@@ -98,26 +98,28 @@ def dumps(value: Any, *, strict: bool = False) -> str:
 def _written(value: Any) -> Iterator[str]:
     """`value` piece by piece, where the standard library refuses: at any depth, with decimals,
     and with numbers like 1e400, which read as infinity, so that they read as infinity again."""
-    # Containers being written: their items, what stands before the next one, what ends them.
-    spine: list[tuple[Iterator[tuple[str, Any]], str]] = [(iter([("", value)]), "")]
+    # Containers being written, by identity: their items, and what ends them.
+    spine: dict[int, tuple[Iterator[tuple[str, Any]], str]] = {0: (iter([("", value)]), "")}
     comma = ""
     while spine:
-        items, end = spine[-1]
+        items, end = spine[next(reversed(spine))]
         key, item = next(items, ("", _NO_MORE))
         if item is _NO_MORE:
-            spine.pop()
+            spine.popitem()
             yield end
             comma = ","
             continue
         yield comma + key
         comma = ","
+        if id(item) in spine:
+            raise ValueError("a value that holds itself has no JSON form")
         if isinstance(item, dict):
             yield "{"
-            spine.append((((f"{_scalar(k)}:", v) for k, v in item.items()), "}"))
+            spine[id(item)] = (((f"{_scalar(k)}:", v) for k, v in item.items()), "}")
             comma = ""
         elif isinstance(item, (list, tuple)):
             yield "["
-            spine.append(((("", v) for v in item), "]"))
+            spine[id(item)] = ((("", v) for v in item), "]")
             comma = ""
         else:
             yield _scalar(item)

@@ -101,5 +101,7 @@ cdef class Machine(Standing):
     @cython.final
     cdef _finish_number(self, str number, bint integer, str text, Py_ssize_t end)
     @cython.final
+    cdef _begun_number(self, str number)
+    @cython.final
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
     cdef Py_ssize_t _unexpected(self, str text, Py_ssize_t pos, str expected=*) except -2

@@ -17,8 +17,7 @@ from json import JSONDecoder
 from sys import get_int_max_str_digits
 from typing import Any, Final, Literal
 
-from ..errors import InvalidJSON, LimitExceeded, StreamClosed, Truncated
-from ..limits import FAR, USUAL, Limits
+from ..errors import FAR, USUAL, InvalidJSON, LimitExceeded, Limits, StreamClosed, Truncated
 from .c_scanner import bounded_decoder, deeper
 from .grammar import (
     CUT_ESCAPE,
@@ -163,6 +162,7 @@ class Machine(Standing):
         # The line and where it began, for all newlines before `_lined`.
         self._line = 1
         self._line_start = 0
+        self._line_starts = None
         self._lined = 0
 
     def tell(self, sink: Sink) -> None:
@@ -321,8 +321,10 @@ class Machine(Standing):
             try:
                 return self._run(text, pos)
             except (InvalidJSON, LimitExceeded) as error:
+                assert error.offset is not None
                 pos = error.offset - self._offset
                 self._give_up(error, text, pos)
+                self._held = ""  # half a literal, part of `text`
 
     def _give_up(self, error: InvalidJSON | LimitExceeded, text: str, pos: int) -> None:
         """One of many documents is lost: keep its error, go on after the next newline.
@@ -715,18 +717,25 @@ class Machine(Standing):
             try:
                 value = int(number)
             except ValueError as error:
+                self._begun_number(number)
                 raise self._over("number", get_int_max_str_digits(), text, end) from error
         else:
             try:
                 value = self._parse_float(number)
             except (ValueError, ArithmeticError) as error:  # as Decimal, for a huge exponent
                 got = f"but got {number!r}"
+                self._begun_number(number)
                 raise self._error(InvalidJSON, "another number", got, text, end) from error
         self._sink.scalar(value, number, self._token)
         if self._frames:
             self._state = AFTER
         else:
             self._ended(end)
+
+    def _begun_number(self, number: str) -> None:
+        """Go back to before the end of a number that is refused: it is still pending."""
+        self._number = number
+        self._state = DIGITS
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
@@ -740,7 +749,9 @@ class Machine(Standing):
             self._held = rest
             return len(text)
         wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
-        return self._unexpected(text, pos + wrong, repr(word))
+        self._held = word[:wrong]  # what is pending after the error
+        got = f"but got {text[pos + wrong]!r}"
+        raise self._error(InvalidJSON, repr(word), got, text, pos + wrong)
 
     def _unexpected(self, text: str, pos: int, expected: str = "") -> int:
         """Every character that cannot stand where it does comes here."""

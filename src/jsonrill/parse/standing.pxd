@@ -5,7 +5,7 @@ cdef class Standing:
     cdef bint _careful, _closed, _object, _plain, _ready
     cdef int _number_state, _state
     cdef Py_ssize_t _count, _line, _line_start, _lined, _offset, _token
-    cdef list _frames
+    cdef list _frames, _line_starts
     cdef str _held, _key, _number
     cdef _close_stream(self)
     cdef _count_lines(self, str text, Py_ssize_t end)

@@ -5,6 +5,7 @@ It reads and judges nothing; `machine.py` does, and goes on from here.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded
@@ -26,6 +27,7 @@ class Standing:
         "_key",
         "_line",
         "_line_start",
+        "_line_starts",
         "_lined",
         "_number",
         "_number_state",
@@ -44,6 +46,7 @@ class Standing:
     _key: str
     _line: int
     _line_start: int
+    _line_starts: list[int] | None
     _lined: int
     _number: str
     _number_state: int
@@ -66,7 +69,23 @@ class Standing:
             last = text.rfind("\n", start, end)
             if last >= 0:
                 self._line_start = self._offset + last + 1
+            if self._line_starts is not None:
+                at = text.find("\n", start, end)
+                while at >= 0:
+                    self._line_starts.append(self._offset + at + 1)
+                    at = text.find("\n", at + 1, end)
             self._lined = self._offset + end
+
+    def keep_lines(self, keep: bool) -> None:
+        """Remember where lines begin, from this one on, for `line_and_column`; or no longer."""
+        self._line_starts = [self._line_start] if keep else None
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character that was read after `keep_lines`."""
+        starts = self._line_starts
+        assert starts is not None
+        after = bisect_right(starts, offset)
+        return self._line - len(starts) + after, offset - starts[after - 1] + 1
 
     @property
     def pending(self) -> tuple[Path, str] | None:
@@ -92,12 +111,7 @@ class Standing:
     @property
     def pending_offset(self) -> int:
         """Where what is pending began: the character at the end of the text, if nothing is."""
-        return self._token if self._state == DIGITS else self._offset
-
-    @property
-    def token_offset(self) -> int:
-        """Where the number or literal began that was read last, or was refused."""
-        return self._token
+        return self._offset if self.pending_text is None else self._token
 
     def _expected(self) -> str:
         if self._state == AFTER or (

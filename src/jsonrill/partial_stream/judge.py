@@ -11,7 +11,8 @@ from ..wire.parser import FragmentSink
 from .entities import Declared, Entities, Entity, path_of
 
 if TYPE_CHECKING:
-    from ..schema import Check, Schema, Violation
+    from ..errors import InvalidSchema
+    from ..schema import Check, Schema
 
 SchemaOf = Callable[[Declared, Place | None], "Schema | None"]
 
@@ -59,7 +60,7 @@ class Judge(FragmentSink):
         entity: Entity,
         check: Check,
         recorder: Sink,
-        violated: Callable[[Violation, Path | None], None],
+        violated: Callable[[InvalidSchema, Path | None], None],
         passed: Callable[[], None],
         given_up: Callable[[], None],
     ) -> None:
@@ -139,7 +140,7 @@ class Judge(FragmentSink):
         fragment = self.fragments.pop()
         return self._rule(self._check.feed(fragment), fragment.path if drop else None)
 
-    def _rule(self, violation: Violation | None, drop: Path | None) -> bool:
+    def _rule(self, violation: InvalidSchema | None, drop: Path | None) -> bool:
         if violation is None:
             return True
         self.alive = False

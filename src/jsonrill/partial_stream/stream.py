@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
-from ..errors import InvalidJSON, LimitExceeded
-from ..limits import Limits
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
 from ..parse.create import machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
@@ -23,14 +22,10 @@ from .judge import Judge, schemas
 from .log import FinishedLog, Log, Whole
 from .update import ABSENT, UNREAD, Status, Update
 
-if TYPE_CHECKING:
-    from ..schema import Violation
-
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 Send = Literal["data", "delta", "both"]
 Models = Literal["final", "partial"]
 
-_WORDS: Final = {repr(word): letter for letter, (word, _) in LITERALS.items()}
 # What a strict machine takes for the beginning of a number or literal.
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 
@@ -103,6 +98,9 @@ class PartialStream:
         self._log: Log | None = None
         self._judge: Judge | None = None
         self._told = self._end, self._next_document
+        # A schema sees no lines: those of a violation are found when the piece has been read. So
+        # the machine keeps where lines begin while an entity with a schema is open.
+        self._violations: list[tuple[InvalidSchema, Update]] = []
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
@@ -122,6 +120,8 @@ class PartialStream:
             return self._failed(error)
         if self._looks and (self._log is None or self._log.string is None):
             self._look()
+        if self._violations:
+            self._find_violations()
         updates = self._out
         self._out = []
         log = self._log
@@ -138,6 +138,7 @@ class PartialStream:
         except (InvalidJSON, LimitExceeded) as error:
             return self._failed(error)
         self._lost()
+        self._find_violations()
         self.ended = True
         if self.mode == "BATCH":
             return self._out + [self._batch(name) for name in self._counts]
@@ -161,6 +162,8 @@ class PartialStream:
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
         if entity.check is not None:
+            if not self._violations:
+                self._machine.keep_lines(True)
             sink = self._judge = Judge(
                 entity, entity.check, recorder, self._violated, self._passed, self._next_document
             )
@@ -180,14 +183,28 @@ class PartialStream:
             self._leave()
         self._passed()
 
-    def _violated(self, violation: Violation, drop: Path | None) -> None:
+    def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
         """The entity breaks its schema: that is its last update."""
-        self._out.append(self._error("INVALID_SCHEMA", violation.message, drop))
+        update = self._error(drop)
+        self._violations.append((violation, update))
+        self._out.append(update)
         self._leave()
+
+    def _find_violations(self) -> None:
+        """Set the errors of violations in this piece, with line and column."""
+        for violation, update in self._violations:
+            found = self._machine.line_and_column(violation.offset)
+            violation.line, violation.column = found
+            update.error = violation.to_dict()
+        self._violations.clear()
+        if self._judge is None:
+            self._machine.keep_lines(False)
 
     def _passed(self) -> None:
         """The text of the entity is over."""
         self._judge = None
+        if not self._violations:
+            self._machine.keep_lines(False)
         self._machine.tell(self._finder)
 
     def _leave(self) -> None:
@@ -216,7 +233,8 @@ class PartialStream:
         if self._judge is None and self._entity is None and not self._lenient:
             self._finder.begin()
         if self._judge is not None:
-            self._judge.pending(self._machine.pending_path, text, self._machine.token_offset)
+            path, offset = self._machine.pending_path, self._machine.pending_offset
+            self._judge.pending(path, text, offset)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 
@@ -242,6 +260,7 @@ class PartialStream:
         """The stream ends here, and so does the entity that is open."""
         self.ended = True
         self._fail(error)
+        self._find_violations()
         self._leave()
         return self._out
 
@@ -254,8 +273,8 @@ class PartialStream:
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
         """The document ends by an error; what it has finished is not lost."""
         self._judge_begun(error)
-        code = "LIMIT_EXCEEDED" if isinstance(error, LimitExceeded) else "INVALID_JSON"
-        update = self._error(code, str(error))
+        update = self._error()
+        update.error = stream_error(error)
         finished = self._kept[self._kept_before :]
         del self._kept[self._kept_before :]
         if self.mode == "BATCH":
@@ -267,16 +286,15 @@ class PartialStream:
     def _judge_begun(self, error: InvalidJSON | LimitExceeded) -> None:
         """A number or literal that had begun counts, however the text was cut before it."""
         text = self._machine.pending_text
-        if text is None and isinstance(error, InvalidJSON):
-            text = _WORDS.get(error.expected)
-        elif not text and isinstance(error, LimitExceeded) and error.limit == "number":
+        if not text and isinstance(error, LimitExceeded) and error.limit == "number":
             text = "0"  # or any other number
         if text is None or text[:1] not in _BEGINS:
             return
         if self._judge is None and self._entity is None:
             self._finder.begin()
         if self._judge is not None:
-            self._judge.pending(error.path, text, self._machine.token_offset)
+            path, offset = self._machine.pending_path, self._machine.pending_offset
+            self._judge.pending(path, text, offset)
 
     # Updates.
 
@@ -305,12 +323,11 @@ class PartialStream:
             update._model = entity.check.model
         return update
 
-    def _error(self, code: str, message: str, drop: Path | None = None) -> Update:
+    def _error(self, drop: Path | None = None) -> Update:
         """An ERROR of the open entity, or of none; without the value at `drop`."""
         update = self._update(
             self._entity or Entity(None, None, None, self._document), "ERROR", None
         )
-        update.error = {"code": code, "message": message}
         if self._recorder is not None:
             value, growing = self._recorder.known()
             if drop is not None:

@@ -29,14 +29,14 @@ class Update:
 
     `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
     `data` what is known, `entity` the declared name, `delta` what is new since the update before,
-    `error` a code and a message. A field that an update does not have is None.
+    `error` what `JsonrillError.to_dict` says. A field that an update does not have is None.
     """
 
     __slots__ = ("_at", "_data", "_delta", "_entity", "_log", "_model", "_open", "_since",
                  "_repairs", "_string", "error", "status")  # fmt: skip
 
     status: Status
-    error: dict[str, str] | None
+    error: dict[str, Any] | None
     _data: Any
     _delta: Any
     _model: Any
@@ -53,7 +53,7 @@ class Update:
         data: Any = ABSENT,
         entity: str | None = None,
         delta: Delta | None = None,
-        error: dict[str, str] | None = None,
+        error: dict[str, Any] | None = None,
     ) -> None:
         self._of(Entity(index, entity), status, None, data)
         self._delta = ABSENT if delta is None else delta

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from ..store import Entry
 
@@ -28,11 +28,21 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a stream ended; an end that is an error has a code and a message for readers."""
+    """How a stream ended; an end that is an error has a code and a message for readers.
+
+    It has no place in the document: what a publisher says of its failure cannot mark any. `line` is
+    that of a request's body that could not be read.
+    """
 
     reason: Reason
     code: str = ""
     message: str = ""
+    line: int | None = None
+
+    def error(self) -> dict[str, Any]:
+        """The `error` of the last event."""
+        fields = {"code": self.code, "message": self.message, "line": self.line}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

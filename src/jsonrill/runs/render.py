@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..chunker import Chunker
-from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError
+from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
 from ..server.content import content_of
@@ -70,9 +70,9 @@ class TextSource:
         for record in records:
             try:
                 texts.append(self._text(record))
-            except (InvalidJSON, LimitExceeded, RevisionError, TypeError) as error:
+            except (InvalidJSON, LimitExceeded, RevisionError) as error:
                 self._failed = True
-                raise SourceFailed("".join(texts), _code(error), str(error)) from error
+                raise SourceFailed("".join(texts), error) from error
         return "".join(texts)
 
     def _text(self, record: Record) -> str:
@@ -89,16 +89,16 @@ class TextSource:
             return self._chunker.flush()
         except (RevisionError, InvalidJSON) as error:
             self._failed = True
-            raise SourceFailed("", _code(error), str(error)) from error
+            raise SourceFailed("", error) from error
 
 
 class SourceFailed(JsonrillError):
-    """The text cannot go on; `text` is what was good before."""
+    """The text cannot go on because of `error`; `text` is what was good before."""
 
-    def __init__(self, text: str, code: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, text: str, error: JsonrillError) -> None:
+        super().__init__(error.message)
         self.text = text
-        self.code = code
+        self.error = error
 
 
 class TextRendering(Rendering):
@@ -120,7 +120,7 @@ class TextRendering(Rendering):
         if self._over:
             return []
         if end.reason != "closed":
-            return [error_data(end.code, end.message)]
+            return [error_data(end.error())]
         try:
             return [*self._piece(self._source.flush()), *self._last()]
         except SourceFailed as failed:
@@ -129,7 +129,7 @@ class TextRendering(Rendering):
     def _failed(self, failed: SourceFailed) -> list[str]:
         events = self._piece(failed.text)
         self._over = True
-        return [*events, error_data(failed.code, str(failed))]
+        return [*events, error_data(stream_error(failed.error))]
 
     @abstractmethod
     def _piece(self, text: str) -> list[str]: ...
@@ -224,7 +224,7 @@ class Calls(Rendering):
 
     def end(self, end: End) -> list[str]:
         last = [dumps(event) for event in self._events.flush()]
-        return last if end.reason == "closed" else [*last, error_data(end.code, end.message)]
+        return last if end.reason == "closed" else [*last, error_data(end.error())]
 
 
 class Raw(Rendering):
@@ -234,7 +234,7 @@ class Raw(Rendering):
         return [dumps(it.body) if it.input == "text" else one_line(it.body) for it in records]
 
     def end(self, end: End) -> list[str]:
-        return [] if end.reason == "closed" else [error_data(end.code, end.message)]
+        return [] if end.reason == "closed" else [error_data(end.error())]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
@@ -273,12 +273,12 @@ def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
     }
 
 
-def error_data(code: str, message: str) -> str:
-    return dumps({"status": "ERROR", "error": {"code": code, "message": message}})
+def error_data(error: dict[str, Any]) -> str:
+    return dumps({"status": "ERROR", "error": error})
 
 
 def _error_of(error: InvalidJSON | LimitExceeded) -> str:
-    return error_data(_code(error), str(error))
+    return error_data(stream_error(error))
 
 
 def one_line(body: str) -> str:
@@ -288,8 +288,3 @@ def one_line(body: str) -> str:
 
 def _full(fragments: list[Fragment]) -> list[Any]:
     return [to_wire(fragment) for fragment in fragments]
-
-
-def _code(error: Exception) -> str:
-    codes = {RevisionError: "REVISION", LimitExceeded: "LIMIT_EXCEEDED"}
-    return codes.get(type(error), "INVALID_JSON")

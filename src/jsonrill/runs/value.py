@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 
 from ..build.document import Document
-from ..errors import InvalidJSON, LimitExceeded, Truncated
+from ..errors import InvalidJSON, LimitExceeded
 from ..parse.grammar import dumps
 from ..server.content import content_of
 from ..store import Status, Store
@@ -43,23 +43,22 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[str, int]
         body = read(options, records, end)
     body["closed"] = end is not None
     if end is not None and end.reason != "closed":
-        body["error"] = {"code": end.code, "message": end.message}
+        body["error"] = end.error()
     return dumps({**body, "last": last}), last
 
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
     source, document = TextSource(options), Document(**parser_options(options))
-    error: dict[str, str] | None = None
+    error: dict[str, Any] | None = None
     try:
         document.feed(source.feed(records))
         if end is not None and end.reason == "closed":
             document.feed(source.flush())
             document.flush()
     except SourceFailed as failed:
-        error = {"code": failed.code, "message": str(failed)}
+        error = failed.error.to_dict()
     except (InvalidJSON, LimitExceeded) as bad:
-        code = "LIMIT_EXCEEDED" if isinstance(bad, LimitExceeded) else "INVALID_JSON"
-        error = {"code": "TRUNCATED" if isinstance(bad, Truncated) else code, "message": str(bad)}
+        error = bad.to_dict()
     body: dict[str, Any] = {"value": document.live, "complete": document.complete}
     return body if error is None else {**body, "error": error}
 

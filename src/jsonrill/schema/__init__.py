@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import InvalidSchema
 from ..paths import ANY_INDEX, Path, Pattern
 from ..wire.fragment import Fragment
 from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
-from .walk import DEEPEST, Violation, Watch, violation_at
+from .walk import DEEPEST, Watch, violation_at
 
-__all__ = ["Check", "Schema", "Violation"]
+__all__ = ["Check", "Schema"]
 
 
 class Schema:
@@ -93,11 +94,11 @@ class Check:
         # After close() without a violation: the validated instance of a pydantic type.
         self.model: Any = None
 
-    def feed(self, fragment: Fragment) -> Violation | None:
+    def feed(self, fragment: Fragment) -> InvalidSchema | None:
         """One fragment of the value, in order, from its first to its last."""
         return self._watch.feed(fragment)
 
-    def pending(self, path: Path, text: str, offset: int | None = None) -> Violation | None:
+    def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
         """What `Parser.pending` says after a feed, with `Parser.pending_offset`.
 
         Without the offset there is no verdict before the number or literal has ended: a violation
@@ -105,7 +106,7 @@ class Check:
         """
         return None if offset is None else self._watch.pending(path, text, offset)
 
-    def close(self, value: Any) -> Violation | None:
+    def close(self, value: Any) -> InvalidSchema | None:
         """The value is whole: the real validator decides."""
         judge = self._schema._node.whole
         assert judge is not None

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from ..errors import InvalidSchema
 from ..paths import Path, to_text
 from ..wire.fragment import Fragment
 from .branches import Branch, Obligation, Refused, alive, expand, refuse
@@ -36,18 +37,6 @@ _NESTED_JUDGES: Final = 3
 DEEPEST: Final = 500
 
 _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789", NUMBER)}
-
-
-class Violation(NamedTuple):
-    """INVALID_SCHEMA: what is wrong, where, and by which rule.
-
-    `offset` is the character at which the offending value, or the forbidden key, begins.
-    """
-
-    path: Path
-    offset: int
-    rule: str
-    message: str
 
 
 class Text:
@@ -123,7 +112,7 @@ class Watch:
         self._starts: list[Fragment] = []
         self.deepest = 0
 
-    def feed(self, fragment: Fragment) -> Violation | None:
+    def feed(self, fragment: Fragment) -> InvalidSchema | None:
         kind = fragment.kind
         if kind == "PartialString":
             return self._text(fragment) if self._texts else None
@@ -142,7 +131,7 @@ class Watch:
             return self._start(fragment, OBJECT if kind == "StartObject" else ARRAY)
         return self._scalar(fragment)
 
-    def pending(self, path: Path, text: str, offset: int) -> Violation | None:
+    def pending(self, path: Path, text: str, offset: int) -> InvalidSchema | None:
         """A number or literal has begun. Asking twice about the same one does no harm."""
         kind = _FIRST.get(text[:1])
         if kind is None:
@@ -189,7 +178,7 @@ class Watch:
                     found += [(child, branch) for child in nodes]
         return found, refused
 
-    def _scalar(self, fragment: Fragment) -> Violation | None:
+    def _scalar(self, fragment: Fragment) -> InvalidSchema | None:
         kind = _kind(fragment)
         active, refused = self._begin(kind)
         if not refused:
@@ -200,7 +189,7 @@ class Watch:
         violation = violation or self._refuse(refused, fragment, fragment.offset)
         return violation or self._end_scalar(active, kind, fragment)
 
-    def _start_string(self, fragment: Fragment) -> Violation | None:
+    def _start_string(self, fragment: Fragment) -> InvalidSchema | None:
         self._active, refused = self._begin(STRING)
         self._texts = [
             Text(node, branch)
@@ -209,7 +198,7 @@ class Watch:
         ]
         return self._refuse(refused, fragment, fragment.offset)
 
-    def _start(self, fragment: Fragment, kind: int) -> Violation | None:
+    def _start(self, fragment: Fragment, kind: int) -> InvalidSchema | None:
         active, refused = self._begin(kind)
         frame = Frame(active, fragment.offset, kind == OBJECT)
         # The outermost value needs none of this: close() asks the validator.
@@ -226,7 +215,7 @@ class Watch:
 
     # Values go on and end
 
-    def _text(self, fragment: Fragment) -> Violation | None:
+    def _text(self, fragment: Fragment) -> InvalidSchema | None:
         run = fragment.text or ""
         found = []
         for order, text in enumerate(self._texts):
@@ -244,7 +233,7 @@ class Watch:
         self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
         return None
 
-    def _end_string(self, fragment: Fragment) -> Violation | None:
+    def _end_string(self, fragment: Fragment) -> InvalidSchema | None:
         value = fragment.value
         active, texts = self._active, self._texts
         self._active, self._texts = [], []
@@ -258,7 +247,7 @@ class Watch:
 
     def _end_scalar(
         self, active: list[Obligation], kind: int, fragment: Fragment
-    ) -> Violation | None:
+    ) -> InvalidSchema | None:
         """Ask the validators what the nodes could not say. The outermost value waits for close."""
         if not self._frames:
             return None
@@ -269,7 +258,7 @@ class Watch:
         judged = [one for one in active if not one[0].sure & kind]
         return self._refuse(_asked(judged, fragment.value), fragment, fragment.offset)
 
-    def _on_key(self, fragment: Fragment) -> Violation | None:
+    def _on_key(self, fragment: Fragment) -> InvalidSchema | None:
         key = fragment.value
         frame = self._frames[-1]
         frame.seen.add(key)
@@ -291,7 +280,7 @@ class Watch:
             return None
         return self._refuse(refused, (*fragment.path, key), fragment.offset)
 
-    def _end(self, fragment: Fragment) -> Violation | None:
+    def _end(self, fragment: Fragment) -> InvalidSchema | None:
         frame = self._frames.pop()
         if self._frames:
             self._frames[-1].count += 1
@@ -307,7 +296,9 @@ class Watch:
             violation = self._refuse(refused, fragment, frame.offset)
         return violation
 
-    def _refuse(self, refused: Refused, where: Path | Fragment, offset: int) -> Violation | None:
+    def _refuse(
+        self, refused: Refused, where: Path | Fragment, offset: int
+    ) -> InvalidSchema | None:
         """The violation that refusals at the same character make, if they do."""
         last = refuse(refused) if refused else None
         if last is None:
@@ -319,13 +310,13 @@ class Watch:
         return violation_at(path, offset, last)
 
 
-def violation_at(path: Path, offset: int, refusal: Refusal) -> Violation:
+def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
     """A refusal at its place, as one readable sentence."""
     where = f"at character {offset}, in {to_text(path)}"
     message = f"{refusal.text} ({refusal.rule}) {where}"
     # A validator of the user's may have put any text into it; a message can always be sent.
     message = message.encode("utf-8", "backslashreplace").decode()
-    return Violation(path, offset, refusal.rule, message)
+    return InvalidSchema(message, rule=refusal.rule, offset=offset, path=path)
 
 
 def _asked(judged: list[Obligation], value: Any) -> Refused:

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from ..errors import JsonrillError
 from ..runs.hub import TooMany
 from ..runs.options import BadOption
 from ..store import (
@@ -22,7 +23,7 @@ from ..store import (
 )
 
 
-class Problem(Exception):
+class Problem(JsonrillError):
     """An answer that is not what was asked for; `more` goes into its body."""
 
     def __init__(
@@ -31,17 +32,18 @@ class Problem(Exception):
         code: str,
         message: str,
         headers: Mapping[str, str] | None = None,
+        *,
+        line: int | None = None,
         **more: Any,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, line=line)
         self.status = status
         self.code = code
         self.headers = headers
         self.more = more
 
     def response(self) -> Response:
-        body = {"error": {"code": self.code, "message": str(self)}, **self.more}
-        return JSONResponse(body, self.status, self.headers)
+        return JSONResponse({"error": self.to_dict(), **self.more}, self.status, self.headers)
 
 
 def _of_store(error: StoreError) -> Problem:

@@ -14,9 +14,7 @@ from typing import Any, Final, Literal, Protocol
 
 from ..build.document import Document
 from ..build.rebuilder import Rebuilder
-from ..errors import FragmentError, InvalidJSON, LimitExceeded, StreamClosed
-from ..limits import Limits
-from ..parse.grammar import LITERALS
+from ..errors import FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
 from ..parse.sink import Repair
 from ..paths import Path
 from ..wire.fragment import Fragment, WireReader
@@ -84,14 +82,6 @@ def is_blank(text: str) -> bool:
     return not text.strip(_SPACES)
 
 
-def problem(code: str, message: str, offset: int | None = None) -> Problem:
-    """An error as calls carry it, ready for JSON."""
-    found: Problem = {"code": code, "message": message}
-    if offset is not None:
-        found["offset"] = offset
-    return found
-
-
 class Frozen:
     """What is left of arguments that have ended, and what there is before they begin."""
 
@@ -116,7 +106,6 @@ class JsonArguments:
     """Argument text that should be JSON. The parser judges; the value is read when it is wanted."""
 
     __slots__ = (
-        "_broken",
         "_document",
         "_limits",
         "_parser",
@@ -133,7 +122,6 @@ class JsonArguments:
         # What the document has not seen yet: nobody has asked for the value.
         self._unread: list[str] = []
         self._raw = Growing()
-        self._broken: tuple[Path, str, int] | None = None
         self.error: Problem | None = None
         self.whole = False
 
@@ -155,9 +143,7 @@ class JsonArguments:
     def begun(self) -> tuple[Path, str, int] | None:
         """The number or literal that is being read, or that an error broke off, and its offset."""
         pending = self._parser.pending
-        if pending is None:
-            return self._broken
-        return *pending, self._parser.pending_offset
+        return None if pending is None else (*pending, self._parser.pending_offset)
 
     @property
     def repairs(self) -> Sequence[Repair]:
@@ -176,13 +162,9 @@ class JsonArguments:
         self._unread.append(text)
         try:
             fragments = self._parser.feed(text)
-        except InvalidJSON as error:
-            self.error = problem("INVALID_JSON", str(error), error.offset)
-            self._broken = _broken_literal(error, self._raw.text)
+        except (InvalidJSON, LimitExceeded) as error:
+            self.error = error.to_dict()
             self.whole = False
-            return error.fragments
-        except LimitExceeded as error:
-            self.error = problem("LIMIT_EXCEEDED", str(error), error.offset)
             return error.fragments
         if fragments and fragments[-1].kind == "JsonComplete":
             self.whole = True
@@ -212,16 +194,6 @@ class JsonArguments:
                 self._document.feed(text)
 
 
-def _broken_literal(error: InvalidJSON, text: str) -> tuple[Path, str, int] | None:
-    """The good beginning of a literal that went wrong: fed alone, it would have been pending."""
-    before = text[: error.offset]
-    for word, _ in LITERALS.values():
-        if error.expected == repr(word):
-            begun = next(n for n in range(len(word), 0, -1) if before.endswith(word[:n]))
-            return error.path, word[:begun], error.offset - begun
-    return None
-
-
 class FreeText:
     """Argument text that is not JSON: the value is the text itself."""
 
@@ -246,7 +218,8 @@ class FreeText:
         """The text as fragments of a string that is the whole document."""
         if self._raw.length + len(text) > self._limits.text:
             bound = self._limits.text
-            self.error = problem("LIMIT_EXCEEDED", f"more than {bound} (text)", bound)
+            over = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
+            self.error = over.locate(self._raw.text + text).to_dict()
             return None
         start = [] if self._raw.length else [Fragment("StartString")]
         self._raw.add(text)

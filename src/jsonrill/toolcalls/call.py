@@ -17,7 +17,7 @@ class ToolCall:
 
     `raw` is the argument text as received, always there. `args` is its value as far as known:
     None before anything is, the text itself for tools that take free text (`encoding`). `error` is
-    a dict with `code`, `message` and, where there is one, the `offset` in `raw`.
+    what `JsonrillError.to_dict` says; its offset, line and column are those in `raw`.
     """
 
     __slots__ = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ..limits import Limits
+from ..errors import Limits
 from ..parse.lenient.rules import rule_names
 from ..providers import plain, translator
 from ..providers.deltas import (

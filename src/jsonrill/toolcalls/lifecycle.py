@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..limits import Limits
+from ..errors import Limits
 from ..parse.grammar import dumps
 from ..providers.deltas import ABSENT, CallDelta, End
 from ..providers.writer import Writer
 from ..wire.fragment import CompactEncoder, Fragment
 from ..wire.parser import Parser
-from .arguments import FreeText, Frozen, JsonArguments, Problem, Received, is_blank, problem
+from .arguments import FreeText, Frozen, JsonArguments, Problem, Received, is_blank
 from .call import NOTHING, ToolCall
 
 if TYPE_CHECKING:
-    from ..schema import Check, Violation
+    from ..errors import InvalidSchema
+    from ..schema import Check
 
 # New argument text and its fragments; None where there is nothing new.
 News = tuple[str | None, list[Fragment] | None]
@@ -95,7 +96,7 @@ class LiveCall(ToolCall):
         """The provider says that the arguments have ended; it may only now state them."""
         news = self._stated(end.text, end.value)
         if end.error is not None:
-            self._fail(problem("PROVIDER_ERROR", end.error))
+            self._fail(_problem("PROVIDER_ERROR", end.error))
         self._close(cut=end.cut, void=not end.sure)
         return news
 
@@ -156,7 +157,7 @@ class LiveCall(ToolCall):
             if not self.raw:
                 return dumps(delta.value)
         except (ValueError, TypeError, RecursionError) as error:
-            self._fail(problem("INVALID_JSON", str(error)))
+            self._fail(_problem("INVALID_JSON", str(error)))
             return None
         self._compare(None, delta.value)
         return None
@@ -178,7 +179,7 @@ class LiveCall(ToolCall):
             news = self._arguments.receive(delta.text, delta.fragments)
         if self.status == "streaming":
             if delta.status == "error":
-                self._fail(delta.error or problem("PROVIDER_ERROR", "the sender gave no reason"))
+                self._fail(delta.error or _problem("PROVIDER_ERROR", "the sender gave no reason"))
             elif delta.status == "complete":
                 self._close()
             elif delta.status == "truncated":
@@ -208,7 +209,7 @@ class LiveCall(ToolCall):
             fits = True
         if not fits:
             said = "the arguments stated at the end are not those that were streamed"
-            self._fail(problem("ARGUMENTS_DIFFER", said))
+            self._fail(_problem("ARGUMENTS_DIFFER", said))
 
     def _fits(self, text: str | None, value: Any) -> bool:
         if self.encoding == "text":
@@ -232,7 +233,7 @@ class LiveCall(ToolCall):
             elif outcome == "complete":
                 self._complete(self.args, fragments)
             elif error is not None:
-                self._fail(problem("PROVIDER_ERROR", error))
+                self._fail(_problem("PROVIDER_ERROR", error))
                 self._freeze(known)
             else:
                 self.status = "truncated"
@@ -288,9 +289,13 @@ class LiveCall(ToolCall):
             self._violated(violation)
         return None
 
-    def _violated(self, violation: Violation) -> None:
+    def _violated(self, violation: InvalidSchema) -> None:
         self._check = None
-        self._fail(problem("INVALID_SCHEMA", violation.message, violation.offset))
+        self._fail(violation.locate(self.raw).to_dict())
+
+
+def _problem(code: str, message: str) -> Problem:
+    return {"code": code, "message": message}
 
 
 def _loaded(text: str) -> Any:

@@ -166,6 +166,11 @@ class Cursor:
             return self._container
         raise FragmentError(f"{kind} cannot come here: {self._wanted()}")
 
+    @property
+    def open_path(self) -> Path:
+        """The string, or else the container, that is open; the root's path if nothing is."""
+        return _path(self._string if self.wants == "string" else self._container)
+
     def move(self, kind: Kind, place: Place | None, value: Any) -> None:
         """Go past a fragment that `expect` allowed."""
         if kind == "PartialString":
@@ -247,7 +252,8 @@ class CompactEncoder:
         kind, value = fragment.kind, fragment.value
         expected = self._cursor.expect(kind)
         if not _same_place(fragment._at, expected):
-            raise FragmentError(f"{kind} of {to_text(fragment.path)} is not in document order")
+            message = f"{kind} of {to_text(fragment.path)} is not in document order"
+            raise FragmentError(message, path=fragment.path)
         self._cursor.move(kind, _adopted(fragment._at, expected), value)
         if kind == "PartialString":
             return fragment.text
@@ -284,22 +290,25 @@ class WireReader:
 
     def read(self, item: Any) -> Fragment | None:
         """The fragment that `item` stands for; None for one that this dialect says to ignore."""
-        kind, at, text, value, offset = self._fields(item)
-        if kind == "JsonComplete" and self._juf and self._cursor.wants != "end":
-            return None
-        expected = self._cursor.expect(kind)
-        if at is not _IMPLIED and not self._juf and not _same_place(at, expected):
-            raise FragmentError(
-                f"{kind} of {to_text(_path(at))} does not fit: {to_text(_path(expected))} is next"
-            )
-        if kind == "CompleteString":
-            value = self._whole(value)
-            self._parts.take()
-        elif kind == "PartialString":
-            self._parts.add(cast(str, text))
-        place = expected if at is _IMPLIED else _adopted(at, expected)
-        self._cursor.move(kind, place, value)
-        return Fragment(kind, place, text, value, offset)
+        try:
+            kind, at, text, value, offset = self._fields(item)
+            if kind == "JsonComplete" and self._juf and self._cursor.wants != "end":
+                return None
+            expected = self._cursor.expect(kind)
+            if at is not _IMPLIED and not self._juf and not _same_place(at, expected):
+                here, there = to_text(_path(at)), to_text(_path(expected))
+                raise FragmentError(f"{kind} of {here} does not fit: {there} is next")
+            if kind == "CompleteString":
+                value = self._whole(value)
+                self._parts.take()
+            elif kind == "PartialString":
+                self._parts.add(cast(str, text))
+            place = expected if at is _IMPLIED else _adopted(at, expected)
+            self._cursor.move(kind, place, value)
+            return Fragment(kind, place, text, value, offset)
+        except FragmentError as error:
+            error.path = self._cursor.open_path
+            raise
 
     def _fields(self, item: Any) -> tuple[Kind, Any, str | None, Any, int]:
         if isinstance(item, Mapping):

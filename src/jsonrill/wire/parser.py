@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from ..errors import InvalidJSON, LimitExceeded
-from ..limits import Limits
+from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..parse.create import machine
 from ..parse.sink import Repair, Sink
 from ..paths import Path, Place

@@ -96,7 +96,7 @@ class LenientMachine(ProseMachine):
             end = self._mend_infinity(text, pos)
         elif state == END:
             end = self._mend_after(text, pos)
-        elif state < STRING and not expected:  # with `expected` it is half a literal
+        elif state < STRING:
             end = self._mend(text, pos, text[pos])
         return end if end >= 0 else Machine._unexpected(self, text, pos, expected)
 
@@ -217,8 +217,8 @@ class LenientMachine(ProseMachine):
         for word, (value, rule) in _WORDS.items():
             end = self._mend_mark(rule, lookahead.WORD[word], text, pos)
             if end >= 0:
+                self._token = self._offset + pos
                 if not self._held:
-                    self._token = self._offset + pos
                     self._sink.scalar(value, None, self._token)
                     self._ended(end)
                 return end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from ...errors import InvalidJSON, LimitExceeded
+from ...errors import InvalidJSON, LimitExceeded, stream_error
 from ...paths import to_pointer
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.render import parser_options
@@ -60,8 +60,7 @@ class AGUI(Talk):
             yield from self._state(work())
         except (InvalidJSON, LimitExceeded) as error:
             yield from self._state(error.fragments)
-            code = "LIMIT_EXCEEDED" if isinstance(error, LimitExceeded) else "INVALID_JSON"
-            yield from self._fail(code, str(error))
+            yield from self._fail(stream_error(error))
 
     def _state(self, fragments: list[Fragment]) -> Iterator[Any]:
         patch: list[dict[str, Any]] = []
@@ -82,8 +81,8 @@ class AGUI(Talk):
             wire = [to_wire(fragment) for fragment in fragments]
             yield {"type": "CUSTOM", "name": "json_update_fragments", "value": wire}
 
-    def failure(self, code: str, message: str) -> Iterator[Any]:
-        yield {"type": "RUN_ERROR", "message": message, "code": code}
+    def failure(self, error: dict[str, Any]) -> Iterator[Any]:
+        yield {"type": "RUN_ERROR", **error}
 
     def finish(self, failed: bool) -> Iterator[Any]:
         if not failed:

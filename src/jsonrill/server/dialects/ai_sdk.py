@@ -70,11 +70,11 @@ class AISDK(Talk):
         part = {"type": f"data-{entity}", "id": f"{entity}/{update.index}"}
         yield {**part, "data": update.to_dict()}
 
-    def failure(self, code: str, message: str) -> Iterator[Any]:
-        if code == "CANCELLED":
-            yield {"type": "abort", "reason": message}
+    def failure(self, error: dict[str, Any]) -> Iterator[Any]:
+        if error["code"] == "CANCELLED":
+            yield {"type": "abort", "reason": error["message"]}
         else:
-            yield {"type": "error", "errorText": f"{code}: {message}"}
+            yield {"type": "error", "errorText": f"{error['code']}: {error['message']}"}
 
     def finish(self, failed: bool) -> Iterator[Any]:
         reason = "error" if failed else "tool-calls" if self._called else "stop"

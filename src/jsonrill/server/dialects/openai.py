@@ -32,7 +32,7 @@ class OpenAI(Dialect):
     def end(self, end: End) -> list[str]:
         if end.reason == "closed":
             return [DONE]
-        error = {"message": end.message, "type": "stream_error", "code": end.code, "param": None}
+        error = {**end.error(), "type": "stream_error", "param": None}
         return [dumps({"error": error})]
 
     def _with_fragments(self, calls: ToolCalls, body: str) -> str:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...errors import stream_error
 from ...parse.grammar import dumps
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.records import End, Record
@@ -65,7 +66,7 @@ class Talk(Dialect):
             yield from self.piece(self._source.feed(records))
         except SourceFailed as failed:
             yield from self.piece(failed.text)
-            yield from self._fail(failed.code, str(failed))
+            yield from self._fail(stream_error(failed.error))
 
     def _ending(self, end: End) -> Iterator[Any]:
         if self._input == "events":
@@ -78,15 +79,15 @@ class Talk(Dialect):
                 yield from self.piece(self._source.flush())
                 yield from self.last_piece()
             except SourceFailed as failed:
-                yield from self._fail(failed.code, str(failed))
+                yield from self._fail(stream_error(failed.error))
         if end.reason != "closed":
-            yield from self._fail(end.code, end.message)
+            yield from self._fail(end.error())
         yield from self.finish(self._failed)
 
-    def _fail(self, code: str, message: str) -> Iterator[Any]:
+    def _fail(self, error: dict[str, Any]) -> Iterator[Any]:
         if not self._failed:
             self._failed = True
-            yield from self.failure(code, message)
+            yield from self.failure(error)
 
     def _call(self, update: ToolCallUpdate) -> Iterator[Any]:
         call, key = update.call, id(update.call)
@@ -134,7 +135,7 @@ class Talk(Dialect):
     def last_piece(self) -> Iterator[Any]: ...
 
     @abstractmethod
-    def failure(self, code: str, message: str) -> Iterator[Any]: ...
+    def failure(self, error: dict[str, Any]) -> Iterator[Any]: ...
 
     @abstractmethod
     def finish(self, failed: bool) -> Iterator[Any]: ...

@@ -34,7 +34,7 @@ async def convert(request: Request) -> Response:
     try:
         intake = intake_for(media_type(request), options.input, hub.config.record_bytes)
     except BadBody as bad:
-        raise Problem(bad.status, "MEDIA_TYPE", str(bad)) from bad
+        raise Problem(bad.status, bad.code, bad.message) from bad
     return EventStreamResponse(
         _converted(request, intake, work, hub.config.stream_bytes),
         heartbeat=hub.config.heartbeat,
@@ -59,8 +59,7 @@ async def _converted(
                 yield _encoded(work.feed(intake.feed(data)))
         yield _encoded(work.feed(intake.flush()))
     except BadBody as bad:
-        code = "LIMIT_EXCEEDED" if bad.status == 413 else "INVALID_BODY"
-        end = End("error", code, str(bad))
+        end = End("error", bad.code, bad.message, bad.line)
     except ClientDisconnect:
         return
     yield _encoded(work.end(end))

@@ -6,17 +6,18 @@ import json
 from codecs import getincrementaldecoder
 from typing import Any, Protocol
 
-from ...errors import LimitExceeded
+from ...errors import JsonrillError, LimitExceeded
 from ...eventstream import SSEDecoder
 from ...runs.records import Input, Record
 
 
-class BadBody(ValueError):
+class BadBody(JsonrillError, ValueError):
     """The body is not what its media type says; `status` is the answer it deserves."""
 
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, status: int = 400, line: int | None = None) -> None:
+        super().__init__(message, line=line)
         self.status = status
+        self.code = {413: "LIMIT_EXCEEDED", 415: "MEDIA_TYPE"}.get(status, "INVALID_BODY")
 
 
 class Intake(Protocol):
@@ -86,8 +87,8 @@ class LinesIntake:
         if not line:
             return []
         if len(line) > self._limit:
-            raise BadBody(f"a record has at most {self._limit} bytes", 413)
-        return [one_record(self._input, line, f"line {self._line}")]
+            raise BadBody(f"a record has at most {self._limit} bytes", 413, self._line)
+        return [one_record(self._input, line, f"line {self._line}", self._line)]
 
 
 class EventsIntake:
@@ -129,19 +130,19 @@ class DocumentIntake:
         return [one_record(self._input, bytes(self._held), "the body")]
 
 
-def one_record(input: Input, data: bytes, where: str) -> Record:
+def one_record(input: Input, data: bytes, where: str, line: int | None = None) -> Record:
     """A record from JSON; BadBody if it is none, or not of the kind that this input takes."""
     try:
         text = data.decode()
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise BadBody(f"{where} is not JSON") from error
+        raise BadBody(f"{where} is not JSON", line=line) from error
     if input == "text":
         if not isinstance(value, str):
-            raise BadBody(f"{where} is not a JSON string: chunks of text are strings")
+            raise BadBody(f"{where} is not a JSON string: chunks of text are strings", line=line)
         return Record("text", value)
     if input == "events" and not isinstance(value, dict):
-        raise BadBody(f"{where} is not a JSON object: events are objects")
+        raise BadBody(f"{where} is not a JSON object: events are objects", line=line)
     return Record(input, text)
 
 

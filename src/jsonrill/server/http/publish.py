@@ -198,8 +198,7 @@ def _intake(request: Request, options: StreamOptions, limit: int, *, whole: bool
 
 
 def _problem(bad: BadBody, **more: Any) -> Problem:
-    codes = {400: "INVALID_BODY", 413: "LIMIT_EXCEEDED", 415: "MEDIA_TYPE"}
-    return Problem(bad.status, codes[bad.status], str(bad), **more)
+    return Problem(bad.status, bad.code, bad.message, line=bad.line, **more)
 
 
 def _is_short(request: Request, limit: int) -> bool:

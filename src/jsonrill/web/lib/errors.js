@@ -48,7 +48,8 @@ export class JsonrillError extends Error {
    */
   toJSON() {
     const { code, message, offset, line, column, path } = this;
-    return { code, message, offset, line, column, path: path && formatPath(path) };
+    const fields = { code, message, offset, line, column, path: path && formatPath(path) };
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 }
 

@@ -54,6 +54,8 @@ export class FragmentError extends JsonrillError {
     this.code = "INVALID_FRAGMENT";
     /** What was refused. @type {unknown} */
     this.item = undefined;
+    // The string or container that was open.
+    this.path = [];
   }
 }
 
@@ -256,7 +258,10 @@ export class WireReader {
     try {
       return this.#read(this.#fields(item));
     } catch (error) {
-      if (error instanceof FragmentError) error.item = item;
+      if (error instanceof FragmentError) {
+        error.item = item;
+        error.path = this.open?.path ?? [];
+      }
       throw error;
     }
   }

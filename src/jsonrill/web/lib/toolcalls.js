@@ -13,7 +13,11 @@ import { WholeText } from "./wholetext.js";
 
 /** @typedef {import("./values.js").Numbers} Numbers */
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
-/** @typedef {{code: string, message: string, offset?: number, [field: string]: any}} Problem */
+/**
+ * What is wrong with a call; offset, line and column are those in its `raw`, `path` is text.
+ * @typedef {{code: string, message: string, offset?: number, line?: number, column?: number,
+ *   path?: string, rule?: string, limit?: string, [field: string]: any}} Problem
+ */
 /**
  * What one event says about one call; null: nothing. `args` is there only in an aggregate.
  * @typedef {{id: string | null, index: number | null, name: string | null, text: string | null,

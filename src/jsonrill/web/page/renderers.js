@@ -20,18 +20,18 @@ import { TreeView } from "./view.js";
 /** @typedef {(view: TreeView, node: Node | null) => void} OnSelect */
 
 /**
- * Where an error is: what its message says about character and path.
- * @param {Problem} problem
- * @returns {Fault}
+ * The error of an event, and where it is: what its fields say. Its message is for people alone.
+ * @param {any} data
+ * @returns {Fault | null}
  */
-export function faultOf(problem) {
-  const { message } = problem;
-  for (const found of message.matchAll(/ at character (\d+), in (?=root)/g)) {
-    // Keys in the message may say the same: the place is what all the rest is a path of.
-    const path = pathOf(message.slice(found.index + found[0].length));
-    if (path !== null) return { problem, offset: Number(found[1]), path };
-  }
-  return { problem, offset: null, path: [] };
+export function faultOf(data) {
+  if (!isObject(data) || data.status !== "ERROR" || !isObject(data.error)) return null;
+  const { code, message, offset, path } = data.error;
+  return {
+    problem: { code: String(code), message: String(message) },
+    offset: Number.isSafeInteger(offset) && offset >= 0 ? offset : null,
+    path: typeof path === "string" ? pathOf(path) : [],
+  };
 }
 
 /** @param {string} text */
@@ -39,16 +39,9 @@ function pathOf(text) {
   try {
     return parsePath(text);
   } catch (error) {
-    if (error instanceof PathError) return null;
+    if (error instanceof PathError) return [];
     throw error;
   }
-}
-
-/** @param {any} data */
-function problemOf(data) {
-  if (!isObject(data) || data.status !== "ERROR" || !isObject(data.error)) return null;
-  const { code, message } = data.error;
-  return { code: String(code), message: String(message) };
 }
 
 /** A tree, and what is common to those who show one. */
@@ -115,9 +108,8 @@ export class FragmentsShow extends TreeShow {
       for (const item of items) this._apply(item);
       return;
     }
-    const problem = problemOf(items);
-    if (problem === null) return;
-    const fault = faultOf(problem);
+    const fault = faultOf(items);
+    if (fault === null) return;
     const from = this._many ? this._broken() : this.tree.root;
     const node = from && this.tree.nearest(fault.path, from);
     if (node !== null) this.tree.mark(node, "ERROR");
@@ -164,10 +156,10 @@ export class UpdatesShow extends TreeShow {
     const node = this.tree.entry(nameOf(update));
     if (update.data !== undefined) this.tree.assign(node, update.data);
     else if (Array.isArray(update.delta)) this.tree.change(node, update.delta);
-    const problem = problemOf(update);
-    this.tree.mark(node, String(update.status), problem?.message ?? "");
+    const fault = faultOf(update);
+    this.tree.mark(node, String(update.status), fault?.problem.message ?? "");
     this.tree.growAtEnd(update.status === "PARTIAL" ? node : null);
-    if (problem !== null) this.onFault({ ...faultOf(problem), placed: true });
+    if (fault !== null) this.onFault({ ...fault, placed: true });
   }
 }
 
@@ -205,9 +197,9 @@ export class ChunksShow {
   /** @param {string} data */
   take(data) {
     const piece = parse(data);
-    const problem = problemOf(piece);
+    const fault = faultOf(piece);
     if (typeof piece === "string") this.text.add(piece);
-    else if (problem !== null) this.onFault(faultOf(problem));
+    else if (fault !== null) this.onFault(fault);
     else this.text.add(data);
   }
 
@@ -246,8 +238,8 @@ export class CallsShow {
   /** @param {string} data */
   take(data) {
     const event = parse(data);
-    const problem = problemOf(event);
-    if (problem !== null) this.onFault({ problem, offset: null, path: [] });
+    const fault = faultOf(event);
+    if (fault !== null) this.onFault(fault);
     else this._cards.take(event);
   }
 
