@@ -54,7 +54,7 @@ export class FragmentError extends JsonrillError {
     this.code = "INVALID_FRAGMENT";
     /** What was refused. @type {unknown} */
     this.item = undefined;
-    // The string or container that was open.
+    /** The string or container that was open. @type {import("./paths.js").Path | undefined} */
     this.path = [];
   }
 }
