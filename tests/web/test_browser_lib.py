@@ -8,9 +8,6 @@ from typing import Any
 from playwright.sync_api import Page
 
 from support import ROOT
-from web.test_browser_events import page
-
-assert page  # the fixture
 
 CASES = json.loads((ROOT / "tests" / "cases" / "fragments.json").read_text("utf8"))["cases"]
 TEXT = json.dumps({"title": "Tee 😀\n", "items": [{"n": n, "t": "x" * n} for n in range(40)]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -14,8 +15,12 @@ import pytest
 
 from npm import installed
 from support import ROOT, need_command
-from tools import npm_package
 
+SCRIPT = ROOT / "tools" / "npm_package.py"
+SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
+assert SPEC is not None and SPEC.loader is not None
+npm_package: Any = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(npm_package)
 CONSUMER = ROOT / "tests" / "web" / "consumer"
 # Kilobytes are 1000 bytes.
 MOST = {"values, text": 9_000, "Document": 7_500, "open": 14_000}
@@ -87,11 +92,15 @@ def test_the_package_is_described_as_the_python_one_is() -> None:
 
 def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
     node = need_command("node")
-    linted = run(node, tools / "publint" / "src" / "cli.js", "--strict", tarball, cwd=tarball.parent)
+    linted = run(
+        node, tools / "publint" / "src" / "cli.js", "--strict", tarball, cwd=tarball.parent
+    )
     assert linted.returncode == 0 and "All good" in linted.stdout, linted.stdout
     attw = tools / "@arethetypeswrong" / "cli" / "dist" / "index.js"
     # The package has no CommonJS, which is what this profile says.
-    found = run(node, attw, "--profile", "esm-only", "--format", "json", tarball, cwd=tarball.parent)
+    found = run(
+        node, attw, "--profile", "esm-only", "--format", "json", tarball, cwd=tarball.parent
+    )
     problems = json.loads(found.stdout)["analysis"]["problems"]
     assert {problem["kind"] for problem in problems} <= {"CJSResolvesToESM"}, problems
     assert found.returncode == 0
