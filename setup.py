@@ -23,8 +23,7 @@ def extensions() -> list[Extension]:
     except ImportError:
         return []
     modules = [
-        Extension(f"jsonrill.{name}", [f"src/jsonrill/{name.replace('.', '/')}.py"], optional=True)
-        for name in HOT
+        Extension(f"jsonrill.{name}", [f"src/jsonrill/{name.replace('.', '/')}.py"]) for name in HOT
     ]
     found: list[Extension] = cythonize(
         modules,
@@ -34,6 +33,9 @@ def extensions() -> list[Extension]:
         # The annotations are for people and mypy; the compiler has the .pxd files.
         compiler_directives={"annotation_typing": False},
     )
+    # Set here, because `cythonize` returns new extensions, which do not keep it.
+    for module in found:
+        module.optional = True
     return found
 
 

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from jsonrill import PartialStream
+from jsonrill.options import Mode
 from support import cuttings
 from test_partial import run
 
 COLORS = '{"title": "t", "colors": [{"hex": 1}, {"hex": [2, {"x": 3}]}], "n": [{"hex": 9}]}'
 
 
-def found(text: str, entity: Any, mode: str = "ONE-BY-ONE") -> list[tuple[Any, ...]]:
+def found(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[Any, ...]]:
     results = [
         [(u.entity, u.index, u.path, u.data) for u in run(pieces, mode, entity=entity)]
         for pieces in cuttings(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -35,6 +36,31 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     build = "from setuptools import build_meta; build_meta.build_wheel('.')"
     subprocess.run([sys.executable, "-c", build], cwd=copy, check=True, capture_output=True)
     return ZipFile(next(copy.glob("*.whl")))
+
+
+def test_without_a_c_compiler_the_pure_version_is_installed(tmp_path: Path) -> None:
+    """One that fails, and none to be found: either way the same package, not compiled."""
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    made = shutil.ignore_patterns(*(f"*{suffix}" for suffix in MADE))
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=made)
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    install = "-m pip -q --disable-pip-version-check install --no-deps --no-build-isolation".split()
+    for target, change in (("fails", {"CC": "/bin/false"}), ("none", {"PATH": str(nothing)})):
+        environment = {**os.environ, "JSONRILL_PURE": "0", **change}
+        command = [sys.executable, *install, "--target", target, "."]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+        script = "import jsonrill; print(jsonrill.compiled, jsonrill.partial('[1'))"
+        shown = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path / target,
+            env={**os.environ, "PYTHONPATH": "."},
+            capture_output=True,
+        )
+        assert shown.stdout.split() == [b"False", b"[]"], shown.stderr.decode()
+        assert (tmp_path / target / "jsonrill").is_dir()
 
 
 @pytest.fixture(scope="module")

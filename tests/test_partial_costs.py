@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Limits, PartialStream, SSEEncoder
+from jsonrill.options import Mode
 from support import by, within
 from test_partial import MODES, run
 
@@ -32,14 +33,14 @@ def is_linear(work: Callable[[int], Any], size: int) -> bool:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", MODES)
-def test_time_is_linear(mode: str, shape: str) -> None:
+def test_time_is_linear(mode: Mode, shape: str) -> None:
     options: dict[str, Any] = {"entity": "colors"} if shape == "outside" else {}
     assert is_linear(lambda size: run(by(4, SHAPES[shape](size)), mode, **options), 8_000)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
-def test_time_is_linear_when_all_deltas_are_read(mode: str, shape: str) -> None:
+def test_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None:
     def work(size: int) -> None:
         for update in run(by(4, SHAPES[shape](size)), mode, send="delta"):
             update.to_dict()

@@ -9,14 +9,15 @@ import pytest
 
 from beginnings import is_prefix
 from jsonrill import Limits, PartialStream, Update, partial
+from jsonrill.options import Mode
 from support import by, by_character, cuttings, within
 from test_partial import MODES, run
 from test_partial_properties import check_law
 
-PARTIAL_MODES = ["ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+PARTIAL_MODES: list[Mode] = ["ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 
 
-def ends(text: str, mode: str, **options: Any) -> list[dict[str, Any]]:
+def ends(text: str, mode: Mode, **options: Any) -> list[dict[str, Any]]:
     """Everything but PARTIALs, the same for every cutting; ERRORs without their message."""
     results = []
     for pieces in cuttings(text):
@@ -68,19 +69,19 @@ def done(data: Any, index: int = 0) -> dict[str, Any]:
         ("1e+x", None),
     ],
 )
-def test_an_error_in_the_root(mode: str, text: str, known: Any) -> None:
+def test_an_error_in_the_root(mode: Mode, text: str, known: Any) -> None:
     data = [] if mode == "BATCH" else known
     assert ends(text, mode) == [error(data, 0)]
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("text", ["", "  \n", "Sure! {}", "x", "]", ",1", "'a'", "```json\n{}"])
-def test_nothing_there_or_text_before_the_value(mode: str, text: str) -> None:
+def test_nothing_there_or_text_before_the_value(mode: Mode, text: str) -> None:
     assert ends(text, mode) == [error([] if mode == "BATCH" else None)]
 
 
 @pytest.mark.parametrize("mode", PARTIAL_MODES)
-def test_text_after_the_value(mode: str) -> None:
+def test_text_after_the_value(mode: Mode) -> None:
     assert ends('{"a": 1} Hope it helps', mode) == [done({"a": 1}), error(None)]
     assert ends("[1, 2] 3", mode) == [done(1), done(2, 1), error(None)]
 
@@ -106,7 +107,7 @@ def test_what_is_finished_is_not_lost() -> None:
         ("[1, ]", None), ("[true, fals", 1), ("[[1], [", 1), ("[1]]", None),
     ],
 )  # fmt: skip
-def test_which_entity_is_open(mode: str, text: str, open_entity: int | None) -> None:
+def test_which_entity_is_open(mode: Mode, text: str, open_entity: int | None) -> None:
     last = ends(text, mode)[-1]
     assert last["status"] == "ERROR" and last.get("index") == open_entity
     named = run([text], mode, entity="colors")[-1]
@@ -144,7 +145,7 @@ def test_the_message_names_the_place() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_after_an_error_nothing_comes(mode: str) -> None:
+def test_after_an_error_nothing_comes(mode: Mode) -> None:
     stream = PartialStream(mode)
     assert [update.status for update in stream.feed("[1, x")][-1] == "ERROR"
     assert stream.ended
@@ -172,7 +173,7 @@ def test_an_error_comes_instead_of_what_the_same_piece_would_have_shown() -> Non
     ],
 )
 @pytest.mark.parametrize("mode", PARTIAL_MODES)
-def test_limits(mode: str, limits: Limits, text: str, known: Any) -> None:
+def test_limits(mode: Mode, limits: Limits, text: str, known: Any) -> None:
     assert ends(text, mode, limits=limits) == [error(known, 0, "LIMIT_EXCEEDED")]
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from beginnings import KEYS, SCALARS, is_prefix, known, texts
 from jsonrill import PartialStream, Update, apply_delta
+from jsonrill.options import Mode
 from support import cuttings, examples, pieces
 from test_partial import MODES, run, short
 
@@ -38,7 +39,7 @@ def cut_texts(draw: st.DrawFn) -> list[str]:
 @pytest.mark.parametrize("mode", MODES[1:])
 @examples(40)
 @given(parts=cut_texts())
-def test_each_entity_is_completed_once_and_grows_into_its_end(mode: str, parts: list[str]) -> None:
+def test_each_entity_is_completed_once_and_grows_into_its_end(mode: Mode, parts: list[str]) -> None:
     whole = entities(json.loads("".join(parts)))
     stream = PartialStream(mode)
     per_call = [stream.feed(part) for part in parts] + [stream.flush()]
@@ -68,7 +69,7 @@ def test_batch_has_all(parts: list[str]) -> None:
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 @examples(50)
 @given(parts=cut_texts())
-def test_what_is_shown_is_all_that_the_text_allows(mode: str, parts: list[str]) -> None:
+def test_what_is_shown_is_all_that_the_text_allows(mode: Mode, parts: list[str]) -> None:
     stream = PartialStream(mode)
     state: dict[int | None, Any] = {}
     for at, part in enumerate(parts, start=1):
@@ -120,7 +121,7 @@ def bad_texts(draw: st.DrawFn) -> str:
 @examples(50)
 @given(text=bad_texts(), data=st.data())
 def test_ends_and_errors_do_not_depend_on_the_cutting(
-    mode: str, text: str, data: st.DataObject
+    mode: Mode, text: str, data: st.DataObject
 ) -> None:
     expected = repr(finals(run([text], mode)))
     for parts in [*cuttings(text), data.draw(pieces(text))]:
@@ -132,7 +133,7 @@ def test_ends_and_errors_do_not_depend_on_the_cutting(
 @pytest.mark.parametrize("mode", MODES)
 @examples(40)
 @given(text=bad_texts())
-def test_no_finished_entity_is_lost(mode: str, text: str) -> None:
+def test_no_finished_entity_is_lost(mode: Mode, text: str) -> None:
     one_by_one = [u.data for u in run([text], "ONE-BY-ONE") if u.status == "COMPLETED"]
     updates = run([text], mode)
     if mode == "BATCH":
@@ -161,7 +162,9 @@ odd_values = st.recursive(
 
 @examples(100)
 @given(text=odd_texts(), mode=st.sampled_from(["PROGRESSIVE", "REALTIME"]), data=st.data())
-def test_keys_that_come_twice_send_nothing_twice(text: str, mode: str, data: st.DataObject) -> None:
+def test_keys_that_come_twice_send_nothing_twice(
+    text: str, mode: Mode, data: st.DataObject
+) -> None:
     updates = run(data.draw(pieces(text)), mode, send="both")
     assert updates[-1].status == "COMPLETED" and updates[-1].data == json.loads(text)
     shown = [update.data for update in updates[:-1]]
@@ -187,7 +190,7 @@ OPTIONS = st.fixed_dictionaries({"partial_numbers": st.booleans(), "early_litera
 @pytest.mark.parametrize("mode", MODES)
 @examples(50)
 @given(text=st.one_of(texts(), bad_texts()), options=OPTIONS, data=st.data())
-def test_the_law_of_deltas(mode: str, text: str, options: Any, data: st.DataObject) -> None:
+def test_the_law_of_deltas(mode: Mode, text: str, options: Any, data: st.DataObject) -> None:
     parts = data.draw(pieces(text))
     updates = run(parts, mode, send="both", **options)
     check_law(updates)
@@ -230,7 +233,7 @@ def test_entities_under_a_pattern(members: dict[str, list[Any]], data: st.DataOb
 @pytest.mark.parametrize("mode", MODES)
 @examples(50)
 @given(text=st.one_of(st.text(max_size=30), st.binary(max_size=30)), data=st.data())
-def test_nothing_is_ever_raised(mode: str, text: str | bytes, data: st.DataObject) -> None:
+def test_nothing_is_ever_raised(mode: Mode, text: str | bytes, data: st.DataObject) -> None:
     parts: list[Any] = data.draw(pieces(text))
     options: dict[str, Any] = {
         "repair": data.draw(st.booleans()),
@@ -244,7 +247,7 @@ def test_nothing_is_ever_raised(mode: str, text: str | bytes, data: st.DataObjec
 @pytest.mark.parametrize("mode", MODES)
 @examples(40)
 @given(text=bad_texts(), many=st.booleans(), data=st.data())
-def test_repaired_texts(mode: str, text: str, many: bool, data: st.DataObject) -> None:
+def test_repaired_texts(mode: Mode, text: str, many: bool, data: st.DataObject) -> None:
     """Cutting does not matter, nothing that was shown is taken back, and deltas keep their law."""
     options: dict[str, Any] = {"repair": True, "many": many}
     expected = repr(finals(run([text], mode, **options)))

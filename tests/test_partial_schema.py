@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
 from jsonrill import Limits, PartialStream, Update, apply_delta
+from jsonrill.options import Mode
 from support import cuttings, examples, pieces
 from test_partial import MODES, run
 from test_partial_properties import check_law
@@ -50,7 +51,7 @@ def ends(updates: list[Update]) -> list[dict[str, Any]]:
     return [update.to_dict() for update in updates if update.status != "PARTIAL"]
 
 
-def same_ends(text: str, mode: str, **options: Any) -> list[dict[str, Any]]:
+def same_ends(text: str, mode: Mode, **options: Any) -> list[dict[str, Any]]:
     results = [ends(run(parts, mode, **options)) for parts in cuttings(text)]
     assert all(repr(result) == repr(results[0]) for result in results)
     return results[0]
@@ -77,7 +78,7 @@ def same_ends(text: str, mode: str, **options: Any) -> list[dict[str, Any]]:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", MODES)
-def test_the_earliest_character(mode: str, text: str, seen: int, data: Any, rule: str) -> None:
+def test_the_earliest_character(mode: Mode, text: str, seen: int, data: Any, rule: str) -> None:
     text += "5, " if text.endswith("-") else ""
     stream = PartialStream(mode, schema=SCHEMA)
     fed = [stream.feed(char) for char in text[:seen]]
@@ -313,7 +314,7 @@ ENTITIES = st.lists(
 @pytest.mark.parametrize("mode", MODES)
 @examples(60)
 @given(rows=ENTITIES, cut=st.integers(0, 40), data=st.data())
-def test_cuttings(mode: str, rows: Any, cut: int, data: st.DataObject) -> None:
+def test_cuttings(mode: Mode, rows: Any, cut: int, data: st.DataObject) -> None:
     from jsonschema_rs import validator_for
 
     text = json.dumps(rows)

@@ -1,7 +1,6 @@
 """Every provider's stream gives its calls: in a row, interleaved, cut, doubled, broken off, broken.
 
-The streams are built here (`provider_streams.py`); those of the shared data are read as well where
-they are.
+The streams are built here (`provider_streams.py`); others are in `cases/providers`.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import ToolCall, ToolCallEvents, ToolCalls
-from jsonrill.providers import PROVIDERS, translator
-from jsonrill.providers.deltas import CallDelta
+from jsonrill.providers import PROVIDERS, Reader
+from jsonrill.providers.statements import CallDelta
 from provider_streams import (
     BUILDERS,
     INTERLEAVING,
@@ -36,9 +35,9 @@ from provider_streams import (
     partial_args,
     shuffled,
 )
-from support import examples, shared_files
+from support import examples
 
-SHARED = shared_files("data/providers")
+CASES = sorted((Path(__file__).parent / "cases" / "providers").glob("*.json"))
 
 
 def read(events: list[Event], provider: Any = "auto", **options: Any) -> ToolCalls:
@@ -162,12 +161,13 @@ def test_numbers_from_0_again_are_another_response() -> None:
 
 
 def test_of_ended_responses_no_items_are_remembered() -> None:
-    translate = translator("openai_responses")
+    reader = Reader("openai_responses")
     for turn in range(50):
         text = json.dumps(BUILDERS["openai_responses"](TWO, in_a_row(TWO, 50)))
         for event in json.loads(text.replace("resp_1", f"resp_{turn}").replace("fc_", f"{turn}_")):
-            translate(event)
-    assert len(vars(translate)["_items"]) == len(TWO)
+            reader.feed(event)
+    page: Any = reader._translate
+    assert len(page._items) == len(TWO)
 
 
 @pytest.mark.parametrize("number", [0, -1, 7])
@@ -187,7 +187,7 @@ def test_item_ids_that_change_from_event_to_event() -> None:
     assert same(read(events), TWO)
 
 
-# ---- the streams of the shared data ----
+# ---- the streams in cases/providers ----
 
 
 def _expected(file: Path) -> tuple[list[Event], list[dict[str, Any]]]:
@@ -205,16 +205,16 @@ def _matches(call: ToolCall, expected: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
-def test_shared_stream(file: Path) -> None:
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+def test_a_stream_of_the_cases(file: Path) -> None:
     events, expected = _expected(file)
     calls = read(events).calls
     assert len(calls) == len(expected)
     assert all(map(_matches, calls, expected))
 
 
-@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
-def test_shared_stream_cut_differently(file: Path) -> None:
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+def test_a_stream_of_the_cases_cut_differently(file: Path) -> None:
     events, expected = _expected(file)
     for seed in range(5):
         calls = read(list(recut(events, random.Random(seed)))).calls
@@ -222,8 +222,8 @@ def test_shared_stream_cut_differently(file: Path) -> None:
         assert all(map(_matches, calls, expected))
 
 
-@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
-def test_shared_stream_broken_off_or_doubled(file: Path) -> None:
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+def test_a_stream_of_the_cases_broken_off_or_doubled(file: Path) -> None:
     events, expected = _expected(file)
     whole = {call["name"]: call for call in expected}
     for end in range(len(events)):
@@ -876,7 +876,7 @@ def test_any_json_is_an_event(event: Any) -> None:
     survives([event, json.dumps(event), json.dumps(event).encode()])
     if isinstance(event, dict):
         for name in PROVIDERS:
-            translator(name)(event)
+            Reader(name).feed(event)
 
 
 def mutated(event: Any, chance: random.Random, junk: Any) -> Any:

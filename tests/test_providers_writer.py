@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from jsonrill.providers.deltas import ABSENT, Part
+from jsonrill.providers.fields import ABSENT
+from jsonrill.providers.statements import Part
 from jsonrill.providers.writer import Writer, read_path
 
 END = object()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from documents import is_prefix, loads, same, spoiled, texts
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, PartialStream, Rebuilder
+from jsonrill.options import Mode
 from near import Sloppy, broken, garbage, read, report, rule_sets, sloppy
 from support import by, by_character, examples, pieces, shared_files, within
 
@@ -154,7 +155,7 @@ def test_a_schema_raises_no_false_alarm(near: Sloppy, data: Any) -> None:
 
 @examples(60)
 @given(any_text, st.sampled_from(["BATCH", "ONE-BY-ONE", "REALTIME"]), options, st.data())
-def test_p1_holds_for_updates(text: str, mode: str, options: Any, data: Any) -> None:
+def test_p1_holds_for_updates(text: str, mode: Mode, options: Any, data: Any) -> None:
     def ends(cut: list[str]) -> list[Any]:
         stream = PartialStream(mode, **options)
         found = [update for piece in cut for update in stream.feed(piece)] + stream.flush()

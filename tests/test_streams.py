@@ -132,7 +132,7 @@ def test_options_are_passed_on() -> None:
     assert type(collect(values_of('{"a":1,"a":2}', duplicates="error"))[1]) is InvalidJSON
     assert type(collect(fragments("[[", limits=Limits(depth=1)))[1]) is LimitExceeded
     with pytest.raises(TypeError):
-        values_of("", no_such_option=1)
+        values_of("", no_such_option=1)  # type: ignore[call-overload]
 
 
 @given(st.data())

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, tool_calls
-from jsonrill.providers.deltas import Begin, CallDelta, End, Finish, Result, Statement
+from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
 from provider_streams import (
     BUILDERS,
     SEARCH,
@@ -123,8 +123,8 @@ def test_args_are_safe_to_keep_and_live_is_not() -> None:
         (["  \n"], {}, "complete", {}),
         ([""], {"cut": True}, "truncated", None),
         (["null"], {}, "complete", None),
-        (['{"a":1'], {"error": "malformed"}, "error", {}),
-        (['{"a":1}'], {"error": "malformed"}, "complete", {"a": 1}),
+        (['{"a":1'], {"malformed": "bad"}, "error", {}),
+        (['{"a":1}'], {"malformed": "bad"}, "complete", {"a": 1}),
     ],
 )
 def test_how_a_call_ends(texts: list[str], how: dict[str, Any], status: str, args: Any) -> None:
@@ -651,13 +651,13 @@ def test_looking_at_raw_after_each_piece_stays_linear() -> None:
 
 def test_all_builders_are_read_by_statement_too() -> None:
     """The statements are the whole interface: whatever a page says can be said by hand."""
-    from jsonrill.providers import translator
+    from jsonrill.providers import Reader as EventReader
 
     for name, build in BUILDERS.items():
         events = build(THREE, shuffled(THREE, 9))
-        translate = translator("auto")
+        events_in = EventReader()
         reader = Reader()
         for event in events:
-            reader.say(*translate(event))
+            reader.say(*events_in.feed(event))
         reader.calls.flush()
         assert {call.status for call in reader.calls.calls} == {"complete"}, name

@@ -9,7 +9,7 @@ import pytest
 
 from documents import same
 from jsonrill import ToolCall, ToolCallEvents, ToolCalls
-from jsonrill.providers.deltas import CallDelta, End, Finish, Statement
+from jsonrill.providers.statements import CallDelta, End, Finish, Statement
 from support import ROOT, cuttings
 
 CORPUS = json.loads((ROOT / "tests/cases/repair.json").read_text("utf8"))["cases"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import ToolCall, ToolCallEvents, ToolCalls
-from jsonrill.providers.deltas import CallDelta, End, Finish, Statement
+from jsonrill.providers.statements import CallDelta, End, Finish, Statement
 from support import pieces
 
 pydantic = pytest.importorskip("pydantic")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import jsonrill.streams
 from beginnings import texts
 from jsonrill import PartialStream, Update, apply_delta, updates
+from jsonrill.options import Mode
 from support import by, examples, pieces
 from test_partial import run, short
 from test_partial_properties import check_law, finals
@@ -86,7 +87,7 @@ def iter_only(source: Watched) -> Any:
     return Sync()
 
 
-def stream_of(source: Any, mode: str, **options: Any) -> Any:
+def stream_of(source: Any, mode: Mode, **options: Any) -> Any:
     return updates(source, mode, **options)
 
 
@@ -275,11 +276,11 @@ def test_what_is_no_number_of_seconds() -> None:
             updates("{}", "REALTIME", every=every)
     for wrong in ("1", True, [1]):
         with pytest.raises(TypeError):
-            updates("{}", "REALTIME", every=wrong)  # type: ignore[arg-type]
+            updates("{}", "REALTIME", every=wrong)  # type: ignore[call-overload]
     with pytest.raises(TypeError):
         updates(3, "REALTIME", every=1)  # type: ignore[call-overload]
     with pytest.raises(ValueError):
-        updates("{}", "WHENEVER")
+        updates("{}", "WHENEVER")  # type: ignore[call-overload]
 
 
 def test_a_client_that_applies_deltas_sees_what_the_stream_sees() -> None:

@@ -1,6 +1,8 @@
 """Writes docs/reference.md: the API from its docstrings, the command line from its `--help`.
 
-`python tools/reference.py` writes it, `--check` says whether it is stale.
+Writes the map of the folders in docs/design.md as well, and the tables of options between
+`<!-- options: STAGE -->` and `<!-- end of options -->`. `python tools/reference.py` writes,
+`--check` says what is stale.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 import jsonrill  # noqa: E402
+from jsonrill.options import Option, Rules, taken_by  # noqa: E402
+from jsonrill.runs.options import STREAM  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference.md"
 HEAD = """\
@@ -122,8 +126,39 @@ def help_of(command: str) -> str:
     return done.stdout.replace("python -m jsonrill", "jsonrill").strip()
 
 
+def option_table(stage: str) -> str:
+    """The options of a stage; of `stream`, all that the server keeps with a stream."""
+    options = STREAM.values() if stage == "stream" else taken_by(stage)
+    rows = [f"| `{it.name}` | {default(it)} | {meaning(it)} |" for it in options]
+    return "\n".join(["| option | default | |", "| --- | --- | --- |", *rows, ""])
+
+
+def default(option: Option) -> str:
+    value = option.default
+    return "" if value is None else f"`{getattr(value, '__name__', None) or repr(value)}`"
+
+
+def meaning(option: Option) -> str:
+    if option.least is not None or (option.choices and option.type != Rules):
+        return f"{option.help} {option.allowed[0].upper()}{option.allowed[1:]}."
+    return option.help
+
+
+def with_tables(text: str) -> str:
+    """A page with its tables of options, and the map of the folders, as they should be."""
+    mark = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)", re.DOTALL)
+    text = mark.sub(lambda found: f"{found[1]}\n{option_table(found[2])}\n{found[3]}", text)
+    tree = "\n".join(
+        re.findall(r"^    ([a-z_]+(?:\.py|/) .*)$", jsonrill.__doc__ or "", re.MULTILINE)
+    )
+    return re.sub(r"(<!-- map -->\n```text\n).*?(```)", rf"\1{tree}\n\2", text, flags=re.DOTALL)
+
+
 if __name__ == "__main__":
-    text = page()
+    pages = {file: with_tables(file.read_text("utf8")) for file in PAGE.parent.glob("*.md")}
+    pages[PAGE] = page()
+    stale = [file for file, text in pages.items() if file.read_text("utf8") != text]
     if "--check" in sys.argv:
-        sys.exit(None if PAGE.read_text("utf8") == text else "docs/reference.md is stale")
-    PAGE.write_text(text, "utf8")
+        sys.exit(f"stale: {', '.join(file.name for file in stale)}" if stale else None)
+    for file in stale:
+        file.write_text(pages[file], "utf8")

@@ -3,6 +3,7 @@
 text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
+an answer's text   `content`: the text in a provider's stream, for all of the above
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
@@ -18,6 +19,7 @@ The folders are the journey of the data. A part imports only from parts above it
 
     paths.py         where a value sits: paths, patterns, JSON Pointer
     errors.py        the error tree, each with its place and to_dict(); size limits
+    options.py       every option of every stage: types, defaults, checks, help
     eventstream.py   server-sent events, no I/O
     parse/           text → events, strict and lenient
     wire/            fragments, in memory and on the wire; `Parser`
@@ -25,8 +27,10 @@ The folders are the journey of the data. A part imports only from parts above it
     schema/          which values a schema allows, told as early as possible
     partial_stream/  text → updates in five modes; deltas
     chunker/         snapshots → text
-    providers/       events of each provider → what they say
+    providers/       events of each provider → statements: what they say
     toolcalls/       what providers say → tool calls that grow
+    sources.py       what providers say → the text of the answer
+    dialects/        what providers say, and JSON → events of other people's clients
     streams.py       the public functions, sync and async
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
@@ -58,7 +62,7 @@ from .parse.sink import Repair
 from .partial_stream import PartialStream, Update
 from .partial_stream.delta import apply_delta
 from .paths import Path, from_pointer, from_text, to_pointer, to_text
-from .streams import chunks, fragments, partial, texts, tool_calls, updates, values
+from .streams import chunks, content, fragments, partial, texts, tool_calls, updates, values
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
 from .wire.fragment import CompactEncoder, Fragment, Kind, WireReader, from_wire, to_wire
 from .wire.parser import Parser
@@ -99,6 +103,7 @@ __all__ = [
     "apply_delta",
     "chunks",
     "compiled",
+    "content",
     "encode_event",
     "fragments",
     "from_pointer",

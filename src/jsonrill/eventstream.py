@@ -15,6 +15,8 @@ from .errors import LimitExceeded, StreamClosed
 
 # One newline and not two: a blank line makes several clients see an empty event.
 HEARTBEAT: Final = b": hb\n"
+# The data of a last event, here and in the streams of many providers.
+DONE: Final = "[DONE]"
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _FORBIDDEN: Final = re.compile(r"[\r\n\x00]")
@@ -86,7 +88,7 @@ class SSEEncoder:
         """The end of the stream: `event: CLOSE`, `data: [DONE]`. The second time: nothing."""
         if self._closed:
             return b""
-        block = self._block("[DONE]", "CLOSE", id)
+        block = self._block(DONE, "CLOSE", id)
         self._closed = True
         return block
 

@@ -1,7 +1,7 @@
 """The only file that knows sync from async: each function here takes either kind of iterable.
 
 A stage is a generator function of one piece (or `END`), so that it can yield what was good and
-then raise. `_drive` runs it over a source, lazily, and closes the source when the loop is left.
+then raise. `drive` runs it over a source, lazily, and closes the source when the loop is left.
 """
 
 from __future__ import annotations
@@ -19,18 +19,31 @@ from contextlib import aclosing
 from inspect import isawaitable
 from math import isfinite
 from time import monotonic
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, TypeVar, Unpack, overload
 
 from .build.document import Document
 from .chunker import Chunker
 from .errors import InvalidJSON, LimitExceeded, Truncated
+from .options import (
+    CallOptions,
+    ChunkOptions,
+    Mode,
+    ParseOptions,
+    Stage,
+    UpdateOptions,
+    refuse_unknown,
+    taken_by,
+)
 from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, from_text, lookup
+from .providers.statements import Translate
+from .sources import AnswerText
 from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
 from .wire.parser import Parser
 
 Text = str | bytes
+Texts = Text | Iterable[Text]
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -39,19 +52,24 @@ END: Final[Any] = object()
 
 @overload
 def values(
-    source: Text | Iterable[Text], *, live: bool = False, **options: Any
+    source: Texts, *, live: bool = False, **options: Unpack[ParseOptions]
 ) -> Iterator[Any]: ...
 @overload
 def values(
-    source: AsyncIterable[Text], *, live: bool = False, **options: Any
+    source: AsyncIterable[Text], *, live: bool = False, **options: Unpack[ParseOptions]
 ) -> AsyncIterator[Any]: ...
-def values(source: Any, *, live: bool = False, **options: Any) -> Any:
+def values(source: Any, *, live: bool = False, **options: Unpack[ParseOptions]) -> Any:
     """The value after each piece of text that changed it, safe to keep (`live=True`: without a
     copy, changing with the next piece). Options are those of `Document`.
 
     With `many=True` a document that is not JSON does not stop the others; the first such error is
     raised when the source has ended."""
-    document = Document(**options)
+    _known("values", options, "live")
+    return drive(value_stage(Document(**options), live), source)
+
+
+def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any]]:
+    """The stage of `values`, over a document that the caller keeps."""
 
     def stage(piece: Text) -> Iterator[Any]:
         try:
@@ -66,15 +84,18 @@ def values(source: Any, *, live: bool = False, **options: Any) -> Any:
         if piece is END and document.errors:
             raise document.errors[0]
 
-    return _drive(stage, source)
+    return stage
 
 
 @overload
-def fragments(source: Text | Iterable[Text], **options: Any) -> Iterator[Fragment]: ...
+def fragments(source: Texts, **options: Unpack[ParseOptions]) -> Iterator[Fragment]: ...
 @overload
-def fragments(source: AsyncIterable[Text], **options: Any) -> AsyncIterator[Fragment]: ...
-def fragments(source: Any, **options: Any) -> Any:
+def fragments(
+    source: AsyncIterable[Text], **options: Unpack[ParseOptions]
+) -> AsyncIterator[Fragment]: ...
+def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
     """The fragments of a text, each as soon as it is certain. Options are those of `Parser`."""
+    _known("fragments", options)
     parser = Parser(**options)
 
     def stage(piece: Text) -> Iterator[Fragment]:
@@ -86,12 +107,12 @@ def fragments(source: Any, **options: Any) -> Any:
         if piece is END and parser.errors:
             raise parser.errors[0]
 
-    return _drive(stage, source)
+    return drive(stage, source)
 
 
 @overload
 def texts(
-    source: Text | Iterable[Text], field: str | Path, *, document: Document | None = None
+    source: Texts, field: str | Path, *, document: Document | None = None
 ) -> Iterator[str]: ...
 @overload
 def texts(
@@ -121,18 +142,32 @@ def texts(source: Any, field: str | Path, *, document: Document | None = None) -
         if error is not None:
             raise error
 
-    return _drive(stage, source)
+    return drive(stage, source)
 
 
 @overload
 def updates(
-    source: Text | Iterable[Text], mode: str, *, every: float | None = None, **options: Any
+    source: Texts,
+    mode: Mode = "REALTIME",
+    *,
+    every: float | None = None,
+    **options: Unpack[UpdateOptions],
 ) -> Iterator[Update]: ...
 @overload
 def updates(
-    source: AsyncIterable[Text], mode: str, *, every: float | None = None, **options: Any
+    source: AsyncIterable[Text],
+    mode: Mode = "REALTIME",
+    *,
+    every: float | None = None,
+    **options: Unpack[UpdateOptions],
 ) -> AsyncIterator[Update]: ...
-def updates(source: Any, mode: str, *, every: float | None = None, **options: Any) -> Any:
+def updates(
+    source: Any,
+    mode: Mode = "REALTIME",
+    *,
+    every: float | None = None,
+    **options: Unpack[UpdateOptions],
+) -> Any:
     """How far each entity of a text has come, in one of five modes; options are those of
     `PartialStream`. After an ERROR of the whole stream the source is closed, not read on.
 
@@ -141,6 +176,7 @@ def updates(source: Any, mode: str, *, every: float | None = None, **options: An
     A source that is not async cannot be left while it makes us wait, so there the time has come
     with its next piece or its end. An async one is then read in a task of its own, by asyncio.
     """
+    _known("updates", options, "every")
     stream = PartialStream(mode, **options)
 
     def stage(piece: Text) -> Iterator[Update]:
@@ -150,19 +186,22 @@ def updates(source: Any, mode: str, *, every: float | None = None, **options: An
         return stream.ended
 
     if every is None:
-        return _drive(stage, source, over)
+        return drive(stage, source, over)
     return _paced(stage, source, over, Pace(every))
 
 
 @overload
-def chunks(source: str | bytes | Iterable[Any], **options: Any) -> Iterator[str]: ...
+def chunks(
+    source: str | bytes | Iterable[Any], **options: Unpack[ChunkOptions]
+) -> Iterator[str]: ...
 @overload
-def chunks(source: AsyncIterable[Any], **options: Any) -> AsyncIterator[str]: ...
-def chunks(source: Any, **options: Any) -> Any:
+def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> AsyncIterator[str]: ...
+def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     """The texts that snapshots of a growing value make; joined, they are the last snapshot.
 
     Options are those of `Chunker`; empty texts are left out.
     """
+    _known("chunks", options)
     chunker = Chunker(**options)
 
     def stage(snapshot: Any) -> Iterator[str]:
@@ -170,25 +209,26 @@ def chunks(source: Any, **options: Any) -> Any:
         if text:
             yield text
 
-    # A model, like a mapping, can be iterated, but it is one snapshot.
-    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return _drive(stage, (source,) if one else source)
+    return drive(stage, _events(source))
 
 
 @overload
 def tool_calls(
-    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Any
+    source: AsyncIterable[Any], *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
 ) -> AsyncIterator[ToolCallUpdate]: ...
 @overload
 def tool_calls(
-    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Any
+    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
 ) -> Iterator[ToolCallUpdate]: ...
-def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -> Any:
+def tool_calls(
+    source: Any, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+) -> Any:
     """What each event of a provider's stream changes in its tool calls; `update.call` is the call.
 
     The source is the stream that the provider's client hands out, or any iterable of events.
     Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
     """
+    _known("calls", options, "calls")
     if calls is not None and options:
         raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
     reading = ToolCalls(**options) if calls is None else calls
@@ -203,13 +243,35 @@ def tool_calls(source: Any, *, calls: ToolCalls | None = None, **options: Any) -
             seen.add(update.message_id)
             yield update
 
-    # A model, like a mapping, can be iterated, but it is one snapshot.
-    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return _drive(stage, (source,) if one else source)
+    return drive(stage, _events(source))
 
 
-def partial(text: Text, **options: Any) -> Any:
+@overload
+def content(
+    source: AsyncIterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
+) -> AsyncIterator[str]: ...
+@overload
+def content(
+    source: Iterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
+) -> Iterator[str]: ...
+def content(source: Any, *, choice: int = 0, provider: str | Translate = "auto") -> Any:
+    """The text of the answer in a provider's stream, piece by piece, for `values` and the others.
+
+    The source is what `tool_calls` takes; `provider` is that of `ToolCalls`. Reasoning and tool
+    calls are not part of the text; of several choices it is that of `choice`.
+    """
+    answer = AnswerText(provider, choice=choice)
+
+    def stage(event: Any) -> Iterator[str]:
+        if event is not END and (text := answer.feed(event)):
+            yield text
+
+    return drive(stage, _events(source))
+
+
+def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
     """The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON."""
+    _known("values", options)
     document = Document(**options)
     document.feed(text)
     try:
@@ -217,6 +279,11 @@ def partial(text: Text, **options: Any) -> Any:
     except Truncated:
         pass
     return document.value
+
+
+def _known(stage: Stage, given: Mapping[str, object], *own: str) -> None:
+    if given:
+        refuse_unknown(given, [*own, *(it.name for it in taken_by(stage))], "unknown option")
 
 
 class Pace:
@@ -264,9 +331,7 @@ def _never() -> bool:
     return False
 
 
-def _drive(
-    stage: Callable[[T], Iterator[U]], source: Any, over: Callable[[], bool] = _never
-) -> Any:
+def drive(stage: Callable[[T], Iterator[U]], source: Any, over: Callable[[], bool] = _never) -> Any:
     """Run a stage over a source, until that ends or the stage is `over`."""
     source = _iterable(source)
     if isinstance(source, AsyncIterable):
@@ -282,6 +347,12 @@ def _paced(
     if isinstance(source, AsyncIterable):
         return _apace(stage, source, over, pace)
     return _space(stage, source, over, pace)
+
+
+def _events(source: Any) -> Any:
+    """The source; a model or a mapping can be iterated too, but it is one event or snapshot."""
+    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
+    return (source,) if one else source
 
 
 def _iterable(source: Any) -> Any:

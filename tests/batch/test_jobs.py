@@ -11,6 +11,7 @@ from hypothesis import given
 import jsonrill
 from documents import values
 from jsonrill.batch import Job, Summary, process_shard
+from jsonrill.options import Mode
 from support import by, examples
 
 COLOURS = '{"colors": [{"hex": "#94"}, {"hex": "#10"}], "ok": true}'
@@ -119,7 +120,7 @@ def test_check_tells_how_long_the_first_value_took() -> None:
 
 
 @pytest.mark.parametrize("mode", ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"])
-def test_updates_are_those_of_the_library(mode: str) -> None:
+def test_updates_are_those_of_the_library(mode: Mode) -> None:
     rows, _, summary = do(Job(kind="updates", mode=mode, entity="colors"), stream(COLOURS))
     wanted = [
         update.to_dict() for update in jsonrill.updates(by(4, COLOURS), mode, entity="colors")
@@ -205,9 +206,9 @@ def test_calls_are_those_of_the_stream() -> None:
     assert (call["id"], call["name"], call["status"]) == ("c1", "weather", "complete")
     assert call["args"] == {"city": "Lisbon"} and "raw" not in call
     assert summary.ok == 1 and summary.characters == 18
-    # The same events as the text of the answer.
-    values, _, _ = do(Job(kind="values"), {"id": 1, "events": events})
-    assert values[0]["value"] == {"city": "Lisbon"}
+    # They are not the text of the answer, and that is said.
+    values, bad, _ = do(Job(kind="values"), {"id": 1, "events": events})
+    assert not values and bad[0]["code"] == "NO_TEXT" and "calls" in bad[0]["message"]
 
 
 def test_calls_that_went_wrong_keep_their_text() -> None:
@@ -223,7 +224,7 @@ def test_calls_that_went_wrong_keep_their_text() -> None:
 
 def test_calls_may_have_schemas() -> None:
     pytest.importorskip("jsonschema_rs")
-    job = Job(kind="calls", tool_schemas={"weather": {"required": ["country"]}})
+    job = Job(kind="calls", schemas={"weather": {"required": ["country"]}})
     rows, _, summary = do(job, {"events": call_events('{"city": "x"}')})
     assert rows[0]["calls"][0]["error"]["code"] == "INVALID_SCHEMA"
     assert summary.errors == {"INVALID_SCHEMA": 1}
@@ -242,7 +243,7 @@ def test_a_form_that_a_job_cannot_use_goes_to_quarantine(kind: str, form: str) -
         ({"kind": "nothing"}, "a job is one of"),
         ({"kind": "check", "mode": "BATCH"}, "mode is for updates"),
         ({"kind": "chunks", "repair": True}, "repair is for"),
-        ({"kind": "check", "tool_schemas": {}}, "tool_schemas is for calls"),
+        ({"kind": "check", "schemas": {}}, "schemas is for calls"),
         ({"kind": "values", "max_line": 0}, "max_line"),
         ({"kind": "values", "repair": ("nonsense",)}, "no such repair"),
     ],

@@ -49,6 +49,15 @@ def test_openai_reads_text(client: openai.OpenAI) -> None:
     assert chunks[-1].choices[0].finish_reason == "stop"
 
 
+@pytest.mark.parametrize("model", ["odd", "undone"])
+def test_an_answer_has_ended_when_it_says_so_in_whatever_white_space(
+    client: openai.OpenAI, model: str
+) -> None:
+    """Neither of these upstreams sends [DONE]."""
+    chunks = list(client.chat.completions.create(model=model, stream=True, **ASK))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "Hello wörld"
+
+
 def test_openai_reads_through_heartbeats(client: openai.OpenAI) -> None:
     chunks = list(client.chat.completions.create(model="slow", stream=True, **ASK))
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "Hello wörld"
@@ -90,7 +99,13 @@ def test_openai_gets_the_upstreams_error(client: openai.OpenAI) -> None:
 
 @pytest.mark.parametrize(
     "model, code",
-    [("broken", "UPSTREAM_LOST"), ("cut", "UPSTREAM_LOST"), ("silent", "UPSTREAM_TIMEOUT")],
+    [
+        ("broken", "UPSTREAM_LOST"),
+        ("cut", "UPSTREAM_LOST"),
+        # Of two choices, one has ended.
+        ("two", "UPSTREAM_LOST"),
+        ("silent", "UPSTREAM_TIMEOUT"),
+    ],
 )
 def test_openai_is_told_when_the_upstream_breaks_off(
     client: openai.OpenAI, model: str, code: str

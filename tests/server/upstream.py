@@ -36,7 +36,7 @@ def said() -> list[str]:
 
 async def lines(model: str) -> AsyncIterator[str]:
     for data in called() if model == "calls" else said():
-        yield data
+        yield json.dumps(json.loads(data), separators=(" , ", "\t:  ")) if model == "odd" else data
         if model == "broken":
             raise ConnectionResetError
         if model == "silent":
@@ -44,7 +44,12 @@ async def lines(model: str) -> AsyncIterator[str]:
         if model == "cut":
             return
         await asyncio.sleep(0.3 if model == "slow" else 0.002)
-    yield "[DONE]"
+    if model == "two":
+        other = json.loads(chunk({"content": "no"}))
+        other["choices"][0]["index"] = 1
+        yield json.dumps(other)
+    if model not in ("odd", "undone", "two"):
+        yield "[DONE]"
 
 
 async def endless(counted: list[int]) -> AsyncIterator[str]:

@@ -41,6 +41,13 @@ test("figures for people", () => {
   assert.equal(counted(2, "match", "matches"), "2 matches");
 });
 
+/** A server that knows two providers. @param {string[]} lines */
+async function recognise(lines) {
+  const event = JSON.parse(lines[0]);
+  const provider = "choices" in event ? "openai_chat" : "messageStart" in event ? "bedrock" : null;
+  return { provider, calls: lines.some((line) => line.includes("toolUse")) };
+}
+
 const KINDS = [
   ['{"a": [1, 2]}', "text"],
   ['{\n "a": 1\n}', "text"],
@@ -53,13 +60,8 @@ const KINDS = [
   ['{"a":"x"}\n\n{"a":"xy"}\n{"a":"xyz","b":1}', "snapshots"],
   ['[1]\n[1,2]', "snapshots"],
   ['{"choices":[]}\n{"choices":[{}]}', "events"],
-  ['{"type":"message_start"}\r\n{"type":"message_stop"}', "events"],
   ['{"type":"Feature","id":1}\n{"type":"Feature","id":2}', "many"],
-  ['{"kind":"tools_call_update"}\n{"kind":"tool_result"}', "events"],
-  ['{"type":"RUN_STARTED"}\n{"type":"TOOL_CALL_ARGS"}', "events"],
   ['{"messageStart":{}}\n{"contentBlockDelta":{}}\n{"metadata":{}}', "events"],
-  ['{"event_type":"step.start"}\n{"event_type":"step.delta"}', "events"],
-  ['{"type":"function.call.delta"}\n{"type":"conversation.response.done"}', "events"],
   ['{"a":1}\n{"b":2}\n{"c', "many"],
   ['{"a":1}\noops\n{"c":3}', "many"],
   ['{"a":1}\noops\nand more', "text"],
@@ -68,8 +70,19 @@ const KINDS = [
   ['event: x\ndata: {"type":"y"}\nid: 1\n\n: comment\n', "sse"],
 ];
 for (const [text, kind] of KINDS) {
-  test(`${JSON.stringify(text).slice(0, 40)} is ${kind}`, () => assert.equal(detect(text), kind));
+  test(`${JSON.stringify(text).slice(0, 40)} is ${kind}`, async () => {
+    assert.equal((await detect(text, "auto", recognise)).kind, kind);
+  });
 }
+
+test("the server says whether there are tool calls, of what is auto-detected and of what is chosen", async () => {
+  const text = '{"messageStart":{}}\n{"contentBlockDelta":{"delta":{"toolUse":{}}}}';
+  assert.deepEqual(await detect(text, "auto", recognise), { kind: "events", calls: true });
+  assert.deepEqual(await detect(text, "events", recognise), { kind: "events", calls: true });
+  assert.deepEqual(await detect(text, "many", recognise), { kind: "many", calls: false });
+  const sse = 'data: {"choices":[]}\n\ndata: {"toolUse":1}\n\n';
+  assert.deepEqual(await detect(sse, "auto", recognise), { kind: "sse", calls: true });
+});
 
 test("pieces, joined, are the text, and no character is cut", () => {
   const text = "ab😀cd🌊🌊ef";
@@ -90,8 +103,8 @@ test("a plan says how to publish", () => {
   assert.deepEqual(snapshots.options, { input: "snapshots" });
   const events = plan('data: {"x":\ndata: 1}\n\ndata: [DONE]\n\ndata: {"tool_calls":1}', "sse", 4);
   assert.deepEqual(events.lines.map((line) => JSON.parse(line)), [{ x: 1 }, { tool_calls: 1 }]);
-  assert.equal(events.suits, "calls");
-  assert.equal(plan('{"choices":[]}', "events", 4).suits, "fragments");
+  assert.equal(events.suits, "fragments");
+  assert.equal(plan('{"choices":[]}', "events", 4, true).suits, "calls");
 });
 
 test("drawing is asked for once a frame, and goes on where it was not done", async () => {

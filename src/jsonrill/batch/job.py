@@ -9,26 +9,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from ..errors import Limits
+from ..options import (
+    BATCH_MODE,
+    Duplicates,
+    Entity,
+    Mode,
+    Null,
+    OnRevision,
+    Option,
+    Schemas,
+    Send,
+    offered,
+)
 from ..parse.lenient.rules import rule_names
 from ..paths import from_text
 
-Kind = Literal["calls", "check", "chunks", "fragments", "updates", "values"]
-KINDS: Final[tuple[str, ...]] = get_args(Kind)
-
-# Which jobs an option is for; the others are for all.
-_ONLY_FOR: Final[dict[str, tuple[str, ...]]] = {
-    "schema": ("check", "updates", "values"),
-    "document_schema": ("updates",),
-    "tool_schemas": ("calls",),
-    "mode": ("updates",),
-    "entity": ("updates",),
-    "send": ("updates",),
-    "provider": ("calls",),
-    "duplicates": ("check", "fragments", "updates", "values"),
-    "repair": ("calls", "check", "fragments", "updates", "values"),
+# Whose options a job has: those of its stages, and of the check of a document by a schema. Any
+# text may come as snapshots.
+STAGES: Final[dict[str, tuple[str, ...]]] = {
+    "calls": ("calls",),
+    "check": ("values", "chunks", "checked"),
+    "chunks": ("chunks",),
+    "fragments": ("fragments", "chunks"),
+    "updates": ("updates", "chunks"),
+    "values": ("values", "chunks", "checked"),
 }
 
 
@@ -49,16 +56,19 @@ class Job:
     kind: str
     schema: Any = None
     document_schema: Any = None
-    tool_schemas: Mapping[str, Any] | None = None
-    mode: str = "ONE-BY-ONE"
-    entity: Any = None
-    send: Literal["data", "delta", "both"] = "data"
+    schemas: Schemas = None
+    mode: Mode = BATCH_MODE
+    entity: Entity = None
+    send: Send = "data"
+    partial_numbers: bool = True
+    early_literals: bool = False
+    zero_values: bool = False
     provider: str = "auto"
     repair: bool | tuple[str, ...] = False
-    duplicates: Literal["last", "error"] = "last"
+    duplicates: Duplicates = "last"
     eager: bool = False
-    null: Literal["value", "placeholder"] = "value"
-    on_revision: Literal["raise", "keep"] = "raise"
+    null: Null = "value"
+    on_revision: OnRevision = "raise"
     patience: int = 1
     field: str | None = None
     id_field: str = "id"
@@ -67,13 +77,16 @@ class Job:
     keep: int = 64 * 2**10
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"a job is one of {', '.join(KINDS)}; not {self.kind!r}")
+        if self.kind not in STAGES:
+            raise ValueError(f"a job is one of {', '.join(STAGES)}; not {self.kind!r}")
         if self.max_line < 1 or self.keep < 0:
             raise ValueError("max_line is at least 1 byte, and keep is not negative")
-        for name in sorted(self._given() & _ONLY_FOR.keys()):
-            if self.kind not in _ONLY_FOR[name]:
-                raise ValueError(f"{name} is for {', '.join(_ONLY_FOR[name])}; not {self.kind}")
+        given = self._given()
+        for option in offered("batch"):
+            kinds = jobs_of(option)
+            if option.name in given and self.kind not in kinds:
+                raise ValueError(f"{option.name} is for {', '.join(kinds)}; not {self.kind}")
+            option.check(getattr(self, option.name))
         for path in (self.field, self.id_field):
             if path is not None:
                 from_text(path)
@@ -106,6 +119,11 @@ class Job:
         if isinstance(options.get("repair"), list):
             options["repair"] = tuple(options["repair"])
         return cls(**options)
+
+
+def jobs_of(option: Option) -> list[str]:
+    """The kinds of jobs that take an option."""
+    return [kind for kind, stages in STAGES.items() if not set(stages).isdisjoint(option.stages)]
 
 
 def resolved(schema: Any) -> Any:

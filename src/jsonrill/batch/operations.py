@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from ..build.document import Document
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, RevisionError, Truncated
+from ..options import Stage, of_stage
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
 from ..partial_stream.entities import Entities
@@ -38,27 +39,21 @@ class Work:
             from ..schema import Schema
 
             self.schema = Schema(resolved(job.schema))
-        self.text_options: dict[str, Any] = {"repair": job.repair, "limits": job.limits}
+        self.options = {stage: of_stage(stage, vars(job)) for stage in get_args(Stage)}
         self.entity_options = self._entity_options() if job.kind == "updates" else {}
-        self.tools = {name: resolved(one) for name, one in (job.tool_schemas or {}).items()} or None
+        self.tools = {name: resolved(one) for name, one in (job.schemas or {}).items()} or None
         self._rows = ROWS[job.kind]
         chunker(job)
         self.document()
         if job.kind == "updates":
-            PartialStream(job.mode, **self.entity_options)
+            PartialStream(**self.entity_options)
         elif job.kind == "calls":
             self.calls()
 
     def _entity_options(self) -> dict[str, Any]:
-        job = self.job
-        options = {
-            "entity": job.entity,
-            "send": job.send,
-            "duplicates": job.duplicates,
-            **self.text_options,
-        }
+        options = {**self.options["updates"]}
         for name in ("schema", "document_schema"):
-            schema = resolved(getattr(job, name))
+            schema = resolved(options[name])
             if schema is not None:
                 options[name] = self._compiled(schema)
         return options
@@ -73,14 +68,12 @@ class Work:
         return Schema(schema)
 
     def calls(self) -> ToolCalls:
-        job = self.job
-        return ToolCalls(
-            job.provider, schemas=self.tools, keep=None, repair=job.repair, limits=job.limits
-        )
+        # The `keep` of a job is another: bytes of a line in quarantine.
+        return ToolCalls(**{**self.options["calls"], "schemas": self.tools, "keep": None})
 
     def document(self) -> Document | Judged:
         """What reads one text."""
-        options = {**self.text_options, "duplicates": self.job.duplicates}
+        options = self.options["values"]
         return Document(**options) if self.schema is None else Judged(self.schema, options)
 
     def rows(self, stream: Stream, tally: Tally) -> Iterator[str]:
@@ -171,7 +164,7 @@ def _check(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
 
 
 def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
-    partial = PartialStream(work.job.mode, **work.entity_options)
+    partial = PartialStream(**work.entity_options)
     head = dumps({"id": stream.id})[:-1]
     sequence = 0
     pieces = texts(stream, work.job)
@@ -196,7 +189,7 @@ def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
 
 
 def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
-    parser = Parser(**work.text_options, duplicates=work.job.duplicates)
+    parser = Parser(**work.options["fragments"])
     head = dumps({"id": stream.id})[:-1]
     sequence = 0
     pieces = texts(stream, work.job)
@@ -250,7 +243,7 @@ def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     if not rows:
         need_events(stream)
     tally.errors = [row["error"] for row in rows if "error" in row]
-    tally.repairs = [repair for call in calls.calls for repair in call.repairs]
+    tally.repairs = calls.repairs
     yield dumps({"id": stream.id, "calls": rows})
 
 

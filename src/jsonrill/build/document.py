@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
+from ..options import Duplicates, ParseFloat, Rules
 from ..parse.create import machine
 from ..parse.machine import plain_end
 from ..parse.sink import Repair
@@ -28,10 +28,10 @@ class Document(Growing):
     def __init__(
         self,
         *,
-        repair: bool | Iterable[str] = False,
+        repair: Rules = False,
         many: bool = False,
-        duplicates: Literal["last", "error"] = "last",
-        parse_float: Callable[[str], Any] = float,
+        duplicates: Duplicates = "last",
+        parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
         # What `Growing` does, without the way there: tiny documents are made often.

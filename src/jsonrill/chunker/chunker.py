@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any
 
 from ..errors import RevisionError, StreamClosed
+from ..options import Loads, Null, OnRevision, check
 from ..paths import Path, to_text
 from .compare import ABSENT, Difference, differences
 from .frames import Frame
 from .leaves import Leaf
 from .rules import Rules
-from .snapshot import Loads, Snapshot, Tree, decode, plain, read, too_deep
+from .snapshot import Snapshot, Tree, decode, plain, read, too_deep
 from .spine import Spine, Survey
 from .text import whole
-
-_NULLS: Final = ("value", "placeholder")
-_POLICIES: Final = ("raise", "keep")
 
 
 class Chunker:
@@ -39,18 +37,13 @@ class Chunker:
         self,
         *,
         eager: bool = False,
-        null: Literal["value", "placeholder"] = "value",
-        on_revision: Literal["raise", "keep"] = "raise",
+        null: Null = "value",
+        on_revision: OnRevision = "raise",
         patience: int = 1,
         verify: bool = False,
         loads: Loads | None = None,
     ) -> None:
-        if null not in _NULLS:
-            raise ValueError(f'null is "value" or "placeholder", not {null!r}')
-        if on_revision not in _POLICIES:
-            raise ValueError(f'on_revision is "raise" or "keep", not {on_revision!r}')
-        if patience < 1:
-            raise ValueError(f"patience is at least 1, not {patience!r}")
+        check(eager=eager, null=null, on_revision=on_revision, patience=patience, verify=verify)
         self.revisions: list[RevisionError] = []
         self._rules = Rules(eager, null == "placeholder", patience)
         self._keep = on_revision == "keep"

@@ -11,15 +11,15 @@ This file alone knows what a snapshot may be.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from json import JSONDecodeError, JSONDecoder
 from math import isfinite
 from typing import Any, Final, NoReturn, Protocol
 
 from ..errors import InvalidJSON, LimitExceeded
+from ..options import Loads
 
 Tree = Any  # None | bool | str | bytes | list[Tree] | dict[str, Tree]
-Loads = Callable[[Any], Any]
 
 
 class Model(Protocol):

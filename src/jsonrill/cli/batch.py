@@ -8,14 +8,15 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
-from ..parse.lenient.rules import RULES
-from .options import bytes_of, entities_of, json_file, made, rules_of, tool_schemas_of
+from ..options import BATCH_MODE, Option, Stage, offered
+from .options import Own, bytes_of, flagged, json_file, made, own_flags, tool_schemas_of
 
 if TYPE_CHECKING:
     from ..batch import Progress, Report
@@ -23,93 +24,35 @@ if TYPE_CHECKING:
 # Without a terminal: a line after this many seconds.
 EVERY = 10.0
 
-Inputs = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="What to do (values, updates, fragments, chunks, calls or check), and the files,"
-        " folders, patterns or addresses (s3://...) to read.",
-        show_default=False,
-    ),
-]
-
-
+INPUTS = (
+    "What to do (values, updates, fragments, chunks, calls or check), and the files, folders,"
+    " patterns or addresses (s3://...) to read."
+)
 # What --resume may be given with; all else is in the folder.
-_OF_A_RUN = {"resume", "engine", "workers", "scheduler", "json_report"}
+_OF_A_RUN = {"resume", "engine", "workers", "scheduler", "json"}
 
 
-def batch(
-    context: typer.Context,
-    inputs: Inputs = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="A new folder for what is made.")
-    ] = None,
-    resume: Annotated[
-        str | None, typer.Option(help="Do what is missing of the run in this folder.")
-    ] = None,
-    engine: Annotated[
-        Literal["local", "dask"], typer.Option(help="Processes here, or a Dask cluster.")
-    ] = "local",
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="Processes; by default one for each processor.", show_default=False
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Where Dask is, like tcp://host:8786; by default here.")
-    ] = None,
-    format: Annotated[
-        Literal["jsonl", "parquet"], typer.Option(help="How rows are written.")
-    ] = "jsonl",
-    input: Annotated[
-        Literal["auto", "jsonl", "sse"],
-        typer.Option(help="What files hold: a stream a line, or event streams as they came."),
-    ] = "auto",
-    field: Annotated[
-        str | None, typer.Option(help="Where in a line the stream is, like response.chunks.")
-    ] = None,
-    id_field: Annotated[str, typer.Option(help="Where in a line its id is.")] = "id",
-    schema: Annotated[
-        list[str] | None,
-        typer.Option(help="A file with a JSON Schema, or module:Name; for calls TOOL=FILE."),
-    ] = None,
-    document_schema: Annotated[
-        str | None, typer.Option(help="For updates: the schema of the document.")
-    ] = None,
-    mode: Annotated[
-        str | None, typer.Option(help="For updates: as of jsonrill updates. [default: ONE-BY-ONE]")
-    ] = None,
-    entity: Annotated[
-        list[str] | None, typer.Option(help="For updates: what is one entity.")
-    ] = None,
-    send: Annotated[
-        Literal["data", "delta", "both"], typer.Option(help="For updates: what they carry.")
-    ] = "data",
-    eager: Annotated[
-        bool, typer.Option("--eager", help="For snapshots: show one of several values at once.")
-    ] = False,
-    null: Annotated[
-        Literal["value", "placeholder"],
-        typer.Option(help="For snapshots: is a null a value, or one that has not come yet?"),
-    ] = "value",
-    on_revision: Annotated[
-        Literal["raise", "keep"],
-        typer.Option(help="For snapshots that contradict: an error, or keep what is written."),
-    ] = "raise",
-    provider: Annotated[str, typer.Option(help="For calls: whose events these are.")] = "auto",
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Read what models write instead of JSON.")
-    ] = False,
-    rules: Annotated[
-        str | None,
-        typer.Option(help=f"Only these repairs, with commas between: {', '.join(RULES)}."),
-    ] = None,
-    shard_size: Annotated[
-        str | None, typer.Option(help="Bytes of input for each part, like 64MB.")
-    ] = None,
-    max_line: Annotated[str, typer.Option(help="A longer line is put into quarantine.")] = "32MiB",
-    json_report: Annotated[bool, typer.Option("--json", help="Write the report as JSON.")] = False,
-) -> None:
+def _schema(given: str | None) -> Any:
+    """A file, or the name of a type, which workers import."""
+    if given is None or (":" in given and not Path(given).exists()):
+        if given is not None and os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())  # last: nothing in it stands for another module
+        return given
+    return json_file(given)
+
+
+def _options() -> Iterator[Option]:
+    """Those of all stages, but for --schema, which means another thing for each."""
+    of: dict[tuple[str, ...], str]
+    of = {("updates",): "For updates: ", ("chunks",): "For snapshots: ", ("calls",): "For calls: "}
+    for option in offered("cli"):
+        stages = tuple(stage for stage in option.stages if stage in get_args(Stage))
+        if option in offered("batch") and option.name not in ("schema", "schemas"):
+            default = BATCH_MODE if option.name == "mode" else option.default
+            yield replace(option, help=of.get(stages, "") + option.help, default=default)
+
+
+def batch(options: dict[str, Any], own: Own) -> None:
     """Millions of recorded streams: converted, validated or checked, on all processors or on Dask.
 
     A line of a log is a stream: {"id": ..., "chunks": [...]}, or its snapshots, events or text;
@@ -127,46 +70,24 @@ def batch(
     from ..batch import run as begun
     from ..batch.operations import Work
 
-    where: dict[str, Any] = {"engine": engine, "workers": workers, "scheduler": scheduler}
-    if resume is not None:
-        if _given(context) - _OF_A_RUN:
+    where = {"engine": own.engine, "workers": own.workers, "scheduler": own.scheduler}
+    if own.resume is not None:
+        source = own.context.get_parameter_source
+        typed = {name for name in own.context.params if source(name).name != "DEFAULT"}
+        if typed - _OF_A_RUN:
             raise typer.BadParameter("--resume takes the job and its inputs from the folder")
-        _do(lambda tell: resumed(resume, **where, tell=tell), resume, json_report)
+        _do(lambda tell: resumed(own.resume, **where, tell=tell), own.resume, own.json)
         return
-    kind, *paths = inputs or [""]
-    if not paths or out is None:
+    kind, *paths = own.files or [""]
+    if not paths or own.out is None:
         raise typer.BadParameter("what to do, at least one input, and --out FOLDER are needed")
-    options: dict[str, Any] = {
-        "document_schema": made(lambda: _schema(document_schema)),
-        "mode": mode,
-        "entity": entities_of(entity),
-        "send": send,
-        "eager": eager,
-        "null": null,
-        "on_revision": on_revision,
-        "provider": provider,
-        "repair": _repair(repair, rules),
-        "field": field,
-        "id_field": id_field,
-        "max_line": bytes_of(max_line),
-        **made(lambda: _schemas(kind, schema)),
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    job = made(lambda: Work(Job(kind=kind, **given)).job)
-    size = bytes_of(shard_size)
-    _do(
-        lambda tell: begun(
-            job, paths, out, **where, format=format, form=input, shard_bytes=size, tell=tell
-        ),
-        out,
-        json_report,
-    )
+    options |= {"field": own.field, "id_field": own.id_field, "max_line": bytes_of(own.max_line)}
+    job = made(lambda: Work(Job(kind=kind, **options, **_schemas(kind, own.schema))).job)
+    more = {"format": own.format, "form": own.input, "shard_bytes": bytes_of(own.shard_size)}
+    _do(lambda tell: begun(job, paths, own.out, **where, **more, tell=tell), own.out, own.json)
 
 
-def _given(context: typer.Context) -> set[str]:
-    """What was typed, and is not what it is by itself."""
-    source = context.get_parameter_source
-    return {name for name in context.params if (found := source(name)) and found.name != "DEFAULT"}
+command = flagged(batch, [*own_flags("batch"), *_options()], INPUTS, _schema)
 
 
 def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json: bool) -> None:
@@ -272,25 +193,11 @@ def _said(progress: Progress) -> str:
     return " · ".join(parts)
 
 
-def _repair(repair: bool, rules: str | None) -> bool | tuple[str, ...]:
-    found = rules_of(repair, rules)
-    return found if isinstance(found, bool) else tuple(sorted(found))
-
-
 def _schemas(kind: str, given: list[str] | None) -> dict[str, Any]:
     if not given:
         return {}
     if kind == "calls":
-        return {"tool_schemas": tool_schemas_of(given)}
+        return {"schemas": tool_schemas_of(given)}
     if len(given) > 1:
         raise ValueError("there is one --schema, but for calls one for each tool")
     return {"schema": _schema(given[0])}
-
-
-def _schema(given: str | None) -> Any:
-    """A file, or the name of a type, which workers import."""
-    if given is None or (":" in given and not Path(given).exists()):
-        if given is not None and os.getcwd() not in sys.path:
-            sys.path.append(os.getcwd())  # last: nothing in it stands for another module
-        return given
-    return json_file(Path(given))

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..eventstream import SSEDecoder
-from ..providers import text_of
+from ..eventstream import DONE, SSEDecoder
+from ..sources import AnswerText
 
 PIECE = 1 << 16
 # Files larger than this get a progress bar.
@@ -50,7 +50,7 @@ class Source:
     def events(self) -> Iterator[Any]:
         """Each line, or the data of each event, as decoded JSON."""
         for number, line in enumerate(self.lines(), start=1):
-            if line.strip() == "[DONE]":
+            if line.strip() == DONE:
                 continue
             try:
                 yield json.loads(line)
@@ -69,19 +69,17 @@ class Source:
         decoder = SSEDecoder()
         for piece in self._raw():
             for event in decoder.feed(piece):
-                if event.type != "CLOSE" and event.data != "[DONE]":
+                if event.type != "CLOSE" and event.data != DONE:
                     yield event.data
 
     def _texts(self) -> Iterator[str]:
-        """What a model wrote, out of a provider's event stream; data that is no event as it is."""
+        """The answer of a provider's event stream; of any other event stream, its data."""
+        answer = AnswerText()
         for data in self._data():
-            try:
-                event = json.loads(data)
-            except ValueError:
-                yield data
-                continue
-            text = text_of(event)
-            yield data if text is None else text
+            text = answer.feed(data)
+            yield text if answer.recognised else data
+        if answer.has_only_calls:
+            raise BadInput("the answer has tool calls and no text: read it with jsonrill calls")
 
     def _lines(self) -> Iterator[str]:
         if self.sse:

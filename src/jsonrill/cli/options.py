@@ -1,14 +1,148 @@
-"""What options mean: names, files and sizes as they are typed, for the library."""
+"""Flags: made from the table of options and from the commands' own, read for the library."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Annotated, Any, Final, Literal
 
 import typer
+
+from ..options import Entity, Option, Rules, Schemas
+from .input import Source
+from .output import Sink
+
+_TEXTS: Final = ("values", "updates", "fragments")
+_REPAIRING: Final = (*_TEXTS, "calls")
+_PACED: Final = (*_REPAIRING, "chunks")
+_FILTERS: Final = (*_PACED, "rebuild")
+_BATCH: Final = ("batch",)
+_Engine = Literal["local", "dask"]
+_Rows = Literal["jsonl", "parquet"]
+_Lines = Literal["auto", "jsonl", "sse"]
+# What commands have beside the options of their stage.
+OWN: Final = (
+    Option("watch", bool, False, ("values",), "Show one value growing, instead of one a line."),
+    Option("compact", bool, False, ("fragments",), "The compact wire form."),
+    Option("text", bool, False, ("chunks",), "Write the text itself, not a JSON string a line."),
+    Option("wire", bool, False, ("calls",), "Wire events with fragments, not the calls."),
+    Option("report", bool, False, _REPAIRING, "Report repairs on standard error."),
+    Option("tokens", int, 0, _TEXTS, "Cut the text into pieces of N characters.", least=0),
+    Option("delay", float, 0.0, _PACED, "Wait N milliseconds after each piece.", least=0),
+    Option("sse", bool, False, _FILTERS, "Read and write text/event-stream."),
+    Option("sse_in", bool, False, _FILTERS, "Read text/event-stream, write lines."),
+    Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
+    Option("pretty", bool, False, _FILTERS, "Indent what is written."),
+    Option("color", bool | None, None, _FILTERS, "Colours; by default on a terminal."),
+    Option("out", str | None, None, _BATCH, "A new folder for what is made."),
+    Option("resume", str | None, None, _BATCH, "Do what is missing of the run in this folder."),
+    Option("engine", _Engine, "local", _BATCH, "Processes here, or a Dask cluster."),
+    Option("workers", int | None, None, _BATCH, "Processes; by default all processors.", least=0),
+    Option("scheduler", str | None, None, _BATCH, "Dask's address, like tcp://host:8786."),
+    Option("format", _Rows, "jsonl", _BATCH, "How rows are written."),
+    Option("input", _Lines, "auto", _BATCH, "What files hold: a stream a line, or event streams."),
+    Option("field", str | None, None, _BATCH, "Where a line has the stream: response.chunks."),
+    Option("id_field", str, "id", _BATCH, "Where in a line its id is."),
+    Option("schema", list[str] | None, None, _BATCH, "JSON Schema or module:Name; TOOL=FILE."),
+    Option("shard_size", str | None, None, _BATCH, "Bytes of input for each part, like 64MB."),
+    Option("max_line", str, "32MiB", _BATCH, "A longer line is put into quarantine."),
+    Option("json", bool, False, _BATCH, "Write the report as JSON."),
+)
+
+
+def own_flags(command: str) -> list[Option]:
+    return [option for option in OWN if command in option.stages]
+
+
+class Own(SimpleNamespace):
+    """All that was typed, as the library takes it."""
+
+    def source(self) -> Source:
+        tokens, delay = vars(self).get("tokens", 0), vars(self).get("delay", 0)
+        return Source([*map(Path, self.files or ())], tokens, delay, self.sse or self.sse_in)
+
+    def sink(self) -> Sink:
+        return Sink(pretty=self.pretty, color=self.color, sse=self.sse or self.sse_out)
+
+
+def json_file(path: str | None) -> Any:
+    if path is None:
+        return None
+    try:
+        return json.loads(Path(path).read_text("utf8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def flagged(
+    work: Callable[[dict[str, Any], Own], None],
+    rows: list[Option],
+    files: str,
+    schema_of: Callable[[str | None], Any] = json_file,
+) -> Callable[..., None]:
+    """A command with a flag for each of these options; `files` is the help of its arguments.
+
+    It calls `work` with the options that a stage takes, and with all.
+    """
+
+    def run(**given: Any) -> None:
+        rules = given.pop("rules", None)
+        if rules is not None:
+            given["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
+        readers: dict[Any, Callable[[Any], Any]]
+        readers = {Entity: entities_of, Schemas: tool_schemas_of, Any: schema_of}
+        found = [row for row in rows if row.type in readers]
+        read = made(lambda: {row.name: readers[row.type](given[row.name]) for row in found})
+        own = Own(**{**given, **read})
+        work({row.name: vars(own)[row.name] for row in rows if row not in OWN}, own)
+
+    argument = Annotated[list[str] | None, typer.Argument(help=files, show_default=False)]
+    parameters = [
+        Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        Parameter("files", Parameter.KEYWORD_ONLY, default=None, annotation=argument),
+    ]
+    parameters += [flag for row in rows for flag in _flags(row)]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {it.name: it.annotation for it in parameters}
+    run.__name__, run.__doc__ = work.__name__, work.__doc__
+    return run
+
+
+def _flags(option: Option) -> Iterator[Parameter]:
+    """The parameter for one option; repair has two."""
+    kind, help = option.type, option.help
+    flag = f"--{option.name.replace('_', '-')}"
+    more: dict[str, Any] = {"show_default": option.default is not None}
+    if option.type in (bool, bool | None):
+        flag += f"/--no-{flag[2:]}" if option.default is not False else ""
+    elif option.type == Rules:
+        kind = bool
+    elif option.type == Schemas:
+        flag, kind, help = "--schema", list[str] | None, f"TOOL=FILE: {help}"
+    elif option.type is Any:
+        kind, more["metavar"] = str | None, "FILE"
+    elif option.type == Entity:
+        kind = list[str] | None
+    elif option.least is not None:
+        more |= {"min": option.least, "max": option.most}
+    elif option.folds:
+        kind, help = str, f"{help} One of {', '.join(option.choices)}."
+    flags = (flag, "-o") if option.name == "out" else (flag,)
+    yield _flag(option.name, option.default, kind, *flags, help=help, **more)
+    if option.type == Rules:
+        help = f"Only these repairs, with commas between: {', '.join(option.choices)}."
+        yield _flag("rules", None, str | None, "--rules", help=help)
+
+
+def _flag(name: str, default: Any, kind: Any, *flags: str, **more: Any) -> Parameter:
+    annotation = Annotated[kind, typer.Option(*flags, **more)]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def made(make: Callable[[], Any]) -> Any:
@@ -20,10 +154,6 @@ def made(make: Callable[[], Any]) -> Any:
     except ImportError as error:
         typer.echo(f"jsonrill: {error}", err=True)
         raise typer.Exit(1) from None
-
-
-def rules_of(repair: bool, rules: str | None) -> bool | set[str]:
-    return repair if rules is None else {name.strip() for name in rules.split(",")}
 
 
 def entities_of(names: list[str] | None) -> Any:
@@ -41,18 +171,7 @@ def tool_schemas_of(schemas: list[str] | None) -> dict[str, Any] | None:
     pairs = [schema.partition("=") for schema in schemas]
     if not all(name and path for name, _, path in pairs):
         raise ValueError("--schema is TOOL=FILE")
-    return {name: json_file(Path(path)) for name, _, path in pairs}
-
-
-def json_file(path: Path | None) -> Any:
-    if path is None:
-        return None
-    try:
-        return json.loads(path.read_text("utf8"))
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    return {name: json_file(path) for name, _, path in pairs}
 
 
 def bytes_of(size: str | None) -> int | None:

@@ -12,7 +12,7 @@ import re
 import sys
 from typing import Any, Final, TextIO
 
-from ..eventstream import encode_event
+from ..eventstream import DONE, encode_event
 from ..parse.grammar import dumps
 from ..terminal import safe
 
@@ -68,4 +68,4 @@ class Sink:
     def close(self) -> None:
         """The end: an event stream says so."""
         if self._sse:
-            self.raw(encode_event("[DONE]", event="CLOSE").decode())
+            self.raw(encode_event(DONE, event="CLOSE").decode())

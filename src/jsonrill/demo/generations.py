@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final, NamedTuple
 
+from ..options import Option
 from ..runs.hub import Hub
-from ..runs.options import BadOption, StreamOptions, ViewOptions
+from ..runs.options import BadOption, StreamOptions, ViewOptions, checked
 from ..runs.render import rendering
 from ..store import StoreError, UnknownStream
 from .models import PIECE, Model, models
@@ -31,16 +32,19 @@ class Order(NamedTuple):
     pace: float
     piece: int
 
-    @property
-    def pace_fits(self) -> bool:
-        return 0.01 <= self.pace <= 1000
-
-    @property
-    def piece_fits(self) -> bool:
-        return 1 <= self.piece <= 4096
-
     def __str__(self) -> str:
         return f"{_PRODUCER}:{self.model}:{self.pace:g}:{self.piece}"
+
+
+# What a generation may be asked for; the names of models come with the demo.
+ORDER: Final = {
+    option.name: option
+    for option in (
+        Option("model", str, None, (), "Which model writes."),
+        Option("pace", float | None, 1, (), "How fast; 1 is its own.", least=0.01, most=1000),
+        Option("piece", int, PIECE, (), "Characters of a piece.", least=1, most=4096),
+    )
+}
 
 
 def order_of(producer: str, known: dict[str, Model]) -> Order | None:
@@ -48,11 +52,10 @@ def order_of(producer: str, known: dict[str, Model]) -> Order | None:
     kind, *rest = producer.split(":")
     try:
         model, pace, piece = rest
-        order = Order(model, float(pace), int(piece))
+        order = Order(model, ORDER["pace"].check(float(pace)), ORDER["piece"].check(int(piece)))
     except ValueError:
         return None
-    fits = order.pace_fits and order.piece_fits
-    return order if kind == _PRODUCER and model in known and fits else None
+    return order if kind == _PRODUCER and model in known else None
 
 
 class Demo:
@@ -125,14 +128,6 @@ def _works(model: Model) -> bool:
 
 
 def read_order(given: Any, demo: Demo) -> Order:
-    if not isinstance(given, dict) or not {*given} <= {*Order._fields}:
-        raise BadOption("a generation has a model, and may have a pace and a piece")
-    model, pace, piece = given.get("model"), given.get("pace", 1), given.get("piece", PIECE)
-    if not isinstance(model, str) or model not in demo.models:
+    if not isinstance(given, dict) or given.get("model") not in [*demo.models]:
         raise BadOption(f"model is one of {', '.join(demo.models)}")
-    order = Order(model, pace, piece)
-    if isinstance(pace, bool) or not isinstance(pace, int | float) or not order.pace_fits:
-        raise BadOption("pace is a number from 0.01 to 1000; 1 is the model's own")
-    if type(piece) is not int or not order.piece_fits:
-        raise BadOption("piece is a whole number of characters from 1 to 4096")
-    return order
+    return Order(**{"pace": 1, "piece": PIECE, **checked(ORDER, given, "option")})

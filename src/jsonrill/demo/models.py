@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..runs.records import Input, Record
+from ..options import Input
+from ..runs.records import Record
 from .recordings import recorded
 
 # Pieces a second, about as models write.

@@ -18,11 +18,12 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import Chunker, PartialStream, ToolCalls
+from ..options import Mode
 from ..parse.grammar import dumps
 from ..terminal import CARET, rendered, safe
 from .recordings import recorded
 
-MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
+MODES: tuple[Mode, ...] = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
 
 
 def show(pace: float = 1.0, console: Console | None = None, still: bool = False) -> None:
@@ -78,9 +79,9 @@ def text_to_values(stage: Stage) -> None:
     """(a) A model's tokens becoming values, three modes side by side."""
     stage.title("text → values", "the same tokens, three ways to be told")
     text = recorded("trip.txt")
-    streams = {mode: PartialStream(mode, entity="days") for mode in MODES}
+    streams: dict[str, PartialStream] = {mode: PartialStream(mode, entity="days") for mode in MODES}
     last: dict[str, Any] = dict.fromkeys(MODES)
-    counts = dict.fromkeys(MODES, 0)
+    counts: dict[str, int] = dict.fromkeys(MODES, 0)
     shown = ""
     with stage.playing() as play:
         for token in tokens(text):

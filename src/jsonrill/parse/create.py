@@ -6,20 +6,18 @@ rest of the package takes to import.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
-
 from ..errors import Limits
+from ..options import Duplicates, ParseFloat, Rules
 from .machine import Machine
 from .sink import Sink
 
 
 def machine(
     sink: Sink,
-    repair: bool | Iterable[str] = False,
+    repair: Rules = False,
     many: bool = False,
-    duplicates: Literal["last", "error"] = "last",
-    parse_float: Callable[[str], Any] = float,
+    duplicates: Duplicates = "last",
+    parse_float: ParseFloat = float,
     limits: Limits | None = None,
 ) -> Machine:
     """The machine for these options."""

@@ -12,12 +12,12 @@ What comes of the events is the sink's: fragments in `parser.py`, a value in `do
 from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
-from collections.abc import Callable
 from json import JSONDecoder
 from sys import get_int_max_str_digits
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ..errors import FAR, USUAL, InvalidJSON, LimitExceeded, Limits, StreamClosed, Truncated
+from ..options import Duplicates, ParseFloat, check
 from .c_scanner import bounded_decoder, deeper
 from .grammar import (
     CUT_ESCAPE,
@@ -99,12 +99,12 @@ class Machine(Standing):
         self,
         sink: Sink,
         many: bool = False,
-        duplicates: Literal["last", "error"] = "last",
-        parse_float: Callable[[str], Any] = float,
+        duplicates: Duplicates = "last",
+        parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
-        if duplicates not in ("last", "error"):
-            raise ValueError(f"duplicates is 'last' or 'error', not {duplicates!r}")
+        if duplicates != "last":
+            check(duplicates=duplicates)
         self._sink = sink
         self._many = many
         self._unique = duplicates == "error"

@@ -7,11 +7,12 @@ schema. Bad data never raises here: an error is an update like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
+from ..options import TABLE, Duplicates, Mode, Models, ParseFloat, Rules, Send, check
+from ..options import Entity as EntityOption
 from ..parse.create import machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
@@ -21,10 +22,6 @@ from .entities import Declared, Entities, Entity, Finder
 from .judge import Judge, schemas
 from .log import FinishedLog, Log, Whole
 from .update import ABSENT, UNREAD, Status, Update
-
-Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
-Send = Literal["data", "delta", "both"]
-Models = Literal["final", "partial"]
 
 # What a strict machine takes for the beginning of a number or literal.
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
@@ -41,9 +38,9 @@ class PartialStream:
 
     def __init__(
         self,
-        mode: str,
+        mode: Mode = "REALTIME",
         *,
-        entity: str | Sequence[str] | Mapping[str, str] | None = None,
+        entity: EntityOption = None,
         schema: Any = None,
         document_schema: Any = None,
         models: Models = "final",
@@ -51,21 +48,23 @@ class PartialStream:
         partial_numbers: bool = True,
         early_literals: bool = False,
         zero_values: bool = False,
-        repair: bool | Iterable[str] = False,
+        repair: Rules = False,
         many: bool = False,
-        duplicates: Literal["last", "error"] = "last",
-        parse_float: Callable[[str], Any] = float,
+        duplicates: Duplicates = "last",
+        parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
-        self.mode = _mode(mode)
+        self.mode: Mode = TABLE["mode"].check(mode)
+        check(models=models, send=send, partial_numbers=partial_numbers)
+        check(early_literals=early_literals, zero_values=zero_values)
         self.ended = False
         entities = Entities(entity)
         self._schema_of = schemas(schema, document_schema, entities)
         if self._schema_of is None and (zero_values or models != "final"):
             raise ValueError("zero_values and models='partial' need a schema")
-        self._data = UNREAD if _one_of("send", send, Send) != "delta" else ABSENT
+        self._data = UNREAD if send != "delta" else ABSENT
         self._delta = UNREAD if send != "data" else ABSENT
-        self._model = UNREAD if _one_of("models", models, Models) == "partial" else None
+        self._model = UNREAD if models == "partial" else None
         self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
         # A number that is cut off is dropped by that repair, so it is not shown before it is whole.
@@ -354,19 +353,6 @@ class PartialStream:
         for update in finished:
             lists[update.entity].append(update.data)
         return lists if len(lists) > 1 else next(iter(lists.values()))
-
-
-def _one_of(name: str, value: Any, allowed: Any) -> Any:
-    if value not in get_args(allowed):
-        raise ValueError(f"{name} is one of {get_args(allowed)}, not {value!r}")
-    return value
-
-
-def _mode(name: str) -> Mode:
-    if not isinstance(name, str):
-        raise TypeError(f"a mode is a text like 'REALTIME', not {name!r}")
-    mode: Mode = _one_of("mode", name.upper().replace("_", "-"), Mode)
-    return mode
 
 
 def _without(value: Any, path: Path) -> Any:

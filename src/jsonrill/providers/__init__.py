@@ -1,6 +1,6 @@
-"""One page for each provider: a decoded event in, statements about calls out (`deltas.py`).
+"""One page for each provider, with all that is known of it: its events in, statements out.
 
-This file knows which pages there are, how to tell whose event one is, and how to make a plain
+This file knows which pages there are, how to recognise whose event one is, and how to make a plain
 dict of the objects that clients hand out. No client is imported: their objects are asked, by
 names that they share, for their content.
 """
@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..options import TABLE, allow
 from . import (
     ag_ui,
     anthropic,
@@ -22,10 +23,9 @@ from . import (
     openai_responses,
     vercel,
 )
-from .content import content
-from .deltas import Statement, Translate
+from .statements import Statement, Translate
 
-__all__ = ["PROVIDERS", "Auto", "Provider", "plain", "text_of", "translator"]
+__all__ = ["PROVIDERS", "Provider", "Reader", "plain", "recognise"]
 
 
 class Provider(NamedTuple):
@@ -47,53 +47,53 @@ PROVIDERS: Final[dict[str, Provider]] = {
     "ag_ui": Provider(ag_ui.accepts, lambda: ag_ui.translate),
     "vercel": Provider(vercel.accepts, lambda: vercel.translate),
 }
+allow("provider", ["auto", *PROVIDERS])
 
 
-def translator(provider: str | Translate) -> Translate:
-    """The translation of that name, `auto`, or one's own function."""
-    if callable(provider):
-        return provider
-    name = str(provider).lower().replace("-", "_")
-    if name == "auto":
-        return Auto()
-    if name not in PROVIDERS:
-        known = ", ".join(["auto", *PROVIDERS])
-        raise ValueError(f"provider is a function or one of {known}; not {provider!r}")
-    return PROVIDERS[name].translation()
+class Reader:
+    """Events → statements. `provider` is the name of a page, a function of one's own, or `auto`.
+
+    With `auto` an event is read by the page of the event before it, or by the first that accepts
+    it. What no page accepts (an `error`) is for the page at hand.
+    """
+
+    __slots__ = ("_accepts", "_pages", "_translate", "provider")
+
+    def __init__(self, provider: str | Translate = "auto") -> None:
+        # The name of the page at hand; None if it is not known yet, or a function.
+        self.provider: str | None = None
+        self._pages: dict[str, Translate] = {}
+        self._accepts: Callable[[dict[str, Any]], bool] = lambda event: False
+        self._translate: Translate = lambda event: ()
+        if callable(provider):
+            self._accepts, self._translate = lambda event: True, provider
+        elif (name := TABLE["provider"].check(provider)) != "auto":
+            self._turn_to(name)
+            self._accepts = lambda event: True
+
+    def feed(self, event: Any) -> Sequence[Statement]:
+        """What an event says: a dict, JSON text, or an object of the provider's client."""
+        if type(event) is not dict or "data" in event:
+            event = plain(event)
+            if event is None:
+                return ()
+        if not self._accepts(event) and (name := recognise(event)) is not None:
+            self._turn_to(name)
+        return self._translate(event)
+
+    def _turn_to(self, name: str) -> None:
+        self.provider = name
+        page = PROVIDERS[name]
+        self._accepts = page.accepts
+        self._translate = self._pages.setdefault(name, page.translation())
 
 
-class Auto:
-    """Recognises each event: by the provider of the one before it, else by the first that can."""
-
-    def __init__(self) -> None:
-        self._translations: dict[str, Translate] = {}
-        self._accepts: Callable[[dict[str, Any]], bool] | None = None
-        self._translate: Translate | None = None
-
-    def __call__(self, event: dict[str, Any]) -> Sequence[Statement]:
-        if self._accepts is None or not self._accepts(event):
-            self._recognise(event)
-        # An event that nobody claims (an `error`) is for the provider at hand.
-        return [] if self._translate is None else self._translate(event)
-
-    def _recognise(self, event: dict[str, Any]) -> None:
-        for name, provider in PROVIDERS.items():
-            if provider.accepts(event):
-                if name not in self._translations:
-                    self._translations[name] = provider.translation()
-                self._accepts, self._translate = (
-                    provider.accepts,
-                    self._translations[name],
-                )
-                return
-
-
-def text_of(event: Any) -> str | None:
-    """The text of a model's answer in one event, "" if it has none; None for what is no event."""
+def recognise(event: Any) -> str | None:
+    """The name of the provider whose event this is; None for what is no event of a known one."""
     known = plain(event)
-    if known is None or not any(provider.accepts(known) for provider in PROVIDERS.values()):
+    if known is None:
         return None
-    return content(known)
+    return next((name for name, page in PROVIDERS.items() if page.accepts(known)), None)
 
 
 def plain(event: Any) -> dict[str, Any] | None:

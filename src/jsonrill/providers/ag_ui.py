@@ -1,12 +1,24 @@
-"""AG-UI: start, args, end and result events that name their call, and chunks that need not."""
+"""AG-UI: text, and calls whose start, args, end and result events name them; chunks need not."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .deltas import Begin, CallDelta, End, Finish, Result, Statement, a_text, an_id
+from .fields import as_error, as_id, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
-EVENTS = ("TOOL_CALL_", "RUN_", "TEXT_MESSAGE_", "STEP_", "STATE_", "MESSAGES_SNAPSHOT")
+EVENTS = (
+    *("TOOL_CALL_", "RUN_", "TEXT_MESSAGE_", "STEP_", "STATE_", "MESSAGES_SNAPSHOT"),
+    *("REASONING_", "THINKING_"),
+)
+
+TEXTS: dict[str, type[Text | Reasoning]] = {
+    "TEXT_MESSAGE_CONTENT": Text,
+    "TEXT_MESSAGE_CHUNK": Text,
+    "REASONING_MESSAGE_CONTENT": Reasoning,
+    "REASONING_MESSAGE_CHUNK": Reasoning,
+    "THINKING_TEXT_MESSAGE_CONTENT": Reasoning,
+}
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -15,22 +27,24 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    kind, call = event.get("type"), an_id(event.get("toolCallId"))
+    kind, call = event.get("type"), as_id(event.get("toolCallId"))
+    if isinstance(kind, str) and kind in TEXTS:
+        return [TEXTS[kind](text)] if (text := as_text(event.get("delta"))) else []
     match kind:
         case "TOOL_CALL_ARGS":
-            return [CallDelta(call, None, None, a_text(event.get("delta")))]
+            return [CallDelta(call, None, None, as_text(event.get("delta")))]
         case "TOOL_CALL_START" | "TOOL_CALL_CHUNK":
-            name, text = a_text(event.get("toolCallName")), a_text(event.get("delta"))
-            return [CallDelta(call, None, name, text, an_id(event.get("parentMessageId")))]
+            name, text = as_text(event.get("toolCallName")), as_text(event.get("delta"))
+            return [CallDelta(call, None, name, text, as_id(event.get("parentMessageId")))]
         case "TOOL_CALL_END":
             return [CallDelta(call, opens=False, end=End())]
         case "TOOL_CALL_RESULT":
             return [Result(call, event.get("content"))]
         case "RUN_STARTED":
-            return [Begin(an_id(event.get("runId")))]
+            return [Begin(as_id(event.get("runId")))]
         case "RUN_FINISHED":
-            return [Finish()]
+            return [Finish(last=True)]
         case "RUN_ERROR":
-            return [Finish(cut=True)]
+            return [Finish(cut=True, error=as_error(event), last=True)]
         case _:
             return []

@@ -1,4 +1,4 @@
-"""Anthropic Messages: content blocks with an index, shared with the blocks of text.
+"""Anthropic Messages: content blocks with an index, of text, of thoughts and of calls.
 
 Tools of the user, of the server and of MCP servers. The `input` in a block's start is a
 placeholder, never text; only a non-empty one counts, and only if no delta follows.
@@ -8,18 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import (
-    ABSENT,
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Result,
-    Statement,
-    a_text,
-    an_id,
-    an_index,
-)
+from .fields import ABSENT, as_error, as_id, as_index, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
 
 EVENTS = frozenset(
     "message_start content_block_start content_block_delta content_block_stop message_delta"
@@ -35,29 +25,34 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
+    index = as_index(event.get("index"))
     match event:
-        case {
-            "type": "content_block_delta",
-            "index": index,
-            "delta": {"type": "input_json_delta", "partial_json": text},
-        }:
-            return [CallDelta(None, an_index(index), None, a_text(text))]
-        case {
-            "type": "content_block_start",
-            "index": index,
-            "content_block": dict(block),
-        }:
-            return _start(an_index(index), block)
-        case {"type": "content_block_stop", "index": index}:
-            return [CallDelta(None, an_index(index), opens=False, end=End(sure=False))]
-        case {"type": "message_start", "message": {"id": message}}:
-            return [Begin(an_id(message))]
+        case {"type": "content_block_delta", "delta": dict(delta)}:
+            return _delta(index, delta)
+        case {"type": "content_block_start", "content_block": dict(block)}:
+            return _start(index, block)
+        case {"type": "content_block_stop"} if index is not None:
+            return [CallDelta(None, index, opens=False, end=End(sure=False))]
+        case {"type": "message_start", "message": dict(message)}:
+            return [Begin(as_id(message.get("id"))), *as_usage(message.get("usage"))]
         case {"type": "message_delta", "delta": {"stop_reason": str(reason)}}:
-            return [Finish(cut=reason in CUT)]
+            return [*as_usage(event.get("usage")), Finish(cut=reason in CUT)]
         case {"type": "message_stop"}:
-            return [Finish()]
+            return [Finish(last=True)]
         case {"type": "error"}:
-            return [Finish(cut=True)]
+            return [Finish(cut=True, error=as_error(event.get("error")), last=True)]
+        case _:
+            return []
+
+
+def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
+    match delta:
+        case {"type": "input_json_delta", "partial_json": text} if index is not None:
+            return [CallDelta(None, index, None, as_text(text))]
+        case {"type": "text_delta", "text": str(text)} if text:
+            return [Text(text, 0, index)]
+        case {"type": "thinking_delta", "thinking": str(text)} if text:
+            return [Reasoning(text, 0, index)]
         case _:
             return []
 
@@ -65,9 +60,11 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
     match block:
         case {"type": kind} if kind in CALLS:
-            call = CallDelta(an_id(block.get("id")), index, a_text(block.get("name")))
-            call.preset = block.get("input") or ABSENT
-            return [call]
+            preset = block.get("input") or ABSENT
+            name = as_text(block.get("name"))
+            return [CallDelta(as_id(block.get("id")), index, name, preset=preset)]
+        case {"type": "text", "text": str(text)} if text:
+            return [Text(text, 0, index)]
         case {"tool_use_id": str(call_id), "content": content}:
             return [Result(call_id, content, _is_error(block, content))]
         case _:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import Begin, CallDelta, End, Finish, Statement, a_text, an_id, an_index
+from .fields import as_error, as_id, as_index, as_object, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, as_usage
 
 EVENTS = frozenset(
     "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop".split()
@@ -20,29 +21,33 @@ def accepts(event: dict[str, Any]) -> bool:
 
 def translate(event: dict[str, Any]) -> list[Statement]:
     match event:
-        case {
-            "contentBlockDelta": {
-                "contentBlockIndex": index,
-                "delta": {"toolUse": {"input": text}},
-            }
-        }:
-            return [CallDelta(None, an_index(index), None, a_text(text))]
-        case {
-            "contentBlockStart": {
-                "contentBlockIndex": index,
-                "start": {"toolUse": {"toolUseId": call, "name": name}},
-            }
-        }:
-            return [CallDelta(an_id(call), an_index(index), a_text(name))]
+        case {"contentBlockDelta": {"contentBlockIndex": index, "delta": dict(delta)}}:
+            return _delta(as_index(index), delta)
+        case {"contentBlockStart": {"contentBlockIndex": index, "start": {"toolUse": dict(use)}}}:
+            id, name = as_id(use.get("toolUseId")), as_text(use.get("name"))
+            return [CallDelta(id, as_index(index), name)]
         case {"contentBlockStop": {"contentBlockIndex": index}}:
-            return [CallDelta(None, an_index(index), opens=False, end=End(sure=False))]
+            return [CallDelta(None, as_index(index), opens=False, end=End(sure=False))]
         case {"messageStart": _}:
             return [Begin()]
-        case {"messageStop": {"stopReason": str(reason)}}:
+        case {"messageStop": stop}:
+            reason = as_text(as_object(stop).get("stopReason")) or ""
             malformed = reason if reason.startswith("malformed_") else None
-            return [Finish(cut=reason in CUT, error=malformed)]
-        case {"messageStop": _}:
-            return [Finish()]
+            return [Finish(cut=reason in CUT, malformed=malformed)]
+        case {"metadata": {"usage": usage}}:
+            return as_usage(usage)
         case _:
-            failed = any(str(key).endswith("Exception") for key in event)
-            return [Finish(cut=True)] if failed else []
+            failed = [key for key in event if str(key).endswith("Exception")]
+            return [Finish(cut=True, error=as_error(event[key]), last=True) for key in failed]
+
+
+def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
+    match delta:
+        case {"toolUse": {"input": text}}:
+            return [CallDelta(None, index, None, as_text(text))]
+        case {"text": str(text)} if text:
+            return [Text(text, 0, index)]
+        case {"reasoningContent": {"text": str(text)}} if text:
+            return [Reasoning(text, 0, index)]
+        case _:
+            return []

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import (
-    ABSENT,
+from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items
+from .statements import (
     Begin,
     CallDelta,
     End,
     Finish,
     Part,
+    Reasoning,
     Result,
     Statement,
-    a_text,
-    an_id,
-    an_index,
-    an_object,
-    items,
+    Text,
+    as_usage,
 )
 
 CALLS = ("function_call", "mcp_server_tool_call")
@@ -40,23 +38,26 @@ def accepts(event: dict[str, Any]) -> bool:
 def translate(event: dict[str, Any]) -> list[Statement]:
     if "event_type" in event:
         return _interaction(event)
-    message = an_id(_get(event, "responseId", "response_id"))
+    message = as_id(_get(event, "responseId", "response_id"))
     said: list[Statement] = []
     for candidate in items(event.get("candidates")):
-        choice = an_index(candidate.get("index")) or 0
-        for part in items(an_object(candidate.get("content")).get("parts")):
+        choice = as_index(candidate.get("index")) or 0
+        for part in items(as_object(candidate.get("content")).get("parts")):
             call = _get(part, "functionCall", "function_call")
             if isinstance(call, dict):
                 said.append(_call(call, message, choice))
-        if reason := a_text(_get(candidate, "finishReason", "finish_reason")):
+            elif text := as_text(part.get("text")):
+                thought = part.get("thought") is True
+                said.append(Reasoning(text, choice) if thought else Text(text, choice))
+        if reason := as_text(_get(candidate, "finishReason", "finish_reason")):
             malformed = str(reason) if reason.startswith("MALFORMED") else None
-            said.append(Finish(message, choice, cut=reason != "STOP", error=malformed))
-    return said
+            said.append(Finish(message, choice, cut=reason != "STOP", malformed=malformed))
+    return said + as_usage(_get(event, "usageMetadata", "usage_metadata"))
 
 
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
-    name, args = a_text(call.get("name")), call.get("args")
-    delta = CallDelta(an_id(call.get("id")), None, name, None, message, choice)
+    name, args = as_text(call.get("name")), call.get("args")
+    delta = CallDelta(as_id(call.get("id")), None, name, None, message, choice)
     delta.parts = [_part(part) for part in items(_get(call, "partialArgs", "partial_args"))]
     if args is not None:
         delta.value = args
@@ -69,7 +70,7 @@ def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
 
 def _part(part: dict[str, Any]) -> Part:
     more = _get(part, "willContinue", "will_continue") is True
-    path = a_text(_get(part, "jsonPath", "json_path")) or "$"
+    path = as_text(_get(part, "jsonPath", "json_path")) or "$"
     for names in (
         ("stringValue", "string_value"),
         ("numberValue", "number_value"),
@@ -88,39 +89,49 @@ def _says_null(part: dict[str, Any]) -> bool:
 
 
 def _interaction(event: dict[str, Any]) -> list[Statement]:
+    index = as_index(event.get("index"))
     match event:
-        case {
-            "event_type": "step.delta",
-            "index": index,
-            "delta": {"arguments": arguments},
-        }:
-            call = CallDelta(None, an_index(index), None, a_text(arguments))
-            if isinstance(arguments, dict):
-                call.value = arguments
-            return [call]
-        case {
-            "event_type": "step.start",
-            "index": index,
-            "step": {"type": kind, **step},
-        }:
-            if kind in CALLS:
-                call = CallDelta(an_id(step.get("id")), an_index(index), a_text(step.get("name")))
-                call.preset = step.get("arguments") or ABSENT
-                return [call]
-            if kind in RESULTS:
-                failed = step.get("is_error") is True
-                return [Result(an_id(step.get("call_id")), step.get("result"), failed)]
-            return []
-        case {"event_type": "step.stop", "index": index}:
-            return [CallDelta(None, an_index(index), opens=False, end=End(sure=False))]
+        case {"event_type": "step.delta", "delta": dict(delta)}:
+            return _delta(index, delta)
+        case {"event_type": "step.start", "step": dict(step)}:
+            return _step(index, step)
+        case {"event_type": "step.stop"} if index is not None:
+            return [CallDelta(None, index, opens=False, end=End(sure=False))]
         case {"event_type": "interaction.created", "interaction": {"id": message}}:
-            return [Begin(an_id(message))]
+            return [Begin(as_id(message))]
         case {"event_type": "interaction.completed"}:
-            return [Finish(cut=an_object(event.get("interaction")).get("status") in CUT)]
+            interaction = as_object(event.get("interaction"))
+            finish = Finish(cut=interaction.get("status") in CUT, last=True)
+            return [*as_usage(interaction.get("usage")), finish]
         case {"event_type": "error"}:
-            return [Finish(cut=True)]
+            return [Finish(cut=True, error=as_error(event.get("error")), last=True)]
         case _:
             return []
+
+
+def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
+    match delta:
+        case {"arguments": dict(arguments)}:
+            return [CallDelta(None, index, value=arguments)]
+        case {"arguments": arguments}:
+            return [CallDelta(None, index, None, as_text(arguments))]
+        case {"type": "text", "text": str(text)} if text:
+            return [Text(text, 0, index)]
+        case {"type": "thought_summary", "content": {"text": str(text)}} if text:
+            return [Reasoning(text, 0, index)]
+        case _:
+            return []
+
+
+def _step(index: int | None, step: dict[str, Any]) -> list[Statement]:
+    kind = step.get("type")
+    if kind in CALLS:
+        preset = step.get("arguments") or ABSENT
+        return [CallDelta(as_id(step.get("id")), index, as_text(step.get("name")), preset=preset)]
+    if kind in RESULTS:
+        failed = step.get("is_error") is True
+        return [Result(as_id(step.get("call_id")), step.get("result"), failed)]
+    return []
 
 
 def _get(holder: dict[str, Any], camel: str, snake: str) -> Any:

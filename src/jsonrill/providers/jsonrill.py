@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import ABSENT, Aggregate, CallDelta, Result, Statement, a_text, an_id, an_index, items
+from .fields import ABSENT, as_id, as_index, as_text, items
+from .statements import Aggregate, CallDelta, Result, Statement
 
 KINDS = ("tools_call_update", "tool_result", "tools_aggregate")
 ENDED = ("complete", "error", "truncated")
@@ -19,7 +20,7 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    message = an_id(event.get("messageId"))
+    message = as_id(event.get("messageId"))
     match event.get("kind"):
         case "tools_call_update":
             return [_update(call, message) for call in items(event.get("tool_call_updates"))]
@@ -38,7 +39,7 @@ def _update(call: dict[str, Any], message: str | None) -> CallDelta:
     fragments, error = call.get("json_update_fragments"), call.get("error")
     return CallDelta(
         *_who(call),
-        a_text(call.get("function_args")),
+        as_text(call.get("function_args")),
         message,
         free=call.get("encoding") == "text",
         received=True,
@@ -52,7 +53,7 @@ def _whole(call: dict[str, Any], message: str | None) -> CallDelta:
     error = call.get("error")
     return CallDelta(
         *_who(call),
-        a_text(call.get("function_args")),
+        as_text(call.get("function_args")),
         message,
         free=call.get("encoding") == "text",
         received=True,
@@ -64,9 +65,9 @@ def _whole(call: dict[str, Any], message: str | None) -> CallDelta:
 
 def _who(call: dict[str, Any]) -> tuple[str | None, int | None, str | None]:
     return (
-        an_id(_of(call, "tool_call_id", "toolCallId")),
-        an_index(call.get("index")),
-        a_text(call.get("function_name")),
+        as_id(_of(call, "tool_call_id", "toolCallId")),
+        as_index(call.get("index")),
+        as_text(call.get("function_name")),
     )
 
 
@@ -76,7 +77,7 @@ def _status(call: dict[str, Any]) -> str | None:
 
 
 def _result(result: dict[str, Any]) -> list[Statement]:
-    call = an_id(_of(result, "tool_call_id", "toolCallId"))
+    call = as_id(_of(result, "tool_call_id", "toolCallId"))
     failed = _of(result, "is_error", "isError") is True
     return [Result(call, result.get("result"), failed)]
 

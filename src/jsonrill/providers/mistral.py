@@ -1,5 +1,6 @@
 """Mistral: chat completions, mostly with whole calls in one chunk, and conversations.
 
+Text comes as a string or as chunks of text and of thoughts, in chat completions as a list of them.
 Its client fills in the id "null" and the index 0 where the server sent none, so that an index 0
 without an id says nothing.
 """
@@ -9,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
-from .deltas import Begin, CallDelta, Finish, Statement, a_text, an_id, an_index
+from .fields import as_error, as_id, as_index, as_text
+from .statements import Begin, CallDelta, Finish, Statement, as_usage
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -32,20 +34,22 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "function.call.delta"}:
             arguments = event.get("arguments")
             call = CallDelta(
-                id=an_id(event.get("tool_call_id")),
-                index=an_index(event.get("output_index")),
-                name=a_text(event.get("name")),
-                text=a_text(arguments),
+                id=as_id(event.get("tool_call_id")),
+                index=as_index(event.get("output_index")),
+                name=as_text(event.get("name")),
+                text=as_text(arguments),
             )
             if isinstance(arguments, dict):
                 call.value = arguments
             return [call]
+        case {"type": "message.output.delta", "content": content}:
+            return openai_chat.content(content, 0, as_index(event.get("output_index")))
         case {"type": "conversation.response.started"}:
             return [Begin()]
         case {"type": "conversation.response.done"}:
-            return [Finish()]
+            return [*as_usage(event.get("usage")), Finish(last=True)]
         case {"type": "conversation.response.error"}:
-            return [Finish(cut=True)]
+            return [Finish(cut=True, error=as_error(event), last=True)]
         case _:
             return []
 

@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import (
-    ABSENT,
-    Begin,
-    CallDelta,
-    End,
-    Finish,
-    Result,
-    Statement,
-    a_text,
-    an_id,
-    an_index,
-    an_object,
-    items,
-)
+from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
 
+TEXTS: dict[str, type[Text | Reasoning]] = {
+    "response.output_text.delta": Text,
+    "response.reasoning_text.delta": Reasoning,
+    "response.reasoning_summary_text.delta": Reasoning,
+}
 # The items that are calls → the field that holds their arguments.
 CALLS = {
     "function_call": "arguments",
@@ -63,21 +56,26 @@ class Responses:
         kind = event.get("type")
         if not isinstance(kind, str) or self._is_repeated(kind, event):
             return []
+        if kind in TEXTS:
+            text = as_text(event.get("delta"))
+            return [TEXTS[kind](text, 0, as_index(event.get("output_index")))] if text else []
         if kind.startswith("response.output_item."):
-            index, item = an_index(event.get("output_index")), an_object(event.get("item"))
+            index, item = as_index(event.get("output_index")), as_object(event.get("item"))
             return _item(item, index, done=kind.endswith(".done"))
         if kind.startswith("response."):
             return _arguments(kind, event) or _lifecycle(kind, event)
-        return [Finish(cut=True)] if kind == "error" else []
+        if kind != "error":
+            return []
+        return [Finish(cut=True, error=as_error(event.get("error") or event), last=True)]
 
     def _is_repeated(self, kind: str, event: dict[str, Any]) -> bool:
-        number = an_index(event.get("sequence_number"))
+        number = as_index(event.get("sequence_number"))
         if number is None:
             return False
         if number == self._number and self._last != event:
             self._trusted = False
-        response = an_id(an_object(event.get("response")).get("id"))
-        item = _key(an_object(event.get("item")))
+        response = as_id(as_object(event.get("response")).get("id"))
+        item = _key(as_object(event.get("item")))
         if number <= self._number and not self._is_another(kind, response, item):
             return self._trusted
         if response is not None and response != self._response:
@@ -97,7 +95,7 @@ class Responses:
 
 
 def _key(item: dict[str, Any]) -> str | None:
-    return an_id(item.get("id")) or an_id(item.get("call_id"))
+    return as_id(item.get("id")) or as_id(item.get("call_id"))
 
 
 def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
@@ -107,12 +105,12 @@ def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
     if field is None or what not in ("delta", "done"):
         return []
     delta = CallDelta(
-        alias=an_id(event.get("item_id")),
-        index=an_index(event.get("output_index")),
+        alias=as_id(event.get("item_id")),
+        index=as_index(event.get("output_index")),
         free=field == "input",
     )
     if what == "delta":
-        delta.text = a_text(event.get("delta"))
+        delta.text = as_text(event.get("delta"))
     else:
         text = event.get(field)
         delta.end = End(text=text if isinstance(text, str) else None)
@@ -124,17 +122,17 @@ def _item(item: dict[str, Any], index: int | None, *, done: bool) -> list[Statem
     field = CALLS.get(kind) if isinstance(kind, str) else None
     if field is None:
         return []
-    alias, text = an_id(item.get("id")), item.get(field)
+    alias, text = as_id(item.get("id")), item.get(field)
     call = CallDelta(
         # An MCP call has no id but its item's.
-        id=an_id(item.get("call_id")) or (alias if kind == "mcp_call" else None),
+        id=as_id(item.get("call_id")) or (alias if kind == "mcp_call" else None),
         index=index,
-        name=a_text(item.get("name")),
+        name=as_text(item.get("name")),
         alias=alias,
         free=field == "input",
     )
     if not done:
-        call.preset = a_text(text) or ABSENT
+        call.preset = as_text(text) or ABSENT
         return [call]
     cut = item.get("status") == "incomplete"
     call.end = End(text=text if isinstance(text, str) else None, cut=cut)
@@ -149,12 +147,14 @@ def _mcp_result(call: str | None, item: dict[str, Any]) -> list[Statement]:
 
 
 def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
-    response = an_object(event.get("response"))
+    response = as_object(event.get("response"))
     if kind in BEGINS:
-        return [Begin(message)] if (message := an_id(response.get("id"))) else []
+        return [Begin(message)] if (message := as_id(response.get("id"))) else []
     if kind not in FINISHES:
         return []
     said: list[Statement] = []
     for index, item in enumerate(items(response.get("output"))):
         said += _item(item, index, done=True)
-    return [*said, Finish(cut=FINISHES[kind])]
+    error = as_error(response.get("error")) if kind == "response.failed" else None
+    finish = Finish(cut=FINISHES[kind], error=error, last=True)
+    return [*said, *as_usage(response.get("usage")), finish]

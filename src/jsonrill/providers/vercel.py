@@ -1,4 +1,4 @@
-"""The UI message stream of the Vercel AI SDK: every event names its call.
+"""The UI message stream of the Vercel AI SDK: text, reasoning, and calls that every event names.
 
 `tool-input-available` repeats the input as a value, after the tool's own validation; a call that
 was not streamed consists of it alone.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .deltas import ABSENT, Begin, CallDelta, End, Finish, Result, Statement, a_text, an_id
+from .fields import ABSENT, as_error, as_id, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 EVENTS = frozenset(("start", "start-step", "finish-step", "finish", "abort"))
 CUT = frozenset(("length", "content-filter", "error"))
@@ -17,35 +18,41 @@ CUT = frozenset(("length", "content-filter", "error"))
 def accepts(event: dict[str, Any]) -> bool:
     kind = event.get("type")
     return isinstance(kind, str) and (
-        kind in EVENTS or kind.startswith(("tool-input-", "tool-output-"))
+        kind in EVENTS or kind.startswith(("text-", "reasoning-", "tool-input-", "tool-output-"))
     )
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
     match event:
-        case {"type": str(kind), "toolCallId": call} if (known := an_id(call)) is not None:
+        case {"type": str(kind), "toolCallId": call} if (known := as_id(call)) is not None:
             return _call(kind, known, event)
+        case {"type": "text-delta", "delta": str(text)} if text:
+            return [Text(text)]
+        case {"type": "reasoning-delta", "delta": str(text)} if text:
+            return [Reasoning(text)]
         case {"type": "start"}:
-            return [Begin(an_id(event.get("messageId")))]
+            return [Begin(as_id(event.get("messageId")))]
         case {"type": "finish"}:
-            return [Finish(cut=a_text(event.get("finishReason")) in CUT)]
-        case {"type": "abort" | "error"}:
-            return [Finish(cut=True)]
+            return [Finish(cut=as_text(event.get("finishReason")) in CUT, last=True)]
+        case {"type": "abort"}:
+            return [Finish(cut=True, last=True)]
+        case {"type": "error"}:
+            return [Finish(cut=True, error=as_error(event.get("errorText")))]
         case _:
             return []
 
 
 def _call(kind: str, call: str, event: dict[str, Any]) -> list[Statement]:
-    name = a_text(event.get("toolName"))
+    name = as_text(event.get("toolName"))
     match kind:
         case "tool-input-start":
             return [CallDelta(call, None, name, free=event.get("inputEncoding") == "text")]
         case "tool-input-delta":
-            return [CallDelta(call, None, None, a_text(event.get("inputTextDelta")))]
+            return [CallDelta(call, None, None, as_text(event.get("inputTextDelta")))]
         case "tool-input-available":
             return [CallDelta(call, None, name, end=End(value=event.get("input", ABSENT)))]
         case "tool-input-error":
-            why = a_text(event.get("errorText")) or "the input is not valid"
+            why = as_text(event.get("errorText")) or "the input is not valid"
             return [CallDelta(call, None, name, end=End(error=why))]
         case "tool-output-available":
             return [Result(call, event.get("output"))]

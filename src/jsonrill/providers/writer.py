@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from ..parse.grammar import dumps
 from ..paths import Path, to_text
-from .deltas import ABSENT, Part
+from .fields import ABSENT
+from .statements import Part
 
 # RFC 9535, normalized paths and the shorthand: .name, [0], ['key'], ["key"].
 _STEP: Final = re.compile(

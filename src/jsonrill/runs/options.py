@@ -7,75 +7,56 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Final
 
-from .records import Input
+from ..dialects import DIALECTS
+from ..options import (
+    Input,
+    Mode,
+    Option,
+    Send,
+    Stage,
+    Wire,
+    allow,
+    of_stage,
+    offered,
+    refuse_unknown,
+    taken_by,
+)
 
-Format = Literal["updates", "fragments", "chunks", "calls", "raw", "openai", "ai-sdk", "ag-ui"]
-FORMATS: Final[tuple[str, ...]] = get_args(Format)
-INPUTS: Final[tuple[str, ...]] = get_args(Input)
-MODES: Final = ("BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME")
-SENDS: Final = ("data", "delta", "both")
-WIRES: Final = ("full", "compact")
+FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
+allow("format", FORMATS)
+
+STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
+VIEW: Final = {option.name: option for option in taken_by("view")}
 
 
 class BadOption(ValueError):
     """An option that is unknown, or has a value that it cannot have."""
 
 
-@dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """Kept with the stream. `lease` is how long it may be silent before its producer is lost."""
+    """Kept with the stream: the options that were given; `of` a stage, those that it takes."""
 
-    input: Input = "text"
-    entity: Any = None
-    schema: Any = None
-    document_schema: Any = None
-    schemas: Any = None
-    provider: str = "auto"
-    repair: Any = False
-    many: bool = False
-    duplicates: str = "last"
-    partial_numbers: bool = True
-    early_literals: bool = False
-    zero_values: bool = False
-    eager: bool = False
-    null: str = "value"
-    on_revision: str = "raise"
-    patience: int = 1
-    mode: str = "REALTIME"
-    send: str = "data"
-    lease: float | None = None
+    def __init__(self, /, **given: Any) -> None:
+        self.given = checked(STREAM, given, "option")
+        self.input: Input = given.get("input", "text")
+        self.many: bool = given.get("many", False)
+        self.lease: float | None = given.get("lease")
+        self.provider: str = given.get("provider", "auto")
 
     @classmethod
     def from_json(cls, given: Any) -> StreamOptions:
         if not isinstance(given, dict):
             raise BadOption("the options are a JSON object")
-        known = {field.name: field for field in fields(cls)}
-        if unknown := sorted(given.keys() - known.keys()):
-            raise BadOption(f"unknown option: {', '.join(unknown[:5])}")
-        options = cls(**given)
-        options._check()
-        return options
+        return cls(**given)
 
-    def _check(self) -> None:
-        _one_of("input", self.input, INPUTS)
-        for name in ("many", "partial_numbers", "early_literals", "zero_values", "eager"):
-            if not isinstance(getattr(self, name), bool):
-                raise BadOption(f"{name} is true or false")
-        if self.lease is not None and not (_is_number(self.lease) and 1 <= self.lease <= 86_400):
-            raise BadOption("lease is a number of seconds from 1 to 86400")
-        if type(self.patience) is not int or not 1 <= self.patience <= 1000:
-            raise BadOption("patience is a whole number from 1 to 1000")
-        if not isinstance(self.provider, str):
-            raise BadOption("provider is a name")
-        if not isinstance(self.schemas, dict | None):
-            raise BadOption("schemas maps names of tools to JSON Schemas")
-        _one_of("duplicates", self.duplicates, ("last", "error"))
+    def of(self, stage: Stage) -> dict[str, Any]:
+        return of_stage(stage, self.given)
 
     def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(self.given).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StreamOptions:
@@ -90,12 +71,12 @@ class ViewOptions:
     `every` (milliseconds) and `size` (characters) coalesce: events wait until either is reached.
     """
 
-    format: Format = "updates"
-    mode: str = "REALTIME"
-    send: str = "data"
-    wire: str = "full"
+    format: str = "updates"
+    mode: Mode = "REALTIME"
+    send: Send = "data"
+    wire: Wire = "full"
     entity: str | None = None
-    fragments: bool = False
+    fragments: int = 0
     every: int = 0
     size: int = 0
     thread: str = ""
@@ -103,42 +84,26 @@ class ViewOptions:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str], stream: StreamOptions) -> ViewOptions:
-        known = {"format", "mode", "send", "wire", "entity", "fragments"}
-        known |= {"every", "size", "after", "ticket"}
-        if unknown := sorted(query.keys() - known):
-            raise BadOption(f"unknown parameter: {', '.join(unknown[:5])}")
-        default: Format = "calls" if stream.input == "events" else "updates"
-        options = cls(
-            format=query.get("format", default),  # type: ignore[arg-type]
-            mode=query.get("mode", stream.mode),
-            send=query.get("send", stream.send),
-            wire=query.get("wire", "full"),
-            entity=query.get("entity"),
-            fragments=bool(_number("fragments", query.get("fragments", "0"), 1)),
-            every=_number("every", query.get("every", "0"), 60_000),
-            size=_number("size", query.get("size", "0"), 1 << 20),
-        )
-        return options.checked()
-
-    def checked(self) -> ViewOptions:
-        _one_of("format", self.format, FORMATS)
-        mode = str(self.mode).upper().replace("_", "-")
-        _one_of("mode", mode, MODES)
-        _one_of("send", self.send, SENDS)
-        _one_of("wire", self.wire, WIRES)
-        return replace(self, mode=mode)
+        asked = {name: text for name, text in query.items() if name not in ("after", "ticket")}
+        given = {
+            "format": "calls" if stream.input == "events" else "updates",
+            "mode": stream.given.get("mode", "REALTIME"),
+            "send": stream.given.get("send", "data"),
+            **{name: _read(name, text) for name, text in asked.items()},
+        }
+        return cls(**checked(VIEW, given, "parameter"))
 
 
-def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise BadOption(f"{name} is one of {', '.join(choices)}")
+def _read(name: str, text: str) -> str | int:
+    """A number, if the option is one and this can be read as one."""
+    is_number = name in VIEW and VIEW[name].type is int
+    return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _number(name: str, text: str, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= most):
-        raise BadOption(f"{name} is a whole number up to {most}")
-    return int(text)
+def checked(table: dict[str, Option], given: dict[str, Any], what: str) -> dict[str, Any]:
+    """The options as stages take them; BadOption for one that is unknown or not allowed."""
+    try:
+        refuse_unknown(given, table, f"unknown {what}")
+        return {name: table[name].check(value) for name, value in given.items()}
+    except (TypeError, ValueError) as error:
+        raise BadOption(str(error)) from error

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from ..eventstream import encode_event
+from ..eventstream import DONE, encode_event
 from ..store import Entry, LogGap, Store, StoreError, UnknownStream
 from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
-from .render import DONE, Rendering
+from .render import Rendering
 from .view import Frame, View, render
 
 # How much is handed to the server at once, and rendered without letting others run.

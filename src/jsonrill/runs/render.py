@@ -10,20 +10,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ..chunker import Chunker
+from ..dialects import DIALECTS, Event, Settings
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
-from ..server.content import content_of
+from ..sources import AnswerText
 from ..toolcalls import ToolCallEvents, ToolCalls
 from ..wire.fragment import CompactEncoder, Fragment, to_wire
 from ..wire.parser import Parser
 from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, Record
-
-DONE: Final = "[DONE]"
 
 
 class Rendering(ABC):
@@ -43,23 +42,12 @@ class Rendering(ABC):
         """The data of the last events."""
 
 
-class Dialect(Rendering):
-    """A rendering for other people's clients."""
-
-    closes = False
-    ids = False
-
-
 class TextSource:
     """Records → the one text they make: chunks joined, snapshots chunked, what a model said."""
 
     def __init__(self, options: StreamOptions) -> None:
-        self._chunker = Chunker(
-            eager=options.eager,
-            null=options.null,  # type: ignore[arg-type]
-            on_revision=options.on_revision,  # type: ignore[arg-type]
-            patience=options.patience,
-        )
+        self._chunker = Chunker(**options.of("chunks"))
+        self._answer = AnswerText(options.provider)
         self._failed = False
 
     def feed(self, records: Sequence[Record]) -> str:
@@ -80,7 +68,7 @@ class TextSource:
             return record.body
         if record.input == "snapshots":
             return self._chunker.feed(record.body)
-        return content_of(record.body)
+        return self._answer.feed(record.body)
 
     def flush(self) -> str:
         if self._failed:
@@ -120,7 +108,7 @@ class TextRendering(Rendering):
         if self._over:
             return []
         if end.reason != "closed":
-            return [error_data(end.error())]
+            return self._error(end.error())
         try:
             return [*self._piece(self._source.flush()), *self._last()]
         except SourceFailed as failed:
@@ -129,7 +117,10 @@ class TextRendering(Rendering):
     def _failed(self, failed: SourceFailed) -> list[str]:
         events = self._piece(failed.text)
         self._over = True
-        return [*events, error_data(stream_error(failed.error))]
+        return [*events, *self._error(stream_error(failed.error))]
+
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [error_data(error)]
 
     @abstractmethod
     def _piece(self, text: str) -> list[str]: ...
@@ -141,7 +132,7 @@ class TextRendering(Rendering):
 class Updates(TextRendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
-        self._stream = PartialStream(view.mode, send=view.send, **update_options(stream, view))  # type: ignore[arg-type]
+        self._stream = PartialStream(**update_options(stream, view))
 
     def _piece(self, text: str) -> list[str]:
         return [update.to_json() for update in self._stream.feed(text)] if text else []
@@ -157,7 +148,7 @@ class Fragments(TextRendering):
         super().__init__(stream)
         if stream.many and view.wire == "compact":
             raise ValueError("compact fragments are for one document, many is for several")
-        self._parser = Parser(**parser_options(stream))
+        self._parser = Parser(**stream.of("fragments"))
         self._many = stream.many
         self._told = 0
         self._encode: Callable[[list[Fragment]], list[Any]] = (
@@ -215,7 +206,7 @@ class Calls(Rendering):
     """Tool calls of a provider's events, as jsonrill's own events."""
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        calls = ToolCalls(stream.provider, schemas=stream.schemas)
+        calls = ToolCalls(**stream.of("calls"))
         self._events = ToolCallEvents(calls, compact=view.wire == "compact")
 
     def feed(self, records: Sequence[Record]) -> list[str]:
@@ -237,40 +228,61 @@ class Raw(Rendering):
         return [] if end.reason == "closed" else [error_data(end.error())]
 
 
+class Dialect(TextRendering):
+    """A rendering for other people's clients: they read from the start and send no ids back."""
+
+    closes = False
+    ids = False
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream)
+        self._events = stream.input == "events"
+        self._stage = DIALECTS[view.format](
+            Settings(
+                calls=stream.of("calls"),
+                parser=stream.of("fragments"),
+                updates=update_options(stream, view),
+                fragments=bool(view.fragments),
+                compact=view.wire == "compact",
+                thread=view.thread,
+                run=view.run,
+            )
+        )
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        if not self._events:
+            return super().feed(records)
+        return [_data(event) for it in records for event in self._stage.feed(it.body)]
+
+    def _piece(self, text: str) -> list[str]:
+        return [_data(event) for event in self._stage.feed_json(text)] if text else []
+
+    def _last(self) -> list[str]:
+        return [_data(event) for event in self._stage.flush()]
+
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [_data(event) for event in self._stage.flush(error)]
+
+
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
     """The rendering that a reader asked for; BadOption if these options do not go together."""
-    from ..server.dialects import AGUI, AISDK, OpenAI
-
     makers: dict[str, Callable[[], Rendering]] = {
         "updates": lambda: Updates(stream, view),
         "fragments": lambda: Fragments(stream, view),
         "chunks": lambda: Chunks(stream),
         "calls": lambda: Calls(stream, view),
         "raw": Raw,
-        "openai": lambda: OpenAI(stream, view),
-        "ai-sdk": lambda: AISDK(stream, view),
-        "ag-ui": lambda: AGUI(stream, view),
     }
     try:
-        return makers[view.format]()
+        return makers[view.format]() if view.format in makers else Dialect(stream, view)
     except (ValueError, TypeError, JsonrillError) as error:
         raise BadOption(str(error)) from error
 
 
-def parser_options(stream: StreamOptions) -> dict[str, Any]:
-    return {"repair": stream.repair, "many": stream.many, "duplicates": stream.duplicates}
-
-
 def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
-    return {
-        "entity": stream.entity if view.entity is None else view.entity,
-        "schema": stream.schema,
-        "document_schema": stream.document_schema,
-        "partial_numbers": stream.partial_numbers,
-        "early_literals": stream.early_literals,
-        "zero_values": stream.zero_values,
-        **parser_options(stream),
-    }
+    """The options of the stream, and those that the reader chose."""
+    chosen = {} if view.entity is None else {"entity": view.entity}
+    return {**stream.of("updates"), "mode": view.mode, "send": view.send, **chosen}
 
 
 def error_data(error: dict[str, Any]) -> str:
@@ -279,6 +291,11 @@ def error_data(error: dict[str, Any]) -> str:
 
 def _error_of(error: InvalidJSON | LimitExceeded) -> str:
     return error_data(stream_error(error))
+
+
+def _data(event: Event) -> str:
+    """The data of a dialect's event; what is text already is sent as it came."""
+    return one_line(event) if isinstance(event, str) else dumps(event)
 
 
 def one_line(body: str) -> str:

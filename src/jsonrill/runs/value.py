@@ -8,12 +8,12 @@ from typing import Any, Final
 from ..build.document import Document
 from ..errors import InvalidJSON, LimitExceeded
 from ..parse.grammar import dumps
-from ..server.content import content_of
+from ..providers.statements import text_in
 from ..store import Status, Store
 from ..toolcalls import ToolCall, ToolCalls
 from .options import StreamOptions
 from .records import End, Record, from_entry
-from .render import SourceFailed, TextSource, parser_options
+from .render import SourceFailed, TextSource
 
 BESIDE: Final = 64 * 1024
 
@@ -48,7 +48,7 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[str, int]
 
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
-    source, document = TextSource(options), Document(**parser_options(options))
+    source, document = TextSource(options), Document(**options.of("values"))
     error: dict[str, Any] | None = None
     try:
         document.feed(source.feed(records))
@@ -64,12 +64,14 @@ def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> 
 
 
 def _of_events(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
-    calls = ToolCalls(options.provider, schemas=options.schemas, keep=None)
+    calls = ToolCalls(**options.of("calls"), keep=None)
+    text = ""
     for record in records:
-        calls.feed(record.body)
+        said = calls.reader.feed(record.body)
+        text += text_in(said)
+        calls.read(said)
     if end is not None:
         calls.flush()
-    text = "".join(content_of(record.body) for record in records)
     return {"text": text, "calls": [_call(call) for call in calls.calls]}
 
 

@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..eventstream import encode_event
+from ..eventstream import DONE, encode_event
 from ..store import Entry, Store, StoreError
 from ..store.tasks import stop
 from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
-from .render import DONE, Rendering
+from .render import Rendering
 
 log = logging.getLogger("jsonrill.server")
 # With a size alone, an event that waits for more is sent after this many seconds.

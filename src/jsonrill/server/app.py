@@ -72,6 +72,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
 )
 PAGE: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/", pages.index),
+    ("POST", "/recognise", pages.recognise),
     ("GET", "/web/{name:path}", pages.web),
 )
 
@@ -102,6 +103,8 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     app = Starlette(
         routes=_routes(config), middleware=before, exception_handlers=handlers, lifespan=lifespan
     )
+    # A path is that of a route or of none: `/web` is not `/web/`.
+    app.router.redirect_slashes = False
     app.state.hub = hub
     if config.page:
         app.state.pages = pages.load(config.demo)

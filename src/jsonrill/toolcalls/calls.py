@@ -7,20 +7,24 @@ what is kept of them is bounded. No provider is known here, and nothing is raise
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from ..errors import Limits
+from ..options import Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
-from ..providers import plain, translator
-from ..providers.deltas import (
-    ABSENT,
+from ..parse.sink import Repair
+from ..providers import Reader
+from ..providers.fields import ABSENT
+from ..providers.statements import (
     Aggregate,
     Begin,
     CallDelta,
     Finish,
+    Reasoning,
     Result,
     Statement,
-    Translate,
+    Text,
+    Usage,
 )
 from ..wire.fragment import CompactEncoder, Fragment, to_wire
 from .call import Status, ToolCall
@@ -121,14 +125,15 @@ class ToolCalls:
 
     def __init__(
         self,
-        provider: str | Translate = "auto",
+        provider: Provider = "auto",
         *,
-        schemas: Mapping[str, Any] | None = None,
+        schemas: Schemas = None,
         keep: int | None = 256,
-        repair: bool | Iterable[str] = False,
+        repair: Rules = False,
         limits: Limits | None = None,
     ) -> None:
-        self._translate = translator(provider)
+        check(schemas=schemas, keep=keep)
+        self.reader = Reader(provider)
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a whole one.
@@ -147,6 +152,11 @@ class ToolCalls:
         """The calls that are kept, in order of appearance."""
         return [*self._calls.values()]
 
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: what was put right in the calls that are kept, call by call."""
+        return [repair for call in self._calls.values() for repair in call.repairs]
+
     def get(self, id: str) -> ToolCall | None:
         """The latest call of this id."""
         return self._identity.known(id)
@@ -158,12 +168,17 @@ class ToolCalls:
 
     def feed(self, event: Any) -> list[ToolCallUpdate]:
         """Read one event: a decoded dict, JSON text, or an object of the provider's client."""
+        return self.read(self.reader.feed(event))
+
+    def read(self, said: Iterable[Statement]) -> list[ToolCallUpdate]:
+        """Read the statements of one event, for those who need them too (`self.reader`)."""
         if self.ended:
             self.ended = []
             self._evict()
-        plain_event = plain(event)
-        if plain_event is not None:
-            for statement in self._translate(plain_event):
+        for statement in said:
+            if type(statement) is CallDelta:
+                self._call(statement)
+            else:
                 self._act(statement)
         return self._take()
 
@@ -199,10 +214,11 @@ class ToolCalls:
         return updates
 
     def _act(self, statement: Statement) -> None:
-        if type(statement) is CallDelta:
-            self._call(statement)
-            return
         match statement:
+            case Text() | Reasoning() | Usage():
+                pass
+            case CallDelta():
+                self._call(statement)
             case Begin(message):
                 for scope in self._identity.ended(None, None, but=message):
                     self._end(scope, None)
@@ -214,6 +230,8 @@ class ToolCalls:
                 self._result(statement)
             case Aggregate(message, calls):
                 self._aggregate(message, calls)
+            case _:
+                assert_never(statement)
 
     def _call(self, delta: CallDelta) -> None:
         if _says_nothing(delta):
@@ -279,7 +297,7 @@ class ToolCalls:
         if finish is None:
             call.abandon()
         else:
-            text, fragments = call.finish(cut=finish.cut, error=finish.error)
+            text, fragments = call.finish(cut=finish.cut, error=finish.malformed)
         changed = call.status != status
         if changed or text is not None:
             shown = call.status if changed else None

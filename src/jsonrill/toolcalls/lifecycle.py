@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Limits
 from ..parse.grammar import dumps
-from ..providers.deltas import ABSENT, CallDelta, End
+from ..providers.fields import ABSENT
+from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
 from ..wire.fragment import CompactEncoder, Fragment
 from ..wire.parser import Parser
@@ -42,6 +43,7 @@ class LiveCall(ToolCall):
         "encoder",
         "given",
         "open",
+        "sent_id",
     )
 
     def __init__(
@@ -62,6 +64,8 @@ class LiveCall(ToolCall):
         self.apart = False
         # What the compact form of the fragments was written with so far.
         self.encoder: CompactEncoder | None = None
+        # The id under which it was sent to a client that cannot learn another.
+        self.sent_id: str | None = None
         # Ended without a character: only the end of the response tells whether it was cut.
         self._void = False
         self._preset: Any = ABSENT

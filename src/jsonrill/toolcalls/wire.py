@@ -40,7 +40,7 @@ class ToolCallEvents:
             if update.is_result:
                 events.append(_message("tool_result", update.message_id, **_result(update.call)))
                 continue
-            wire = update.to_wire(self._encoder(update.call))
+            wire = update.to_wire(encoder_of(update.call) if self._compact else None)
             last = events[-1] if events else {}
             if "tool_call_updates" in last and last["messageId"] == update.message_id:
                 last["tool_call_updates"].append(wire)
@@ -54,10 +54,12 @@ class ToolCallEvents:
             _aggregate(message, self.calls.of(message)) for message in self.calls.ended
         ]
 
-    def _encoder(self, call: LiveCall) -> CompactEncoder | None:
-        if self._compact and call.encoder is None:
-            call.encoder = CompactEncoder()
-        return call.encoder
+
+def encoder_of(call: LiveCall) -> CompactEncoder:
+    """The encoder that writes all fragments of this call in compact form."""
+    if call.encoder is None:
+        call.encoder = CompactEncoder()
+    return call.encoder
 
 
 def _aggregate(message_id: str, calls: list[LiveCall]) -> dict[str, Any]:

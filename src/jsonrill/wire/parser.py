@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
+from ..options import Duplicates, ParseFloat, Rules
 from ..parse.create import machine
 from ..parse.sink import Repair, Sink
 from ..paths import Path, Place
@@ -134,10 +134,10 @@ class Parser:
     def __init__(
         self,
         *,
-        repair: bool | Iterable[str] = False,
+        repair: Rules = False,
         many: bool = False,
-        duplicates: Literal["last", "error"] = "last",
-        parse_float: Callable[[str], Any] = float,
+        duplicates: Duplicates = "last",
+        parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
         self._sink = FragmentSink()

@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from ...errors import LimitExceeded
-from ...eventstream import SSEDecoder, SSEEvent
+from ...eventstream import DONE, SSEDecoder, SSEEvent
 from ...parse.grammar import dumps
+from ...providers import Reader
+from ...providers.statements import Finish
 from ..errors import BadRecord, InputError
 from ..files import is_remote, remote, remote_version, version_of
 from .archives import PIECE, expanded
 from .line import Line, too_long
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
-# The last event of a stream, where a provider sends no [DONE].
-_LAST: Final = frozenset(
-    ["message_stop", "response.completed", "response.failed", "response.incomplete"]
-)
-_TYPE: Final = re.compile(r'\s*\{\s*"type"\s*:\s*"([a-z_.]+)"')
 
 
 class Segment(NamedTuple):
@@ -179,14 +175,18 @@ class _Events:
         self._begin = 0
         self._events: list[str] = []
         self._size = 0
+        self._reader = Reader()
 
     def add(self, event: SSEEvent) -> Iterator[Line]:
-        ends = event.data == "[DONE]" or event.type == "CLOSE"
+        ends = event.data == DONE or event.type == "CLOSE"
         if not ends:
             self._size += len(event.data)
             if self._size <= self._max:
                 self._events.append(dumps(event.data))
-        if ends or _type_of(event) in _LAST:
+            said = self._reader.feed(event.data)
+            # The last event of a stream, where a provider sends no [DONE].
+            ends = any(type(one) is Finish and one.last for one in said)
+        if ends:
             yield from self.end()
 
     def end(self, fault: BadRecord | None = None) -> Iterator[Line]:
@@ -202,11 +202,4 @@ class _Events:
             yield Line(text, self._number, begin, length, self._name, name, fault)
         self._begin = self.position
         self._events, self._size = [], 0
-
-
-def _type_of(event: SSEEvent) -> str:
-    """The type of the event, or of the JSON in it."""
-    if event.type != "message":
-        return event.type
-    found = _TYPE.match(event.data)
-    return found.group(1) if found else ""
+        self._reader = Reader()

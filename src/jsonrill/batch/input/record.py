@@ -13,8 +13,10 @@ from math import isfinite
 from typing import Any, Final, Literal
 
 from ...chunker import Chunker
+from ...options import of_stage
 from ...paths import Path, from_text, lookup
-from ...providers import PROVIDERS, text_of
+from ...providers import recognise
+from ...sources import AnswerText
 from ..errors import BadRecord
 from ..job import Job
 
@@ -61,7 +63,7 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
 def texts(stream: Stream, job: Job) -> Iterator[str]:
     """The text that each piece brings, "" if none; one more at the end may come of snapshots."""
     if stream.form == "events":
-        return _texts_of_events(stream)
+        return _texts_of_events(stream, AnswerText(job.provider))
     if stream.form == "snapshots":
         return _texts_of_snapshots(stream.pieces, chunker(job))
     return iter(stream.pieces)
@@ -69,9 +71,7 @@ def texts(stream: Stream, job: Job) -> Iterator[str]:
 
 def chunker(job: Job) -> Chunker:
     """As the job wants it."""
-    return Chunker(
-        eager=job.eager, null=job.null, on_revision=job.on_revision, patience=job.patience
-    )
+    return Chunker(**of_stage("chunks", vars(job)))
 
 
 def _decoded(line: str | bytes) -> Any:
@@ -104,7 +104,7 @@ def _guessed(pieces: Any) -> tuple[Form, list[Any]]:
         return "text", [pieces]
     if isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces):
         return "chunks", pieces
-    if isinstance(pieces, list) and any(text_of(piece) is not None for piece in pieces):
+    if isinstance(pieces, list) and any(recognise(piece) for piece in pieces):
         return "events", pieces
     if isinstance(pieces, list):
         return "snapshots", pieces
@@ -127,7 +127,7 @@ def _checked(form: Form, pieces: Any) -> list[Any]:
 
 def _advice(record: dict[str, Any]) -> str:
     """What somebody may have meant."""
-    if any(provider.accepts(record) for provider in PROVIDERS.values()):
+    if recognise(record):
         return (
             ": this is one event; put all events of a stream into one line,"
             ' {"events": [...]}, or keep the event stream as it came (.sse)'
@@ -168,16 +168,18 @@ def _path(text: str) -> Path:
 
 def need_events(stream: Stream) -> None:
     """Nothing came of these events: they had better be some."""
-    if stream.pieces and all(text_of(event) is None for event in stream.pieces):
+    if stream.pieces and not any(recognise(event) for event in stream.pieces):
         raise BadRecord("NOT_A_STREAM", "none of the events is one of a known provider")
 
 
-def _texts_of_events(stream: Stream) -> Iterator[str]:
+def _texts_of_events(stream: Stream, answer: AnswerText) -> Iterator[str]:
     came = False
     for event in stream.pieces:
-        text = text_of(event) or ""
+        text = answer.feed(event)
         came = came or bool(text)
         yield text
+    if answer.has_only_calls:
+        raise BadRecord("NO_TEXT", "the answer has tool calls and no text: read it with calls")
     if not came:
         need_events(stream)
 

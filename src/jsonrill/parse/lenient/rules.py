@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from ...options import allow
+
 
 class Rule(NamedTuple):
     """One thing that models do: why, and an example with the JSON it is read as."""
@@ -42,6 +44,8 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "cut-off": Rule("the token limit was reached", '{"a": ["x", "y', '{"a": ["x", "y"]}'),
 }
+
+allow("repair", RULES)
 
 # The rule by which a string may begin with this quote, which is not JSON's.
 QUOTES: Final = {"'": "single-quotes", "“": "curly-quotes", "‘": "curly-quotes"}

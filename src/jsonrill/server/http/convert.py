@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from ...eventstream import encode_event
+from ...eventstream import DONE, encode_event
 from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.records import CLOSED, End
-from ...runs.render import DONE, Rendering, rendering
+from ...runs.render import Rendering, rendering
 from ..access.permissions import hub_of, require_subject
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for

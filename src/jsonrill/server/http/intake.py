@@ -7,8 +7,9 @@ from codecs import getincrementaldecoder
 from typing import Any, Protocol
 
 from ...errors import JsonrillError, LimitExceeded
-from ...eventstream import SSEDecoder
-from ...runs.records import Input, Record
+from ...eventstream import DONE, SSEDecoder
+from ...options import Input
+from ...runs.records import Record
 
 
 class BadBody(JsonrillError, ValueError):
@@ -104,7 +105,7 @@ class EventsIntake:
             raise BadBody(str(error), 413) from error
         records = []
         for event in events:
-            if event.data.strip() and not event.data.startswith("[DONE]"):
+            if event.data.strip() and not event.data.startswith(DONE):
                 records.append(one_record("events", event.data.encode(), "an event"))
         return records
 

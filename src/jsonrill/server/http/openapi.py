@@ -1,12 +1,14 @@
-"""The OpenAPI document of the server, as it is served. It is made of the same lists of words that
-the options are checked against."""
+"""The OpenAPI document of the server, as it is served. Options come from the table that they
+are checked against."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ...runs.options import FORMATS, INPUTS, MODES, SENDS, WIRES
+from ...demo.generations import ORDER
+from ...options import Option
+from ...runs.options import STREAM, VIEW
 
 Json = dict[str, Any]
 
@@ -32,24 +34,18 @@ def _query(name: str, description: str, schema: Json) -> Json:
 
 
 def _view(*, resumes: bool = True, formats: bool = True) -> list[Json]:
-    modes = [*MODES, *(mode.lower() for mode in MODES)]
+    only_resuming = () if resumes else ("every", "size")
     found = [
-        _query("mode", "What arrives.", {"type": "string", "enum": modes}),
-        _query("send", "Data, what is new in it, or both.", {"type": "string", "enum": [*SENDS]}),
-        _query("wire", "Form of fragments.", {"type": "string", "enum": [*WIRES]}),
-        _query("entity", "Which parts are entities.", _TEXT),
-        _query("fragments", "Add fragments to a dialect.", {"type": "integer", "enum": [0, 1]}),
+        # In a query an entity is one text.
+        _query(option.name, option.help, _TEXT if option.name == "entity" else option.json_schema)
+        for option in VIEW.values()
+        if option.name not in only_resuming and (formats or option.name != "format")
     ]
-    if formats:
-        found.append(_query("format", "The format.", {"type": "string", "enum": [*FORMATS]}))
     if resumes:
         position = {"type": "string", "pattern": _POSITION}
-        number = {"type": "integer", "minimum": 0}
         found += [
             _query("after", "The last event id that was received.", position),
             _query("ticket", "A ticket, for clients without headers.", _TEXT),
-            _query("every", "Coalesce, ms.", {**number, "maximum": 60_000}),
-            _query("size", "Coalesce, characters.", {**number, "maximum": 1 << 20}),
             {"name": "Last-Event-ID", "in": "header", "schema": position},
         ]
     return found
@@ -57,34 +53,13 @@ def _view(*, resumes: bool = True, formats: bool = True) -> list[Json]:
 
 _STRING: Final[Json] = {"type": "string"}
 _BOOLEAN: Final[Json] = {"type": "boolean"}
-_OPTIONS: Final[Json] = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "input": {"type": "string", "enum": [*INPUTS], "description": "What is published."},
-        "entity": {
-            "description": "A name, a pattern, several, or names to patterns.",
-            "anyOf": [_STRING, {"type": "array", "items": _STRING}, {"type": "object"}],
-        },
-        "schema": {"type": ["object", "boolean"], "description": "JSON Schema of one entity."},
-        "document_schema": {"type": ["object", "boolean"], "description": "Of the document."},
-        "schemas": {"type": "object", "description": "Names of tools to JSON Schemas."},
-        "provider": {"type": "string", "description": "Whose events; auto finds out."},
-        "repair": {"anyOf": [_BOOLEAN, {"type": "array", "items": _STRING}]},
-        "many": _BOOLEAN,
-        "duplicates": {"type": "string", "enum": ["last", "error"]},
-        "partial_numbers": _BOOLEAN,
-        "early_literals": _BOOLEAN,
-        "zero_values": _BOOLEAN,
-        "eager": _BOOLEAN,
-        "null": {"type": "string", "enum": ["value", "placeholder"]},
-        "on_revision": {"type": "string", "enum": ["raise", "keep"]},
-        "patience": {"type": "integer", "minimum": 1, "maximum": 1000},
-        "mode": {"type": "string", "enum": [*MODES]},
-        "send": {"type": "string", "enum": [*SENDS]},
-        "lease": {"type": "number", "minimum": 1, "maximum": 86_400},
-    },
-}
+
+
+def _options(table: dict[str, Option]) -> Json:
+    properties = {name: option.json_schema for name, option in table.items()}
+    return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
 _ERROR: Final[Json] = {
     "type": "object",
     "required": ["error"],
@@ -102,7 +77,7 @@ _STATE: Final[Json] = {
     "required": ["id", "input", "last", "closed", "bytes", "many"],
     "properties": {
         "id": _STRING,
-        "input": {"type": "string", "enum": [*INPUTS]},
+        "input": {"type": "string", "enum": [*STREAM["input"].choices]},
         "last": {"type": "integer", "minimum": 0},
         "closed": _BOOLEAN,
         "bytes": {"type": "integer", "minimum": 0},
@@ -185,7 +160,7 @@ def _publishing() -> Json:
                 "create",
                 "Make a stream",
                 _answers({201: ("Made.", _ANY)}, 400, 401, 403, 413, 415, 422, 429, 503),
-                requestBody={"content": _json(_OPTIONS)},
+                requestBody={"content": _json(_options(STREAM))},
                 parameters=[_PRODUCER_ID],
             )
         },
@@ -297,7 +272,7 @@ def _others() -> Json:
         "name": "Jsonrill-Fragments",
         "in": "header",
         "description": "Add json_update_fragments to tool-call deltas.",
-        "schema": {"type": "string", "enum": [*WIRES]},
+        "schema": {"type": "string", "enum": [*VIEW["wire"].choices]},
     }
     return {
         "/v1/convert": {
@@ -348,16 +323,7 @@ def _others() -> Json:
 
 
 def _demo() -> Json:
-    order = {
-        "type": "object",
-        "required": ["model"],
-        "additionalProperties": False,
-        "properties": {
-            "model": _STRING,
-            "pace": {"type": "number", "minimum": 0.01, "maximum": 1000},
-            "piece": {"type": "integer", "minimum": 1, "maximum": 4096},
-        },
-    }
+    order = {**_options(ORDER), "required": ["model"]}
     return {
         "/demo/models": {
             "get": _operation(

@@ -1,7 +1,7 @@
-"""The page and its modules, as files: GET / and GET /web/{name}.
+"""The page and its modules, as files: GET / and GET /web/{name}; and what it asks about a text.
 
-They hold nothing that is anybody's, so nobody is asked for a token here; what the page then asks
-for is guarded as ever. Only the files of the package are there: no path is ever looked up.
+The files hold nothing that is anybody's, so nobody is asked for a token to get them; what the page
+then asks for is guarded as ever. Only the files of the package are there: no path is looked up.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
+from ... import providers
+from ...providers.statements import CallDelta
+from ..access.permissions import require_subject
 from ..problems import Problem
+from .publish import read_body
 
 INDEX: Final = "page/index.html"
 _TYPES: Final = {
@@ -22,6 +26,10 @@ _TYPES: Final = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
+
+
+# More than the page sends of a text.
+_MOST: Final = 256 * 1024
 
 
 class File(NamedTuple):
@@ -53,6 +61,16 @@ async def index(request: Request) -> Response:
 async def web(request: Request) -> Response:
     """GET /web/{name}: what the page is made of, for other pages of this origin, too."""
     return _answer(request, str(request.path_params["name"]))
+
+
+async def recognise(request: Request) -> Response:
+    """POST /recognise: whose events these lines are, and whether tool calls are among them."""
+    require_subject(request)
+    lines = (await read_body(request, _MOST)).split(b"\n")
+    reader = providers.Reader()
+    said = [one for line in lines for one in reader.feed(line)]
+    calls = any(type(one) is CallDelta and one.opens for one in said)
+    return JSONResponse({"provider": providers.recognise(lines[0]), "calls": calls})
 
 
 def _answer(request: Request, name: str) -> Response:

@@ -18,10 +18,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...errors import LimitExceeded
-from ...eventstream import SSEDecoder
+from ...eventstream import DONE, SSEDecoder
+from ...options import Wire
+from ...providers import Reader
+from ...providers.statements import Ending
 from ...runs.config import Config
 from ...runs.hub import Hub
-from ...runs.options import WIRES, BadOption, StreamOptions, ViewOptions
+from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
 from ...runs.positions import START
 from ...runs.records import CLOSED, End, Record
 from ...store import LogClosed, StoreError, StoreFull, UnknownStream
@@ -86,7 +89,7 @@ async def chat_completions(request: Request) -> Response:
 
 
 async def _relayed(
-    request: Request, hub: Hub, owner: str, came: httpx2.Response, wire: str
+    request: Request, hub: Hub, owner: str, came: httpx2.Response, wire: Wire | None
 ) -> Response:
     producer = secrets.token_hex(8)
     try:
@@ -146,7 +149,8 @@ async def _generate(hub: Hub, stream: str, producer: str, came: httpx2.Response)
 async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) -> End:
     """How it ended. Appends name their position, so that one may be repeated."""
     decoder = SSEDecoder(limit=hub.config.record_bytes)
-    first, finished = 1, False
+    reader, ending = Reader(OPTIONS.provider), Ending()
+    first = 1
     chunks = came.aiter_bytes()
     try:
         while True:
@@ -155,12 +159,13 @@ async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) 
             if data is None:
                 break
             bodies = [event.data for event in decoder.feed(data) if event.data.strip()]
-            done = any(body.startswith("[DONE]") for body in bodies)
-            records = [Record("events", body) for body in bodies if not body.startswith("[DONE]")]
+            done = any(body.startswith(DONE) for body in bodies)
+            records = [Record("events", body) for body in bodies if not body.startswith(DONE)]
             if records:
                 await hub.append(stream, producer, records, first)
                 first += len(records)
-                finished = finished or any('"finish_reason":"' in _tight(r.body) for r in records)
+                for record in records:
+                    ending.feed(reader.feed(record.body))
             if done:
                 return CLOSED
     except TimeoutError:
@@ -171,13 +176,9 @@ async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) 
         return End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
     except (LogClosed, UnknownStream, StoreFull):
         return CLOSED  # it has its end already
-    if finished:
+    if ending.complete:
         return CLOSED
     return End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
-
-
-def _tight(body: str) -> str:
-    return body.replace('": "', '":"')
 
 
 def _parsed(request: Request, body: bytes) -> dict[str, Any] | None:
@@ -188,11 +189,11 @@ def _parsed(request: Request, body: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _fragments(request: Request) -> str:
-    wire = request.headers.get("jsonrill-fragments", "")
-    if wire and wire not in WIRES:
-        raise BadOption(f"Jsonrill-Fragments is one of {', '.join(WIRES)}")
-    return wire
+def _fragments(request: Request) -> Wire | None:
+    wire = request.headers.get("jsonrill-fragments")
+    if wire and wire not in VIEW["wire"].choices:
+        raise BadOption(f"Jsonrill-Fragments is {VIEW['wire'].allowed}")
+    return wire or None  # type: ignore[return-value]
 
 
 def _error(status: int, message: str, code: str) -> Response:

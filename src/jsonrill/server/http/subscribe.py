@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ...dialects import DIALECTS
 from ...runs.hub import Hub
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.positions import START, Position, parse
@@ -95,7 +96,7 @@ async def answer(
         source,
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,
-        retry=hub.config.retry if options.format not in ("openai", "ai-sdk", "ag-ui") else None,
+        retry=hub.config.retry if options.format not in DIALECTS else None,
         lasts=hub.config.max_connection,
         headers=headers,
         stopping=lambda: hub.stopping,

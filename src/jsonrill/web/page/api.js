@@ -91,6 +91,15 @@ export class Source {
     }
   }
 
+  /**
+   * Whose events these lines are, and whether there are tool calls among them.
+   * @param {string[]} lines
+   * @returns {Promise<import("./replay.js").Recognised>}
+   */
+  recognise(lines) {
+    return this._post("recognise", lines.join("\n"), "application/x-ndjson");
+  }
+
   /** @param {string} id */
   async status(id) {
     return this._json(`v1/streams/${encodeURIComponent(id)}`);

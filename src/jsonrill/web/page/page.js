@@ -145,13 +145,18 @@ class Page {
    * @param {string} name
    */
   async _replay(text, name) {
-    const chosen = byId("paste-kind", HTMLSelectElement).value;
-    const kind = chosen === "auto" ? detect(text) : /** @type {Kind} */ (chosen);
+    const chosen = /** @type {Kind | "auto"} */ (byId("paste-kind", HTMLSelectElement).value);
     byId("paste-found").textContent = "";
     if (text.trim() === "") return this._problem("There is nothing to replay yet.");
     if (text.length > MOST_TEXT) return this._problem("This is more than the server takes: 15 MB.");
-    if (chosen === "auto") byId("paste-found").textContent = `This is ${KIND_NAMES[kind]}.`;
-    const what = plan(text, kind, this.pieceSize);
+    let found;
+    try {
+      found = await detect(text, chosen, (lines) => this.source.recognise(lines));
+    } catch (error) {
+      return this._failed(textOf(error));
+    }
+    if (chosen === "auto") byId("paste-found").textContent = `This is ${KIND_NAMES[found.kind]}.`;
+    const what = plan(text, found.kind, this.pieceSize, found.calls);
     this._press("");
     await this._begin(
       name,

@@ -6,21 +6,15 @@ import { SSEDecoder } from "../lib/sse.js";
 import { isObject } from "../lib/values.js";
 
 /** @typedef {"text" | "many" | "snapshots" | "events" | "sse"} Kind */
+/** @typedef {{provider: string | null, calls: boolean}} Recognised */
 /** @typedef {{options: Record<string, any>, lines: string[], input: string, many: boolean,
  *   suits: string}} Plan */
 
 // A stream of the server has at most 100 000 records.
 const MOST_RECORDS = 50_000;
 const SSE_LINE = /^(?:data|event|id|retry)?:/;
-// What only providers' events have; and what anybody's records may have, where its value tells.
-const EVENT_KEYS = [
-  ...["choices", "candidates", "event_type", "messageStart", "messageStop"],
-  ...["contentBlockStart", "contentBlockDelta", "contentBlockStop"],
-];
-const VAGUE_KEYS = ["type", "kind", "metadata"];
-const EVENT_TYPES =
-  /^(?:(?:message|content|response|conversation|function|tools?|agent)[._]|text-|tool-|start-step|RUN_|TEXT_|TOOL_)/;
-const TOOLS = /tool|function_?call/i;
+// So many characters of the lines are enough to recognise a provider.
+const ENOUGH = 30_000;
 
 export const KIND_NAMES = {
   text: "JSON text",
@@ -31,20 +25,46 @@ export const KIND_NAMES = {
 };
 
 /**
- * What this text most likely is.
+ * What this text most likely is, and whether it has tool calls. Whose events they are is known to
+ * the server alone.
+ * @param {string} text
+ * @param {Kind | "auto"} chosen
+ * @param {(lines: string[]) => Promise<Recognised>} recognise asks the server about the first lines
+ * @returns {Promise<{kind: Kind, calls: boolean}>}
+ */
+export async function detect(text, chosen, recognise) {
+  const kind = chosen === "auto" ? likely(text) : chosen;
+  const lines = kind === "sse" ? dataOf(text) : linesOf(text);
+  const asks = chosen === "auto" ? kind === "sse" || areObjects(lines) : kind === "sse" || kind === "events";
+  if (kind === "text" || !asks) return { kind, calls: false };
+  const { provider, calls } = await recognise(beginning(lines));
+  return { kind: chosen === "auto" && kind !== "sse" && provider !== null ? "events" : kind, calls };
+}
+
+/**
  * @param {string} text
  * @returns {Kind}
  */
-export function detect(text) {
-  const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
+function likely(text) {
+  const lines = linesOf(text);
   if (lines.length > 1 && lines.every((line) => SSE_LINE.test(line))) return "sse";
   if (parsed(text) !== undefined || lines.length < 2) return "text";
   const values = lines.map(parsed);
   const whole = values.filter((value) => value !== undefined);
   // A log may have a broken line, and is often cut off in its last one.
   if (whole.length < values.length) return isLog(values[0], whole.length, lines.length) ? "many" : "text";
-  if (values.every(isEvent) && values.some(isProviders)) return "events";
   return growing(values) ? "snapshots" : "many";
+}
+
+/** @param {string[]} lines */
+function areObjects(lines) {
+  return lines.every((line) => isObject(parsed(line)));
+}
+
+/** @param {string[]} lines */
+function beginning(lines) {
+  let left = ENOUGH;
+  return lines.filter((line) => (left -= line.length) >= 0);
 }
 
 /**
@@ -66,17 +86,6 @@ function parsed(text) {
   } catch {
     return undefined;
   }
-}
-
-/** @param {any} value */
-function isEvent(value) {
-  return isObject(value) && [...EVENT_KEYS, ...VAGUE_KEYS].some((key) => Object.hasOwn(value, key));
-}
-
-/** @param {any} event */
-function isProviders(event) {
-  if (EVENT_KEYS.some((key) => Object.hasOwn(event, key))) return true;
-  return EVENT_TYPES.test(String(event.type ?? event.kind));
 }
 
 /**
@@ -103,9 +112,10 @@ function holds(later, earlier) {
  * @param {string} text
  * @param {Kind} kind
  * @param {number} piece
+ * @param {boolean} [calls] whether it has tool calls
  * @returns {Plan}
  */
-export function plan(text, kind, piece) {
+export function plan(text, kind, piece, calls = false) {
   const many = kind === "many";
   if (kind === "text" || many) {
     const lines = pieces(text, piece).map((part) => JSON.stringify(part));
@@ -113,8 +123,7 @@ export function plan(text, kind, piece) {
   }
   const lines = kind === "sse" ? dataOf(text) : linesOf(text);
   const input = kind === "snapshots" ? "snapshots" : "events";
-  const suits = input === "events" && lines.some((line) => TOOLS.test(line)) ? "calls" : "fragments";
-  return { options: { input }, lines, input, many: false, suits };
+  return { options: { input }, lines, input, many: false, suits: calls ? "calls" : "fragments" };
 }
 
 /**

@@ -5,64 +5,62 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from ...errors import InvalidJSON, LimitExceeded, stream_error
-from ...paths import to_pointer
-from ...runs.options import StreamOptions, ViewOptions
-from ...runs.render import parser_options
-from ...toolcalls import ToolCall
-from ...wire.fragment import Fragment, to_wire
-from ...wire.parser import Parser
-from .talk import Talk
+from ..errors import InvalidJSON, LimitExceeded, stream_error
+from ..paths import to_pointer
+from ..toolcalls import ToolCall
+from ..wire.fragment import Fragment, to_wire
+from ..wire.parser import Parser
+from .chat import ChatDialect
+from .dialect import Event, Problem, Settings
 
 MESSAGE: Final = "message"
 
 
-class AGUI(Talk):
-    """JSON becomes the run's state, by patches of what is finished: each value is
+class AGUI(ChatDialect):
+    """JSON becomes the run's state, by patches of what is complete: each value is
     sent once. With `fragments` what grows is there too, as CUSTOM events."""
 
-    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
-        super().__init__(stream, view)
-        self._parser = Parser(**parser_options(stream))
-        self._run = {"threadId": view.thread or "thread", "runId": view.run or "run"}
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._parser = Parser(**settings.parser)
+        self._fragments = settings.fragments
+        self._run = {"threadId": settings.thread or "thread", "runId": settings.run or "run"}
 
-    def begin(self) -> Iterator[Any]:
+    def _begin(self) -> Iterator[Event]:
         yield {"type": "RUN_STARTED", **self._run}
 
-    def text_begins(self) -> Iterator[Any]:
+    def _text_begins(self) -> Iterator[Event]:
         yield {"type": "TEXT_MESSAGE_START", "messageId": MESSAGE, "role": "assistant"}
 
-    def text(self, text: str) -> Iterator[Any]:
+    def _text(self, text: str) -> Iterator[Event]:
         yield {"type": "TEXT_MESSAGE_CONTENT", "messageId": MESSAGE, "delta": text}
 
-    def text_ends(self) -> Iterator[Any]:
+    def _text_ends(self) -> Iterator[Event]:
         yield {"type": "TEXT_MESSAGE_END", "messageId": MESSAGE}
 
-    def call_begins(self, id: str, name: str) -> Iterator[Any]:
+    def _call_begins(self, id: str, name: str) -> Iterator[Event]:
         yield {"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": name}
 
-    def call_text(self, id: str, text: str) -> Iterator[Any]:
+    def _call_text(self, id: str, text: str) -> Iterator[Event]:
         yield {"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": text}
 
-    def call_ends(self, id: str, call: ToolCall) -> Iterator[Any]:
+    def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
         yield {"type": "TOOL_CALL_END", "toolCallId": id}
 
-    def piece(self, text: str) -> Iterator[Any]:
-        if text and not self._failed:
-            yield from self._read(lambda: self._parser.feed(text))
+    def _piece(self, text: str) -> Iterator[Event]:
+        yield from self._read(lambda: self._parser.feed(text))
 
-    def last_piece(self) -> Iterator[Any]:
-        if not self._failed:
-            yield from self._read(self._parser.flush)
+    def _last_piece(self) -> Iterator[Event]:
+        yield from self._read(self._parser.flush)
 
-    def _read(self, work: Callable[[], list[Fragment]]) -> Iterator[Any]:
+    def _read(self, work: Callable[[], list[Fragment]]) -> Iterator[Event]:
         try:
             yield from self._state(work())
         except (InvalidJSON, LimitExceeded) as error:
             yield from self._state(error.fragments)
             yield from self._fail(stream_error(error))
 
-    def _state(self, fragments: list[Fragment]) -> Iterator[Any]:
+    def _state(self, fragments: list[Fragment]) -> Iterator[Event]:
         patch: list[dict[str, Any]] = []
         for fragment in fragments:
             if fragment.kind in ("StartObject", "StartArray"):
@@ -77,15 +75,15 @@ class AGUI(Talk):
                 patch.append({"op": "add", "path": to_pointer(fragment.path), "value": value})
         if patch:
             yield {"type": "STATE_DELTA", "delta": patch}
-        if fragments and self._view.fragments:
+        if fragments and self._fragments:
             wire = [to_wire(fragment) for fragment in fragments]
             yield {"type": "CUSTOM", "name": "json_update_fragments", "value": wire}
 
-    def failure(self, error: dict[str, Any]) -> Iterator[Any]:
-        yield {"type": "RUN_ERROR", **error}
+    def _failure(self, problem: Problem) -> Iterator[Event]:
+        yield {"type": "RUN_ERROR", **problem}
 
-    def finish(self, failed: bool) -> Iterator[Any]:
-        if not failed:
+    def _finish(self) -> Iterator[Event]:
+        if not self.failed:
             yield {"type": "RUN_FINISHED", **self._run}
 
 

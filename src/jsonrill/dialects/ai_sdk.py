@@ -1,0 +1,95 @@
+"""The AI SDK's UI message stream, v1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..eventstream import DONE
+from ..parse.grammar import dumps
+from ..partial_stream import PartialStream, Update
+from ..toolcalls import ToolCall
+from .chat import ChatDialect
+from .dialect import Event, Problem, Settings
+
+# Keys for which the client's parser refuses an event.
+BANNED = ("__proto__", "constructor")
+
+
+class AISDK(ChatDialect):
+    """Entities are `data-*` parts, of which a later one with the same id takes the place."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._updates = PartialStream(**{"mode": "REALTIME", **settings.updates, "send": "data"})
+        self._called = False
+
+    def _begin(self) -> Iterator[Event]:
+        yield {"type": "start"}
+        yield {"type": "start-step"}
+
+    def _text_begins(self) -> Iterator[Event]:
+        yield {"type": "text-start", "id": "text"}
+
+    def _text(self, text: str) -> Iterator[Event]:
+        yield {"type": "text-delta", "id": "text", "delta": text}
+
+    def _text_ends(self) -> Iterator[Event]:
+        yield {"type": "text-end", "id": "text"}
+
+    def _call_begins(self, id: str, name: str) -> Iterator[Event]:
+        self._called = True
+        yield {"type": "tool-input-start", "toolCallId": id, "toolName": name, "dynamic": True}
+
+    def _call_text(self, id: str, text: str) -> Iterator[Event]:
+        yield {"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": text}
+
+    def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
+        event = {"toolCallId": id, "toolName": call.name or "", "input": _harmless(call.args)}
+        if call.status == "complete":
+            yield {"type": "tool-input-available", **event, "dynamic": True}
+        else:
+            text = (call.error or {}).get("message") or f"the call is {call.status}"
+            yield {"type": "tool-input-error", **event, "dynamic": True, "errorText": text}
+
+    def _piece(self, text: str) -> Iterator[Event]:
+        for update in self._updates.feed(text):
+            yield _part(update)
+
+    def _last_piece(self) -> Iterator[Event]:
+        for update in self._updates.flush():
+            yield _part(update)
+
+    def _failure(self, problem: Problem) -> Iterator[Event]:
+        if problem["code"] == "CANCELLED":
+            yield {"type": "abort", "reason": problem["message"]}
+        else:
+            yield {"type": "error", "errorText": f"{problem['code']}: {problem['message']}"}
+
+    def _finish(self) -> Iterator[Event]:
+        outcome = "error" if self.failed else self._ending.of()
+        stopped = "tool-calls" if self._called else "stop"
+        reason = {"error": "error", "cut": "length"}.get(outcome or "", stopped)
+        yield {"type": "finish-step"}
+        yield {"type": "finish", "finishReason": reason}
+        yield DONE
+
+
+def _part(update: Update) -> Event:
+    entity = update.entity or "json"
+    part = {"type": f"data-{entity}", "id": f"{entity}/{update.index}"}
+    return {**part, "data": _harmless(update.to_dict())}
+
+
+def _harmless(value: Any) -> Any:
+    """The value without the keys for which the client refuses all of it."""
+    text = dumps(value)
+    return _without_banned(value) if any(f'"{key}":' in text for key in BANNED) else value
+
+
+def _without_banned(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_banned(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_banned(item) for key, item in value.items() if key not in BANNED}
+    return value

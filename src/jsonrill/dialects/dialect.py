@@ -1,0 +1,65 @@
+"""What all dialects have in common: how they are made, fed and ended."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# An event for the client; text is sent as it is.
+Event = dict[str, Any] | str
+# An error: `code`, `message`, and its place if it has one.
+Problem = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a dialect is made with; each takes of it what it needs."""
+
+    # Options of `ToolCalls`, of `Parser` and of `PartialStream` (with the mode).
+    calls: Mapping[str, Any] = field(default_factory=dict)
+    parser: Mapping[str, Any] = field(default_factory=dict)
+    updates: Mapping[str, Any] = field(default_factory=dict)
+    # Add fragments, perhaps compact ones, to events that have room for more than their own fields.
+    fragments: bool = False
+    compact: bool = False
+    # How the client names the conversation and this part of it.
+    thread: str = ""
+    run: str = ""
+
+
+class Dialect(ABC):
+    """A stage. Either events are fed to it or JSON text; `flush` ends it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.failed = False
+
+    @abstractmethod
+    def feed(self, event: Any) -> list[Event]:
+        """What an event of a provider becomes: a dict, JSON text, or an object of its client."""
+
+    def feed_json(self, text: str) -> list[Event]:
+        """What a piece of JSON text becomes."""
+        return []
+
+    def flush(self, problem: Problem | None = None) -> list[Event]:
+        """The last events: what is open is closed, then comes the problem if there is one."""
+        failed = () if problem is None else self._fail(problem)
+        return [*self._close(problem is None), *failed, *self._finish()]
+
+    def _fail(self, problem: Problem) -> Iterator[Event]:
+        """Say, once, that the stream has failed."""
+        if not self.failed:
+            self.failed = True
+            yield from self._failure(problem)
+
+    def _close(self, complete: bool) -> Iterator[Event]:
+        """Close what is open; `complete` says that everything has come."""
+        yield from ()
+
+    @abstractmethod
+    def _failure(self, problem: Problem) -> Iterator[Event]: ...
+
+    @abstractmethod
+    def _finish(self) -> Iterator[Event]: ...

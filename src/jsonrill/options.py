@@ -1,0 +1,265 @@
+"""Every option of every stage, once: name, type, default, allowed values, stages, help.
+
+Signatures and the `TypedDict`s below are written out, because type checkers, editors and Cython
+read nothing else; a test compares them with the table. Everything else is made from the table:
+checks, flags and `--help`, the server's options and its OpenAPI document, the checks of a batch
+job, the tables in the docs. Registries hand over their names with `allow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypedDict, get_args, get_origin
+
+from .errors import Limits
+
+Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild"]
+Front = Literal["cli", "server", "batch"]
+
+Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
+Send = Literal["data", "delta", "both"]
+Models = Literal["final", "partial"]
+Duplicates = Literal["last", "error"]
+Null = Literal["value", "placeholder"]
+OnRevision = Literal["raise", "keep"]
+Input = Literal["text", "snapshots", "events"]
+Dialect = Literal["jsonrill", "juf"]
+Wire = Literal["full", "compact"]
+Rules = bool | Iterable[str]
+Entity = str | Sequence[str] | Mapping[str, str] | None
+Schemas = Mapping[str, Any] | None
+Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
+ParseFloat = Callable[[str], Any]
+Loads = Callable[[Any], Any]
+
+
+class ParseOptions(TypedDict, total=False):
+    """Options of `Parser` and `Document`."""
+
+    repair: Rules
+    many: bool
+    duplicates: Duplicates
+    parse_float: ParseFloat
+    limits: Limits | None
+
+
+class UpdateOptions(ParseOptions, total=False):
+    """Options of `PartialStream`; `mode` is a parameter of its own."""
+
+    entity: Entity
+    schema: Any
+    document_schema: Any
+    models: Models
+    send: Send
+    partial_numbers: bool
+    early_literals: bool
+    zero_values: bool
+
+
+class ChunkOptions(TypedDict, total=False):
+    """Options of `Chunker`."""
+
+    eager: bool
+    null: Null
+    on_revision: OnRevision
+    patience: int
+    verify: bool
+    loads: Loads | None
+
+
+class CallOptions(TypedDict, total=False):
+    """Options of `ToolCalls`."""
+
+    provider: Provider
+    schemas: Schemas
+    keep: int | None
+    repair: Rules
+    limits: Limits | None
+
+
+# The JSON Schema of a type. An option whose type is not here exists in Python alone.
+_JSON: Final[dict[Any, dict[str, Any]]] = {
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    int | None: {"type": "integer"},
+    float | None: {"type": "number"},
+    str: {"type": "string"},
+    Provider: {"type": "string"},
+    Rules: {"type": ["boolean", "array"], "items": {"type": "string"}},
+    Entity: {"type": ["string", "array", "object"], "items": {"type": "string"}},
+    Any: {"type": ["object", "boolean"]},
+    Schemas: {"type": "object"},
+}
+
+
+@dataclass(slots=True)
+class Option:
+    """One option. A number has a range, a name has `choices`, in any spelling if `folds`."""
+
+    name: str
+    type: Any
+    default: Any
+    stages: tuple[str, ...]
+    help: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    folds: bool = False
+
+    def __post_init__(self) -> None:
+        if get_origin(self.type) is Literal:
+            self.choices = get_args(self.type)
+
+    @property
+    def allowed(self) -> str:
+        """What the value may be, for messages and docs."""
+        if self.least is not None:
+            kind = "number" if self.type == float | None else "whole number"
+            top = "up" if self.most is None else f"to {self.most}"
+            return f"a {kind} from {self.least} {top}"
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        return "true or false" if self.type is bool else "a text" if self.type is str else ""
+
+    def check(self, value: Any) -> Any:
+        """The value as a stage takes it; `ValueError` if it is not allowed.
+
+        Patterns of entities, schemas and repairs are checked by those who read them.
+        """
+        if value is None and (self.default is None or self.type == int | None):
+            return None
+        if self.least is not None:
+            kinds = (int, float) if self.type == float | None else (int,)
+            good = type(value) in kinds and self.least <= value
+            good = good and (self.most is None or value <= self.most)
+        elif self.choices and self.type != Rules:
+            if self.folds and isinstance(value, str):
+                spelled = {_folded(choice): choice for choice in self.choices}
+                value = spelled.get(_folded(value), value)
+            good = value in self.choices or (self.type == Provider and callable(value))
+        elif self.type == Schemas:
+            good = isinstance(value, Mapping)
+        else:
+            good = self.type not in (bool, str) or isinstance(value, self.type)
+        if not good:
+            raise ValueError(f"{self.name} is {self.allowed or 'an object'}, not {value!r}")
+        return value
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """What the server takes, for OpenAPI."""
+        schema = {**_JSON.get(self.type, _JSON[str]), "description": self.help}
+        if self.least is not None:
+            schema |= {"minimum": self.least}
+        if self.most is not None:
+            schema |= {"maximum": self.most}
+        return schema | ({"enum": [*self.choices]} if self.choices else {})
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+_TEXTS: Final = ("values", "fragments", "updates")
+_UPDATES: Final = ("updates",)
+_VIEWED: Final = ("updates", "view")
+_CHUNKS: Final = ("chunks",)
+_CALLS: Final = ("calls",)
+_READERS: Final = (*_TEXTS, *_CALLS)
+_ENTITY: Final = (
+    "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
+)
+_ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
+_LEASE: Final = "Seconds of silence after which the producer counts as lost."
+_PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
+
+TABLE: Final[dict[str, Option]] = {
+    option.name: option
+    for option in (
+        Option("mode", Mode, "REALTIME", _VIEWED, "When updates are emitted.", folds=True),
+        Option("entity", Entity, None, _VIEWED, _ENTITY),
+        Option("schema", Any, None, ("updates", "checked"), "JSON Schema of one entity."),
+        Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
+        Option("models", Models, "final", _UPDATES, "When updates have a model."),
+        Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
+        Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
+        Option("early_literals", bool, False, _UPDATES, "Show true at its t."),
+        Option("zero_values", bool, False, _UPDATES, "Show the schema's zeros before values come."),
+        Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
+        Option("many", bool, False, _TEXTS, "Read one document after another."),
+        Option("duplicates", Duplicates, "last", _TEXTS, "What a key means that comes twice."),
+        Option("parse_float", ParseFloat, float, _TEXTS, "Makes a number with a fraction."),
+        Option("eager", bool, False, _CHUNKS, "Of several new values, show one at once."),
+        Option("null", Null, "value", _CHUNKS, "A null is a value, or one that has not come yet."),
+        Option("on_revision", OnRevision, "raise", _CHUNKS, _ON_REVISION),
+        Option("patience", int, 1, _CHUNKS, _PATIENCE, least=1, most=1000),
+        Option("verify", bool, False, _CHUNKS, "Check at the end that the text is the snapshot."),
+        Option("loads", Loads | None, None, _CHUNKS, "Decodes snapshots that are text."),
+        Option("provider", Provider, "auto", _CALLS, "Whose events these are.", folds=True),
+        Option("schemas", Schemas, None, _CALLS, "JSON Schemas of the tools' arguments, by name."),
+        Option("keep", int | None, 256, _CALLS, "Calls of ended responses to keep.", least=0),
+        Option("limits", Limits | None, None, _READERS, "Size limits for the input."),
+        Option("dialect", Dialect, "jsonrill", ("rebuild",), "Who wrote the fragments."),
+        # Of the server alone: of a stream, and of a reader's view of it.
+        Option("input", Input, "text", ("stream",), "What is published."),
+        Option("lease", float | None, None, ("stream",), _LEASE, least=1, most=86_400),
+        Option("format", str, None, ("view",), "What the events are."),
+        Option("wire", Wire, "full", ("view",), "The form of fragments."),
+        Option("fragments", int, 0, ("view",), "Add fragments to a dialect.", least=0, most=1),
+        Option("every", int, 0, ("view",), "Coalesce: milliseconds.", least=0, most=60_000),
+        Option("size", int, 0, ("view",), "Coalesce: characters.", least=0, most=1 << 20),
+    )
+}
+
+# Options that a front does not offer, and why.
+NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
+    "parse_float": (("cli", "server", "batch"), "it is a Python function"),
+    "loads": (("cli", "server", "batch"), "it is a Python function"),
+    "models": (("cli", "server", "batch"), "a model is a Python object"),
+    "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
+    "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
+    "verify": (("server", "batch"), "it holds the whole text in memory"),
+    "dialect": (("server", "batch"), "they do not read fragments"),
+    "many": (("batch",), "a line of a log holds one document"),
+}
+
+
+def allow(name: str, names: Iterable[str]) -> None:
+    """Add allowed values of an option; the registry that holds them calls this."""
+    TABLE[name].choices += tuple(names)
+
+
+def taken_by(*stages: str) -> Iterator[Option]:
+    """The options of these stages."""
+    return (option for option in TABLE.values() if not set(stages).isdisjoint(option.stages))
+
+
+def offered(front: Front, *stages: str) -> list[Option]:
+    """The options of these stages (or of all) that a front has."""
+    found = taken_by(*stages or get_args(Stage))
+    return [it for it in found if front not in NOT_OFFERED.get(it.name, ((), ""))[0]]
+
+
+def of_stage(stage: Stage, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the given options that the stage takes."""
+    return {it.name: given[it.name] for it in taken_by(stage) if it.name in given}
+
+
+def check(**given: Any) -> None:
+    """`ValueError` if one of these options has a value that is not allowed."""
+    for name, value in given.items():
+        TABLE[name].check(value)
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """`TypeError` for a name that is not known; it names the nearest one that is."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, 1)
+            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise TypeError(f"{what}: {name}; {remedy}")

@@ -1,0 +1,35 @@
+"""A type checker accepts this program; a comment is the type that it reveals."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import reveal_type
+
+import jsonrill
+
+
+async def pieces() -> AsyncIterator[str]:
+    yield "{}"
+
+
+def events() -> list[object]:
+    return []
+
+
+reveal_type(jsonrill.values("{}"))  # Iterator[Any]
+reveal_type(jsonrill.values(["{", "}"], live=True, repair=True))  # Iterator[Any]
+reveal_type(jsonrill.values(pieces(), repair=["fences"], many=True))  # AsyncIterator[Any]
+reveal_type(jsonrill.values(b"{}", parse_float=Decimal))  # Iterator[Any]
+reveal_type(jsonrill.fragments("{}", duplicates="error"))  # Iterator[Fragment]
+reveal_type(jsonrill.fragments(pieces()))  # AsyncIterator[Fragment]
+reveal_type(jsonrill.updates("{}"))  # Iterator[Update]
+reveal_type(jsonrill.updates("{}", "REALTIME", entity="days[*]"))  # Iterator[Update]
+reveal_type(jsonrill.updates(pieces(), mode="BATCH", every=0.1))  # AsyncIterator[Update]
+reveal_type(jsonrill.updates("{}", schema={}, send="both"))  # Iterator[Update]
+reveal_type(jsonrill.chunks([{}], null="placeholder", patience=2))  # Iterator[str]
+reveal_type(jsonrill.tool_calls(events(), provider="auto"))  # Iterator[ToolCallUpdate]
+reveal_type(jsonrill.tool_calls(events(), schemas={"f": {}}))  # Iterator[ToolCallUpdate]
+reveal_type(jsonrill.texts("{}", "answer"))  # Iterator[str]
+reveal_type(jsonrill.PartialStream("ONE-BY-ONE").feed("{}"))  # list[Update]
+reveal_type(jsonrill.Chunker(on_revision="keep").feed({}))  # str
