@@ -13,7 +13,7 @@ import { Parser } from "../../src/jsonrill/web/lib/parser.js";
 import { formatPath, fromPointer, parsePath, toPointer } from "../../src/jsonrill/web/lib/paths.js";
 import { Rebuilder } from "../../src/jsonrill/web/lib/rebuilder.js";
 import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
-import { parse, stringify } from "../../src/jsonrill/web/lib/values.js";
+import { parse, stringify } from "../../src/jsonrill/web/lib/json.js";
 import { frozen } from "./support.js";
 
 const text = (value) => (value === undefined ? null : stringify(value));

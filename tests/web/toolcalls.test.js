@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
-import { WholeText } from "../../src/jsonrill/web/lib/wholetext.js";
 import { ExactNumber } from "../../src/jsonrill/web/lib/values.js";
 import { cases, chance, cuttings, frozen, HARDER, within } from "./support.js";
 
@@ -234,51 +233,20 @@ const TEXTS = [
   ["[1,]", false],
 ];
 
-test("a text is whole when its value is, under every cutting", () => {
-  for (const [text, good] of TEXTS) {
+test("arguments without fragments are what their text says, once it is complete, at any cutting", () => {
+  for (const [text, good] of TEXTS.filter(([one]) => one.trim() !== "")) {
     for (const pieces of cuttings(text)) {
-      const whole = new WholeText();
-      for (const piece of pieces) whole.feed(piece);
-      if (/^[[{"tn]/.test(text.trim()) && good) assert.ok(whole.complete, text);
-      whole.flush();
-      assert.equal(whole.complete, good, `${text}: ${JSON.stringify(pieces)}`);
-      if (good)
-        assert.deepEqual(
-          Number(whole.value) || whole.value,
-          Number(JSON.parse(text)) || JSON.parse(text),
-        );
+      const calls = new ToolCalls();
+      let call;
+      for (const function_args of pieces) {
+        [call] = calls.add(update({ tool_call_id: "a", function_args }));
+      }
+      if (/^[[{"tn]/.test(text.trim())) assert.equal(call.whole, good, text);
+      calls.add(update({ tool_call_id: "a", status: "complete" }));
+      assert.equal(call.status, good ? "complete" : "truncated", text);
+      if (good) assert.deepEqual(call.args, JSON.parse(text));
     }
   }
-});
-
-test("a number ends where it cannot go on", () => {
-  for (const [text, value] of [
-    ["3o", 3],
-    ["1.5}", 1.5],
-    ["01", 0],
-    ["1e5e", 1e5],
-    ["1 2", 1],
-    ["truex", true],
-    ["nullnull", null],
-    [" 12,", 12],
-    ["1-", 1],
-  ]) {
-    for (const pieces of cuttings(text)) {
-      const whole = new WholeText();
-      for (const piece of pieces) whole.feed(piece);
-      assert.deepEqual([whole.complete, whole.value], [true, value], text);
-    }
-  }
-});
-
-test("what follows the value changes nothing, and comes too late after the end", () => {
-  const whole = new WholeText();
-  for (const piece of ['{"a', '": 1} x', "{}"]) whole.feed(piece);
-  assert.deepEqual(whole.value, { a: 1 });
-  const late = new WholeText();
-  late.flush();
-  late.feed("{}");
-  assert.equal(late.complete, false);
 });
 
 test("linear: text in tiny pieces, whatever it is", () => {

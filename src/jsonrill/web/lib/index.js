@@ -25,7 +25,8 @@ export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./path
 export { Rebuilder } from "./rebuilder.js";
 export { fragments, partial, select, text, texts, values } from "./streams.js";
 export { ToolCalls } from "./toolcalls.js";
-export { ExactNumber, parse, stringify } from "./values.js";
+export { parse, stringify } from "./json.js";
+export { ExactNumber } from "./values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").Limits} Limits */

@@ -5,7 +5,8 @@ import { Document } from "./document.js";
 import { JsonrillError, ServerError } from "./errors.js";
 import { openEvents } from "./events.js";
 import { Rebuilder } from "./rebuilder.js";
-import { isObject, parse } from "./values.js";
+import { parse } from "./json.js";
+import { isObject } from "./values.js";
 
 /** @typedef {import("./values.js").Numbers} Numbers */
 /**

@@ -24,6 +24,9 @@ export class PathError extends Error {
 
 /** A path as one step below its parent: making one costs the same at any depth. */
 export class Place {
+  /** @type {string | null} */
+  #text = null;
+
   /**
    * @param {Place | null} parent null: the root's
    * @param {string | number} key
@@ -31,8 +34,6 @@ export class Place {
   constructor(parent, key) {
     this.parent = parent;
     this.key = key;
-    /** @type {string | null} */
-    this._text = null;
   }
 
   /** @returns {Path} */
@@ -50,9 +51,9 @@ export class Place {
     /** @type {Place[]} */
     const unknown = [];
     let place = /** @type {Place | null} */ (this);
-    for (; place !== null && place._text === null; place = place.parent) unknown.push(place);
-    let text = place === null ? "root" : /** @type {string} */ (place._text);
-    for (const below of unknown.reverse()) below._text = text += stepText(below.key);
+    for (; place !== null && place.#text === null; place = place.parent) unknown.push(place);
+    let text = place === null ? "root" : /** @type {string} */ (place.#text);
+    for (const below of unknown.reverse()) below.#text = text += stepText(below.key);
     return text;
   }
 }

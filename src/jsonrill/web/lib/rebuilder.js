@@ -7,7 +7,8 @@ import { Growing } from "./growing.js";
 
 export { Fragment, FragmentError, KINDS, WireReader } from "./fragments.js";
 export { formatPath, fromPointer, parsePath, toPointer } from "./paths.js";
-export { ExactNumber, parse, stringify } from "./values.js";
+export { parse, stringify } from "./json.js";
+export { ExactNumber } from "./values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./fragments.js").Dialect} Dialect */

@@ -6,10 +6,12 @@
  * nothing is ever thrown on data. Which call an event means is `identity.js`'s to know.
  */
 
-import { FragmentError, Rebuilder } from "./rebuilder.js";
+import { Document } from "./document.js";
+import { JsonrillError } from "./errors.js";
 import { Identity } from "./identity.js";
-import { isObject, own, parse } from "./values.js";
-import { WholeText } from "./wholetext.js";
+import { parse } from "./json.js";
+import { FragmentError, Rebuilder } from "./rebuilder.js";
+import { isObject, own } from "./values.js";
 
 /** @typedef {import("./values.js").Numbers} Numbers */
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
@@ -46,7 +48,7 @@ class Arguments {
     this.raw = "";
     this._numbers = numbers;
     this._rebuilder = new Rebuilder({ numbers });
-    /** @type {WholeText | null} */
+    /** @type {Document | null} */
     this._fallback = null;
   }
 
@@ -81,7 +83,8 @@ class Arguments {
   end() {
     if (this.free || this.whole) return "complete";
     if (isBlank(this.raw)) return "empty";
-    this._fallBack("").flush();
+    this._fallBack("");
+    this._read((document) => document.flush());
     return this.whole ? "complete" : "truncated";
   }
 
@@ -99,11 +102,19 @@ class Arguments {
   /** @param {string} text */
   _fallBack(text) {
     if (this._fallback === null) {
-      this._fallback = new WholeText(this._numbers);
+      this._fallback = new Document({ numbers: this._numbers });
       text = this.raw;
     }
-    this._fallback.feed(text);
-    return this._fallback;
+    this._read((document) => document.feed(text));
+  }
+
+  /** What is wrong with the text is the sender's to say. @param {(document: Document) => void} work */
+  _read(work) {
+    try {
+      if (this._fallback !== null) work(this._fallback);
+    } catch (error) {
+      if (!(error instanceof JsonrillError)) throw error;
+    }
   }
 }
 

@@ -15,8 +15,6 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const DECIMAL = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 // So many digits always survive as a double, if no exponent moves them out of its range.
 const SAFE_DIGITS = 15;
-// What a text has somewhere if one of its numbers may not survive. (Strings may have it too.)
-const DOUBTFUL = /[0-9.]{16}|[0-9][eE]/;
 
 /** A number that no double holds, as its source text. `Number(exact)` is the nearest double. */
 export class ExactNumber {
@@ -185,99 +183,6 @@ export function copyOf(container) {
 }
 
 /**
- * `JSON.parse`, but a number that a double would change is an `ExactNumber` (or as `numbers` says).
- * SyntaxError as there.
- * @param {string} text
- * @param {Numbers} [numbers]
- * @returns {Value}
- */
-export function parse(text, numbers = "exact") {
-  const value = JSON.parse(text);
-  if (numbers === "number" || !DOUBTFUL.test(text)) return value;
-  return new Exact(text, conversion(numbers)).read();
-}
-
-/** A reader of text that is known to be JSON: it judges nothing. No recursion. */
-class Exact {
-  #text;
-  #number;
-  #at = 0;
-  /** @type {any[]} */
-  #open = [];
-  /** @type {string[]} */
-  #keys = [];
-
-  /**
-   * @param {string} text
-   * @param {(text: string) => any} number
-   */
-  constructor(text, number) {
-    this.#text = text;
-    this.#number = number;
-  }
-
-  read() {
-    for (;;) {
-      const token = this.#next();
-      let value;
-      if (token === "{" || token === "[") {
-        this.#open.push(token === "{" ? {} : []);
-        this.#keys.push("");
-        continue;
-      } else if (token === "}" || token === "]") {
-        value = this.#open.pop();
-        this.#keys.pop();
-      } else if (token === '"') {
-        value = this.#string();
-        if (this.#isKey()) {
-          this.#keys[this.#keys.length - 1] = value;
-          continue;
-        }
-      } else {
-        value = this.#scalar();
-      }
-      if (this.#open.length === 0) return value;
-      this.#put(value);
-    }
-  }
-
-  /** The next character that means something by itself. */
-  #next() {
-    while (" \t\n\r,:".includes(this.#text[this.#at])) this.#at += 1;
-    this.#at += 1;
-    return this.#text[this.#at - 1];
-  }
-
-  #string() {
-    const start = this.#at - 1;
-    const end = endOfString(this.#text, start);
-    this.#at = end;
-    return JSON.parse(this.#text.slice(start, end));
-  }
-
-  /** Is the string that was just read followed by a colon? */
-  #isKey() {
-    let at = this.#at;
-    while (" \t\n\r".includes(this.#text[at] ?? "-")) at += 1;
-    return this.#text[at] === ":";
-  }
-
-  #scalar() {
-    const start = this.#at - 1;
-    while (/[-+.0-9a-zA-Z]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
-    const word = this.#text.slice(start, this.#at);
-    return NUMBER.test(word) ? this.#number(word) : JSON.parse(word);
-  }
-
-  /** @param {any} value */
-  #put(value) {
-    const container = this.#open[this.#open.length - 1];
-    if (Array.isArray(container)) container.push(value);
-    else put(container, this.#keys[this.#keys.length - 1], value);
-  }
-}
-
-/**
  * Where the JSON string that begins at `start` ends, just behind its quote; -1 if it does not.
  * @param {string} text
  * @param {number} start
@@ -288,63 +193,4 @@ export function endOfString(text, start) {
     if (text[at] === "\\") at += 1;
   }
   return -1;
-}
-
-/**
- * `JSON.stringify`, but an `ExactNumber` is written as the number it is, in every engine, and
- * depth is no matter.
- * @param {any} value
- * @param {number | string} [indent] as in `JSON.stringify`
- * @returns {string}
- */
-export function stringify(value, indent = 0) {
-  const step =
-    typeof indent === "string"
-      ? indent.slice(0, 10)
-      : " ".repeat(Math.max(0, Math.min(10, indent)));
-  /** @type {string[]} */
-  const out = [];
-  /** @type {Level[]} */
-  const levels = [];
-  write(value, out, levels);
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const line = step && "\n" + step.repeat(levels.length);
-    if (level.at < level.size) {
-      out.push(level.at ? "," : "", line);
-      if (level.keys) out.push(JSON.stringify(level.keys[level.at]), step ? ": " : ":");
-      const item = level.holder[level.keys ? level.keys[level.at] : level.at];
-      level.at += 1;
-      write(item, out, levels);
-    } else {
-      levels.pop();
-      if (level.size) out.push(step && "\n" + step.repeat(levels.length));
-      out.push(level.keys ? "}" : "]");
-    }
-  }
-  return out.join("");
-}
-
-/** @typedef {{holder: any, keys: string[] | null, size: number, at: number}} Level */
-
-/**
- * @param {any} value
- * @param {string[]} out
- * @param {Level[]} levels
- */
-function write(value, out, levels) {
-  if (value instanceof ExactNumber) {
-    out.push(value.text);
-  } else if (Array.isArray(value)) {
-    out.push("[");
-    levels.push({ holder: value, keys: null, size: value.length, at: 0 });
-  } else if (isObject(value)) {
-    const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-    out.push("{");
-    levels.push({ holder: value, keys, size: keys.length, at: 0 });
-  } else if (Number.isInteger(value) && Math.abs(value) > 2 ** 53 && Math.abs(value) < 1e21) {
-    // JavaScript would fill up with zeros, which say another integer to those who read it exactly.
-    out.push(String(BigInt(value)));
-  } else {
-    out.push(JSON.stringify(value) ?? "null");
-  }
 }

@@ -4,7 +4,7 @@ import { make } from "./dom.js";
 import { TextView } from "./textview.js";
 import { ToolCalls } from "../lib/toolcalls.js";
 import { Tree } from "./tree.js";
-import { parse } from "../lib/values.js";
+import { parse } from "../lib/json.js";
 import { TreeView } from "./view.js";
 import { brief, visible } from "./escaping.js";
 

@@ -10,7 +10,7 @@ import { frames } from "./frames.js";
 import { Counters } from "./subscription.js";
 import { Search } from "./search.js";
 import { CallsShow, ChunksShow, FragmentsShow, UpdatesShow } from "./renderers.js";
-import { stringify } from "../lib/values.js";
+import { stringify } from "../lib/json.js";
 import { brief, counted, grouped, size, visible } from "./escaping.js";
 
 /** @typedef {import("./renderers.js").Fault} Fault */

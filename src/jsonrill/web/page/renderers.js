@@ -10,7 +10,8 @@ import { FragmentError, WireReader } from "../lib/fragments.js";
 import { PathError, parsePath } from "../lib/paths.js";
 import { TextView } from "./textview.js";
 import { Tree } from "./tree.js";
-import { isObject, parse } from "../lib/values.js";
+import { parse } from "../lib/json.js";
+import { isObject } from "../lib/values.js";
 import { TreeView } from "./view.js";
 
 /** @typedef {import("./tree-node.js").Node} Node */
