@@ -19,7 +19,7 @@ LIBRARY: Final = ROOT / "src" / "jsonrill" / "web" / "lib"
 TOOLS: Final = ROOT / "build" / "npm"
 STAGE: Final = ROOT / "build" / "npm-package"
 DECLARATIONS: Final = (
-    *("--allowJs", "--declaration", "--emitDeclarationOnly", "--stripInternal"),
+    *("--allowJs", "--declaration", "--emitDeclarationOnly"),
     *("--strict", "--target", "es2022", "--module", "nodenext"),
     *("--lib", "es2022,dom,dom.iterable,dom.asynciterable"),
 )

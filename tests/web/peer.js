@@ -112,8 +112,7 @@ const jobs = {
     const shown = () =>
       calls.calls.map((call) => ({
         ...call,
-        _arguments: null,
-        _args: null,
+
         args: text(frozen(call.args)),
         raw: call.raw,
         result: text(call.result),
