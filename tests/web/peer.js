@@ -112,7 +112,6 @@ const jobs = {
     const shown = () =>
       calls.calls.map((call) => ({
         ...call,
-
         args: text(frozen(call.args)),
         raw: call.raw,
         result: text(call.result),
