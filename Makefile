@@ -7,11 +7,20 @@ ARGS   ?=
 
 BIN := .venv/bin
 # What stands on the compiled modules alone; it must hold for them as for the Python ones.
-CORE_TESTS := $(wildcard $(addprefix tests/test_,$(addsuffix *.py,paths parser fragments rebuilder \
-  document jsontestsuite promises streams linear repair many compiled)))
+CORE_TESTS := tests/parse tests/wire tests/build \
+  $(addprefix tests/test_,$(addsuffix .py,compiled paths streams))
+# And the stages that stand on it, of which none needs a server or a browser.
+STAGE_TESTS := $(addprefix tests/,partial_stream schema chunker providers toolcalls dialects) \
+  tests/test_eventstream.py tests/test_updates.py
+# Of these, what measures or loads the clients of others.
+SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \
+  tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py
+# A file stays in one process: what it starts, it starts once.
+PYTEST := $(BIN)/python -m pytest -q
+MANY   := -n $(JOBS) --dist loadfile
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test compiled check format cover bench bench-guard fuzz npm clean
+.PHONY: help demo serve test quick hard compiled check format cover bench bench-guard fuzz npm clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -25,18 +34,27 @@ serve: .venv/.stamp-serve  ## the server and its page with simulated models, on 
 
 test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=tests/test_paths.py
 	@$(BIN)/python tools/system_parts.py
-	@$(BIN)/python -m pytest -q -n $(JOBS) $(ARGS)
+	@$(PYTEST) $(MANY) $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory compiled)
 
+quick: .venv/.stamp-dev  ## the core and the stages, in one process and under half a minute
+	@TEST_QUICK=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) $(addprefix --ignore=,$(SLOW_TESTS)) $(ARGS)
+
+hard: .venv/.stamp-dev  ## the long proofs, and every property twenty times as often; wants a quiet machine
+	@$(BIN)/python tools/system_parts.py
+	@TEST_HARDER=1 $(PYTEST) -o python_files='hard_*.py' tests $(ARGS)
+	@TEST_HARDER=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) tests/web/test_node.py tests/web/test_agreement.py \
+	  tests/browser/test_page_load.py $(ARGS)
+
 compiled: .venv/.stamp-compiled  ## the core's tests once more, on the compiled modules
-	@PYTHONPATH=.venv/compiled $(BIN)/python -m pytest -q -n $(JOBS) -o pythonpath=tests $(CORE_TESTS)
+	@PYTHONPATH=.venv/compiled $(PYTEST) $(MANY) -o pythonpath=tests $(CORE_TESTS)
 
 check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict src
 	$(BIN)/mypy tests tools bench
-	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_public_names.py tests/test_docs.py
+	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_docs.py
 
 format: .venv/.stamp-dev  ## let ruff format and fix what it can
 	$(BIN)/ruff check --fix .

@@ -8,12 +8,7 @@ lines that begin with `$ `.
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import contextlib
 import doctest
-import inspect
-import io
 import textwrap
 import traceback
 from pathlib import Path
@@ -21,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from pages import Block, anchors, broken, links, read
 from support import ROOT
+from support.pages import Block, anchors, broken, compiled, links, read, run_script
 
 RUN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*RUN, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
@@ -31,12 +26,6 @@ PYTHON = ("python", "pycon")
 
 def name_of(file: Path) -> str:
     return file.relative_to(ROOT).as_posix()
-
-
-def compiled(source: str, where: str, line: int) -> Any:
-    """Code whose traceback names the page and the line in it."""
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    return compile("\n" * (line - 1) + source, where, "exec", flags, dont_inherit=True)
 
 
 def session(block: Block, where: str, names: dict[str, Any]) -> doctest.DocTest:
@@ -60,16 +49,6 @@ def run_session(block: Block, where: str, names: dict[str, Any]) -> None:
     doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
     assert not said, "\n" + "".join(said)
     names.update(test.globs)
-
-
-def run_script(block: Block, where: str, names: dict[str, Any]) -> str:
-    """What the block prints."""
-    code = compiled(block.text, where, block.line)
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        result = eval(code, names)
-        if code.co_flags & inspect.CO_COROUTINE:
-            asyncio.run(result)
-    return printed.getvalue()
 
 
 def run_page(text: str, where: str) -> int:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from decimal import Decimal
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents import is_prefix, merged, same, shown, texts, tokens, values
 from jsonrill import (
     Document,
     Fragment,
@@ -30,44 +28,10 @@ from jsonrill import (
 from jsonrill import texts as text_of
 from jsonrill import values as values_of
 from support import by_character, cuttings, pieces
+from support.documents import is_prefix, merged, same, shown, texts, tokens, values
+from support.sources import as_list, collect, sources, until
 
 Source = Callable[[Iterable[Any]], Any]
-
-
-def as_list(items: Iterable[Any]) -> list[Any]:
-    return list(items)
-
-
-def as_generator(items: Iterable[Any]) -> Iterator[Any]:
-    yield from items
-
-
-async def as_async(items: Iterable[Any]) -> AsyncIterator[Any]:
-    for item in items:
-        await asyncio.sleep(0)
-        yield item
-
-
-sources = pytest.mark.parametrize("source", [as_list, as_generator, as_async])
-
-
-def collect(stream: Any) -> tuple[list[Any], Exception | None]:
-    """All that a stream yields, deep as it was then, and the error that ended it."""
-    found: list[Any] = []
-
-    async def drain(stream: AsyncIterable[Any]) -> None:
-        async for item in stream:
-            found.append(copy.deepcopy(item))
-
-    try:
-        if isinstance(stream, AsyncIterable):
-            asyncio.run(drain(stream))
-        else:
-            for item in stream:
-                found.append(copy.deepcopy(item))
-    except Exception as error:
-        return found, error
-    return found, None
 
 
 # ---- what comes ----
@@ -337,7 +301,7 @@ def test_a_break_closes_async_sources(stream: Any, make: Any) -> None:
         source = make(TEXT)
         async for _ in stream(source):
             break
-        await asyncio.sleep(0.01)
+        await until(lambda: source.closed)
         assert source.closed == 1
         other = make(TEXT)
         async with aclosing(stream(other)) as opened:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import at, at_random, by_character, by_threes, cuttings, pieces, shared, whole
+from support import ROOT, at, at_random, by_character, by_threes, cuttings, pieces, whole
+from support.costs import is_flat, is_linear
 
 TEXT = "añ\U0001f600{}12"
 
@@ -31,11 +37,70 @@ def test_drawn_pieces_join_to_the_text(data: st.DataObject) -> None:
     assert "".join(data.draw(pieces(TEXT))) == TEXT
 
 
-def test_shared_data_is_found_by_the_environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("shared")
-    (folder / "data").mkdir()
-    monkeypatch.setenv("JSONRILL_SHARED", str(folder))
-    assert shared("data") == folder / "data"
-    assert shared("nothing") is None
+class Hoard:
+    """Keeps all that it is fed, in one of several ways."""
+
+    def __init__(self, way: str) -> None:
+        self.way, self.text, self.pieces = way, "", list[str]()
+
+    def feed(self, piece: str) -> None:
+        if self.way == "copies":
+            self.text = f"{self.text}{piece}"
+            return
+        self.pieces.append(piece)
+        if self.way == "joins":
+            self.text = "".join(self.pieces)
+        elif self.way == "reads again":
+            self.text += piece
+            self.text.find("y")
+
+
+def drip(way: str, size: int) -> Callable[[], object]:
+    hoard = Hoard(way)
+    for _ in range(size // 1_000):
+        hoard.feed("x" * 1_000)
+    return lambda: hoard.feed("abcd")
+
+
+def test_flat_is_what_does_not_look_back() -> None:
+    is_flat(partial(drip, "appends"), large=1_000_000)
+
+
+@pytest.mark.parametrize("way", ["copies", "joins", "reads again"])
+def test_what_looks_back_is_not_flat(way: str) -> None:
+    with pytest.raises(pytest.fail.Exception, match="times as long"):
+        is_flat(partial(drip, way), large=1_000_000, steps=5)
+
+
+def test_linear_is_not_quadratic() -> None:
+    is_linear(lambda size: lambda: sum(range(size)), 20_000)
+    with pytest.raises(pytest.fail.Exception, match="times as long"):
+        is_linear(lambda size: lambda: [sum(range(size)) for _ in range(size)], 300)
+
+
+# What is no part of the package, or is tested through several parts of it.
+FOLDERS = {"cases", "support", "hard", "browser", "clients", "typing"}
+
+
+def test_folders_of_tests_are_those_of_the_package() -> None:
+    def folders(where: Path) -> set[str]:
+        return {path.parent.name for path in where.glob("*/*.py")}
+
+    assert folders(ROOT / "tests") <= folders(ROOT / "src" / "jsonrill") | {"web"} | FOLDERS
+
+
+def test_no_test_imports_a_test() -> None:
+    """What two tests need is in tests/support."""
+    for file in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or "", *(alias.name for alias in node.names if node.level)]
+            for name in names:
+                parts = name.split(".")
+                assert not any(part.startswith(("test_", "hard_")) for part in parts), file
+
+
+def test_long_proofs_are_not_collected_with_the_others() -> None:
+    hard = [*(ROOT / "tests").rglob("hard_*.py")]
+    assert hard and not [*(ROOT / "tests" / "hard").rglob("test_*.py")]

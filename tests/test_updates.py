@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jsonrill.streams
-from beginnings import texts
 from jsonrill import PartialStream, Update, apply_delta, updates
 from jsonrill.options import Mode
 from support import by, examples, pieces
-from test_partial import run, short
-from test_partial_properties import check_law, finals
-from test_streams import as_async, collect, sources
+from support.beginnings import texts
+from support.sources import as_async, collect, sources
+from support.updates import check_law, finals, run, short
 
 TEXT = '[{"name": "abcdef", "n": 12}, {"name": "x"}]'
 

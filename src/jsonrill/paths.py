@@ -50,6 +50,19 @@ class Place:
         return self._path
 
 
+def place_of(path: Path) -> Place | None:
+    """The place of a path; the root has none."""
+    place = None
+    for step in path:
+        place = Place(place, step)
+    return place
+
+
+def path_of(place: Place | None) -> Path:
+    """The path of a place."""
+    return () if place is None else place.path
+
+
 class Wildcard:
     """A step of a pattern that fits any key (`.*`) or any index (`[*]`)."""
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from batch.logs import log, results
 from jsonrill.batch import BatchError, Job, resume, run
+from support.logs import log, results
 
 JOB = Job(kind="values")
 STEPS = ("open", "fsync", "replace", "unlink", "makedirs")

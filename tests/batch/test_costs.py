@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import jsonrill
-from batch import logs
 from jsonrill.batch import Job, process_shard
-from support import within
+from support import logs
+from support.costs import below, seconds
 
 
 def test_the_work_is_little_more_than_a_loop(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_the_work_is_little_more_than_a_loop(tmp_path: Path) -> None:
                 error = str(raised)
             json.dumps({"id": record["id"], "value": document.live, "error": error})
 
-    assert within(1.8, loop, lambda: process_shard(lines, Job(kind="values")))
+    below(2, lambda: seconds(lambda: process_shard(lines, Job(kind="values"))) / seconds(loop))
 
 
 # What a process counts of itself includes the one that started it; VmHWM does not.

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from batch import logs
-from batch.logs import done, log, quarantine, results, rows, sample
 from jsonrill.batch import BatchError, Job, resume, run
+from support import logs
+from support.logs import done, log, quarantine, results, rows, sample
 
 distributed = pytest.importorskip("distributed")
 
@@ -20,13 +20,13 @@ CHECK = Job(kind="check")
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sample(tmp_path_factory.mktemp("logs") / "streams.jsonl", 3000)
+    return sample(tmp_path_factory.mktemp("logs") / "streams.jsonl", 1500)
 
 
 @pytest.fixture(scope="module")
 def whole(streams: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("whole") / "out"
-    run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=200_000)
+    run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=100_000)
     return results(out)
 
 
@@ -39,7 +39,7 @@ def test_a_lost_worker_and_a_killed_run_change_nothing(
     streams: Path, whole: dict[str, bytes], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    args = ["check", streams, "--out", out, "--shard-size", "200kB", "--workers", 2]
+    args = ["check", streams, "--out", out, "--shard-size", "100kB", "--workers", 2]
     process = logs.start(*args, "--engine", "dask")
     logs.wait_for(lambda: done(out) >= 1 or process.poll() is not None)
     logs.kill(workers_of(process.pid)[0])
@@ -77,7 +77,7 @@ def test_a_cluster_that_runs_makes_the_same(
         str(out),
         engine="dask",
         scheduler=cluster,
-        shard_bytes=200_000,
+        shard_bytes=100_000,
     )
     assert results(out) == whole and report.engine == "dask"
     (out / "part-00001.jsonl").unlink()

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 import jsonrill
-from documents import values
 from jsonrill.batch import Job, Summary, process_shard
 from jsonrill.options import Mode
 from support import by, examples
+from support.documents import values
 
 COLOURS = '{"colors": [{"hex": "#94"}, {"hex": "#10"}], "ok": true}'
 

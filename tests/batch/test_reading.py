@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch.logs import log
 from jsonrill.batch import InputError, Line
 from jsonrill.batch.input.lines import read_segment
 from jsonrill.batch.plan import LEAST, MOST, File, cut, find_files, shard_size
 from support import examples
+from support.logs import log
 
 MAX = 1000
 

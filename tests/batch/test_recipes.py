@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from batch import logs
-from pages import read
-from support import ROOT
+from support import ROOT, logs
+from support.pages import read
 
 
 def recipe(word: str) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from batch.logs import log, sample
 from jsonrill.batch import Job, Report, Spread, Summary, run
 from jsonrill.batch.output.page import page
 from jsonrill.batch.output.report import duration, share, size
+from support.logs import log, sample
 
 NASTY = '<script>alert("x")</script>&'
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from batch import logs
-from batch.logs import done, log, quarantine, results, rows, sample
 from jsonrill.batch import (
     BatchError,
     InputError,
@@ -31,6 +29,8 @@ from jsonrill.batch import (
 from jsonrill.batch.engines.engine import Trials
 from jsonrill.batch.output.folder import Folder
 from jsonrill.batch.plan import Shard
+from support import logs
+from support.logs import done, log, quarantine, results, rows, sample
 
 CHECK = Job(kind="check")
 VALUES = Job(kind="values")
@@ -43,24 +43,24 @@ def shards(out: Path) -> int:
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sample(tmp_path_factory.mktemp("logs") / "streams.jsonl", 3000)
+    return sample(tmp_path_factory.mktemp("logs") / "streams.jsonl", 1500)
 
 
 @pytest.fixture(scope="module")
 def whole(streams: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What an undisturbed run in one process makes of them."""
     out = tmp_path_factory.mktemp("whole") / "out"
-    report = run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=200_000)
-    assert report.summary.streams == 3000 and shards(out) == 16
+    report = run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=100_000)
+    assert report.summary.streams == 1500 and shards(out) == 16
     return results(out)
 
 
 def test_any_number_of_workers_makes_the_same(
     streams: Path, whole: dict[str, bytes], tmp_path: Path
 ) -> None:
-    report = run(CHECK, [str(streams)], str(tmp_path / "o"), workers=2, shard_bytes=200_000)
+    report = run(CHECK, [str(streams)], str(tmp_path / "o"), workers=2, shard_bytes=100_000)
     assert results(tmp_path / "o") == whole
-    assert report.summary.streams == 3000 and not report.failed
+    assert report.summary.streams == 1500 and not report.failed
     assert sorted(os.listdir(tmp_path / "o"))[:3] == ["done", "lock", "manifest.json"]
     assert not (tmp_path / "o" / "tmp").exists()
 
@@ -68,7 +68,7 @@ def test_any_number_of_workers_makes_the_same(
 def test_rows_are_in_the_order_of_the_lines(whole: dict[str, bytes]) -> None:
     parts = b"".join(whole[name] for name in sorted(whole))
     ids = [json.loads(line)["id"] for line in parts.splitlines()]
-    assert ids == [f"s{number}" for number in range(3000)]
+    assert ids == [f"s{number}" for number in range(1500)]
 
 
 def attempt(out: Path, args: list[object], killed: bool) -> subprocess.Popen[str]:
@@ -95,7 +95,7 @@ def test_killed_workers_and_runs_change_nothing(
     streams: Path, whole: dict[str, bytes], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    args: list[object] = ["check", streams, "--out", out, "--shard-size", "200kB"]
+    args: list[object] = ["check", streams, "--out", out, "--shard-size", "100kB"]
     for _ in range(2):
         attempt(out, args, killed=True).communicate()
         assert not (out / "report.json").exists() and done(out) < 16
@@ -105,17 +105,17 @@ def test_killed_workers_and_runs_change_nothing(
     assert process.returncode == 1, wrong  # some streams are broken, and this is a check
     assert results(out) == whole and not (out / "tmp").exists()
     report = json.loads((out / "report.json").read_text())
-    assert report["summary"]["streams"] == 3000 and report["run"]["resumed_shards"] > 0
+    assert report["summary"]["streams"] == 1500 and report["run"]["resumed_shards"] > 0
 
 
 def test_a_finished_run_is_not_done_again(streams: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     bad = log(tmp_path / "bad.jsonl", "nonsense", GOOD)
     inputs = [str(streams), str(bad)]
-    run(CHECK, inputs, str(out), workers=0, shard_bytes=200_000)
+    run(CHECK, inputs, str(out), workers=0, shard_bytes=100_000)
     first, times = results(out), {part: part.stat().st_mtime_ns for part in out.glob("part-*")}
     report = resume(str(out), workers=0)
-    assert report.resumed == report.shards and report.summary.streams == 3001
+    assert report.resumed == report.shards and report.summary.streams == 1501
     assert {part: part.stat().st_mtime_ns for part in out.glob("part-*")} == times
     # What is missing is done, and what was put together is put together again.
     (out / "part-00002.jsonl").unlink()
@@ -265,7 +265,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_done(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"No space left on device \(5 of 16 shards are done\)"):
-        run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=200_000)
+        run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=100_000)
     assert shards(out) == 5 and not list((out / "tmp").glob("part-00005.jsonl*"))
     monkeypatch.undo()
     assert resume(str(out), workers=0).resumed == 5
@@ -286,7 +286,7 @@ def test_ctrl_c_stops_and_can_be_resumed(
             if workers:
                 resume(out, workers=workers, tell=lambda progress: stop(Progress(0, 0, 3)))
             else:
-                run(CHECK, [str(streams)], out, workers=0, shard_bytes=200_000, tell=stop)
+                run(CHECK, [str(streams)], out, workers=0, shard_bytes=100_000, tell=stop)
         assert not (tmp_path / "out" / "tmp").exists()
     resume(out, workers=0)
     assert results(tmp_path / "out") == whole
@@ -300,7 +300,7 @@ def test_progress_counts_up_to_the_end(streams: Path, tmp_path: Path) -> None:
 
     size = streams.stat().st_size
     run(CHECK, [str(streams)], str(tmp_path / "o"), workers=1, shard_bytes=size, tell=tell)
-    assert seen[-1][:2] == (size, 3000)
+    assert seen[-1][:2] == (size, 1500)
     assert [found[0] for found in seen] == sorted(found[0] for found in seen)
     # Within a shard, too.
     assert any(0 < found[0] < size and found[2] > 0 for found in seen)
@@ -344,12 +344,12 @@ def test_parquet_has_the_same_rows(streams: Path, whole: dict[str, bytes], tmp_p
             str(out),
             workers=workers,
             format="parquet",
-            shard_bytes=200_000,
+            shard_bytes=100_000,
         )
         made.append(results(out))
     assert made[0] == made[1] and len(made[0]) == 16
-    table = parquet.read_table(tmp_path / "a" / "part-00003.parquet").to_pydict()
-    wanted = whole["part-00003.jsonl"].decode().splitlines()
+    table = parquet.read_table(tmp_path / "a" / "part-00002.parquet").to_pydict()
+    wanted = whole["part-00002.jsonl"].decode().splitlines()
     assert table["row"] == wanted
     errors = [json.loads(row).get("error", {}) for row in wanted]
     assert table["error_code"] == [error.get("code") for error in errors]
@@ -362,7 +362,7 @@ def test_a_folder_may_be_at_an_address(
     pytest.importorskip("fsspec")
     out = f"file://{tmp_path}/out"
     bad = log(tmp_path / "bad.jsonl", "nonsense")
-    run(CHECK, [str(streams), str(bad)], out, workers=2, shard_bytes=200_000)
+    run(CHECK, [str(streams), str(bad)], out, workers=2, shard_bytes=100_000)
     found = results(tmp_path / "out")
     assert found.pop("quarantine.jsonl") and found.pop("part-00016.jsonl") == b""
     assert found == whole

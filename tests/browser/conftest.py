@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from server.processes import Server
-from support import need_command
-
-from .look import Shown
+from support import SLACK, need_command
+from support.look import Shown
+from support.processes import Server
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+expect.set_options(timeout=5_000 * SLACK)
 
 
 @pytest.fixture(scope="module")

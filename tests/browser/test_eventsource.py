@@ -10,7 +10,8 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Page
 
-from server.processes import Server
+from support import SLACK
+from support.processes import Server
 
 PLAIN = {"content-type": "text/plain"}
 TOKEN = {"authorization": "Bearer the-token"}
@@ -25,7 +26,7 @@ LISTEN = """(url) => {
 
 def until(page: Page, condition: str, seconds: float = 20) -> Any:
     """The value of an expression once it is true; the page's policy forbids the usual way."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * SLACK
     while not (found := page.evaluate(condition)):
         assert time.monotonic() < end, f"{condition}: {page.evaluate('[seen, ends, errors]')}"
         time.sleep(0.05)

@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from jsonrill.demo.recordings import recorded
-from support import need_shared
-
-from .look import Shown
+from support import CASES
+from support.look import Shown
 
 TEXT = json.dumps({"list": [*range(40)], "text": "grows 🌊 " * 12, "end": True})
 
@@ -116,7 +115,7 @@ def test_a_providers_log_as_it_came(shown: Shown) -> None:
 
 
 def test_streams_of_every_provider(shown: Shown) -> None:
-    files = sorted(need_shared("data/providers").glob("*.json"))
+    files = sorted((CASES / "providers").glob("*.json"))
     shown.speed(5)
     for file in files:
         recording: dict[str, Any] = json.loads(file.read_text("utf8"))

@@ -12,9 +12,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill.demo.models import models
-from server.processes import Server
-
-from .look import Shown
+from support.look import Shown
+from support.processes import Server
 
 
 def everything(page: Page) -> list[str]:

@@ -11,9 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill.demo.recordings import recorded
-from server.processes import Server
-
-from .look import Shown
+from support.look import Shown
+from support.processes import Server
 
 DROP = """([text, name]) => {
     const data = new DataTransfer();

@@ -9,7 +9,6 @@ import pty
 import re
 import shlex
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 
 from jsonrill.parse.lenient.rules import RULES
 from support import ROOT
+from support.commands import BASE, ENV, call
 
 pytest.importorskip("typer")
 
@@ -27,14 +27,10 @@ COMMANDS = (
 )
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
 STREAMS = ROOT / "src" / "jsonrill" / "demo" / "recordings"
-BASE = [sys.executable, "-m", "jsonrill"]
-# The child reads the same package as this process, compiled or not.
-ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 def run(*args: str, given: str | bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    data = given.encode() if isinstance(given, str) else given
-    return subprocess.run([*BASE, *args], input=data, capture_output=True, env=ENV, timeout=60)
+    return call(*args, given=given.encode() if isinstance(given, str) else given)
 
 
 def lines(done: subprocess.CompletedProcess[bytes]) -> list[Any]:

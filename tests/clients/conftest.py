@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npm import installed
+from support.npm import installed
 
 
 @pytest.fixture(scope="session")

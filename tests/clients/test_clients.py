@@ -14,9 +14,9 @@ import pytest
 
 from jsonrill import Rebuilder
 from jsonrill.wire.fragment import WireReader
-from server.processes import Server
-from server.upstream import ARGUMENTS, Upstream, called, said
 from support import need_command
+from support.processes import Server
+from support.upstream import ARGUMENTS, Upstream, called, said
 
 PLAIN = {"content-type": "text/plain"}
 LINES = {"content-type": "application/x-ndjson"}

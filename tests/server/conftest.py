@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from redis_server import RedisServer
-
-from .processes import Server
+from support.processes import Server
+from support.redis_server import RedisServer
 
 
 @pytest.fixture(scope="module")

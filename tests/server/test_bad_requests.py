@@ -24,8 +24,7 @@ from schemathesis.specs.openapi.checks import (
 
 from jsonrill.runs.options import FORMATS
 from support import HARDER
-
-from .processes import Server
+from support.processes import Server
 
 PLAIN = {"content-type": "text/plain"}
 LINES = {"content-type": "application/x-ndjson"}

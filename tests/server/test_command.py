@@ -11,8 +11,7 @@ from dataclasses import fields
 import httpx2
 
 from jsonrill.server import Config
-
-from .processes import SOURCE
+from support.processes import SOURCE
 
 COMMAND = [sys.executable, "-m", "jsonrill", "serve"]
 ENVIRON = {**os.environ, "PYTHONPATH": str(SOURCE)}

@@ -17,8 +17,7 @@ from jsonrill.runs.options import StreamOptions, ViewOptions
 from jsonrill.runs.records import CLOSED, Record
 from jsonrill.runs.render import rendering
 from jsonrill.server import Config, create_app
-
-from .processes import Server, all_events
+from support.processes import Server, all_events
 
 NAMES = list(models())
 WEB = Path(__file__).parents[2] / "src" / "jsonrill" / "web"
@@ -164,7 +163,7 @@ def errors_of(name: str) -> list[str]:
     options = StreamOptions.from_json(model.stream_options())
     format = "calls" if model.input == "events" else "updates"
     work = rendering(options, ViewOptions(format=format))  # type: ignore[arg-type]
-    events = [work.feed([record]) for record in model.records(4)]
+    events = [work.feed([record]) for record in model.records(400)]
     texts = [text for some in [*events, work.end(CLOSED)] for text in some]
     return [text for text in texts if '"error"' in text]
 

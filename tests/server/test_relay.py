@@ -15,9 +15,8 @@ import pytest
 
 from jsonrill import Rebuilder
 from jsonrill.wire.fragment import WireReader
-
-from .processes import Server, all_events
-from .upstream import ARGUMENTS, Upstream
+from support.processes import Server, all_events
+from support.upstream import ARGUMENTS, Upstream
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}]}
 

@@ -14,8 +14,7 @@ import pytest
 from jsonrill.runs.config import from_text
 from jsonrill.server import Config, ConfigError
 from jsonrill.server.access.tickets import issue, read
-
-from .processes import Events, Server
+from support.processes import Events, Server
 
 PLAIN = {"content-type": "text/plain"}
 ANNE = {"authorization": "Bearer token-of-anne"}
@@ -307,7 +306,7 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    from .processes import SOURCE
+    from support.processes import SOURCE
 
     for arguments, said in [
         (["--host", "0.0.0.0", "--port", "0"], "can be reached by others"),

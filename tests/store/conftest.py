@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jsonrill.store import Bounds, Store, open_store
-from redis_server import RedisServer
+from support.redis_server import RedisServer
 
 KINDS = ("memory", "sqlite", "redis")
 Open = Callable[..., object]

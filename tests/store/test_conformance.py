@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jsonrill.store import Entry, LogClosed, LogGap, Store, StoreFull, StreamTaken, UnknownStream
+from support import SLACK
 
 from .conftest import opened
 
@@ -17,7 +18,7 @@ LONG = 60.0
 
 def run(work: Callable[[Store], Awaitable[Any]], url: str, **bounds: float) -> Any:
     async def main() -> Any:
-        async with asyncio.timeout(20), opened(url, **bounds) as store:
+        async with asyncio.timeout(20 * SLACK), opened(url, **bounds) as store:
             return await work(store)
 
     return asyncio.run(main())
@@ -354,7 +355,7 @@ def test_closing_the_store_ends_waiting_readers(url: str) -> None:
             await make(store)
             waiting = asyncio.create_task(all_of(store))
             await asyncio.sleep(0.05)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(5 * SLACK):
             assert await waiting == []
 
     asyncio.run(main())

@@ -10,7 +10,8 @@ from redis.exceptions import ConnectionError
 
 from jsonrill.store import LogGap, Store, StoreFull, StoreUnavailable, open_store
 from jsonrill.store.redis import RedisStore
-from redis_server import RedisServer
+from support import SLACK
+from support.redis_server import RedisServer
 
 from .conftest import opened
 
@@ -69,7 +70,7 @@ def test_a_redis_that_is_away_is_unavailable_after_a_while(tmp_path: Any) -> Non
         await asyncio.to_thread(server.end, 9)
         with pytest.raises(StoreUnavailable):
             await store.append("s", "p", [b"2"])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(20 * SLACK):
             while not await anext(reading):  # empty batches: the wait goes on
                 if server.process is not None and server.process.poll() is not None:
                     await asyncio.to_thread(server.start)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from support import ROOT, need_command
-from web.javascript import Ask
+from support.javascript import Ask
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 

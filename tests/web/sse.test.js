@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { LimitError, SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
-import { cases, cuttings, shared, within } from "./support.js";
+import { cases, cuttings, within } from "./support.js";
 
 const decode = (pieces, options) => {
   const decoder = new SSEDecoder(options);
@@ -25,10 +25,8 @@ for (const { name, text, base64, events } of cases("sse.json").cases) {
   });
 }
 
-const VECTORS = shared("data/sse/vectors.json");
-
-test("the vectors of a browser", { skip: VECTORS === null && "needs the shared data" }, () => {
-  for (const { bytes_base64: bytes, events } of VECTORS.cases)
+test("the vectors of a browser", () => {
+  for (const { bytes_base64: bytes, events } of cases("sse_browser.json").cases)
     everyCutting(Buffer.from(bytes, "base64"), events);
 });
 

@@ -2,7 +2,7 @@
  * What several test files share: the cases that Python reads too, ways to cut, chance with a seed.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,12 +15,6 @@ export const HARDER = ["", "0", undefined].includes(process.env.TEST_HARDER) ? 1
 /** A file of tests/cases; numbers that a double would change are exact. */
 export function cases(name) {
   return parse(readFileSync(join(ROOT, "tests", "cases", name), "utf8"));
-}
-
-/** A file of the data beside the repository; null if this machine has none. */
-export function shared(name) {
-  const file = join(process.env.JSONRILL_SHARED ?? join(ROOT, "..", "shared"), name);
-  return existsSync(file) ? parse(readFileSync(file, "utf8")) : null;
 }
 
 /** Numbers from 0 to 1, the same for the same seed. (mulberry32) */

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents import keys, strings, texts, values
 from jsonrill import (
     CompactEncoder,
     Fragment,
@@ -34,11 +33,11 @@ from jsonrill import (
     to_wire,
 )
 from jsonrill.partial_stream.delta import apply_delta
-from provider_streams import BUILDERS, THREE, shuffled
 from support import pieces
-from test_providers import STREAMS, mutated
-from test_toolcalls_wire import ANYTHING, JUNK
-from web.javascript import Ask, agree, examples
+from support.documents import keys, strings, texts, values
+from support.javascript import Ask, agree, examples
+from support.junk import ANYTHING, JUNK
+from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
 
 # ---- fragments ----
 

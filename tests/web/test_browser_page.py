@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from pages import Block, read
-from server.processes import Server
 from support import ROOT, need_command
+from support.pages import Block, read
+from support.processes import Server
 
 WEB = (ROOT / "src" / "jsonrill" / "web").as_uri()
 PAGES = ("browser", "javascript")

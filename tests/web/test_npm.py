@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from npm import installed
 from support import ROOT, need_command
+from support.npm import installed
 
 SCRIPT = ROOT / "tools" / "npm_package.py"
 SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from documents import spoiled, texts
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, to_text, to_wire
 from support import pieces
-from web.javascript import Ask, agree, examples, in_js_order
+from support.documents import spoiled, texts
+from support.javascript import Ask, agree, examples, in_js_order
 
 LIMITS = st.fixed_dictionaries(
     {},

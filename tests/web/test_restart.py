@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from server.processes import Server
 from support import ROOT, by, need_command
+from support.processes import Server
 
 DOCUMENT = {
     "title": "Überall 😀",

@@ -5,63 +5,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..build.rebuilder import Rebuilder
-from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
+from ..build.rebuilder import Tree
+from ..errors import InvalidSchema
+from ..parse.create import machine
 from ..parse.sink import Repair
-from ..wire.parser import Parser
+from ..paths import Path
 
 if TYPE_CHECKING:
     from ..schema import Schema
 
 
 class Judged:
-    """As `Document`, but every fragment is held against a schema: it raises `InvalidSchema`."""
+    """As `Document`, but held against a schema: it raises `InvalidSchema` at once."""
 
     def __init__(self, schema: Schema, options: dict[str, Any]) -> None:
-        self._parser = Parser(**options)
-        self._rebuilder = Rebuilder()
-        self._check = schema.check()
-        self.changed = False
+        self._tree = Tree()
+        self._check = schema.check((), self._tree, _refuse)
+        self._machine = machine(self._check, **options)
 
     @property
     def started(self) -> bool:
-        return self._rebuilder.started
+        return self._tree.started
 
     @property
     def live(self) -> Any:
-        return self._rebuilder.live
+        return self._tree.live
+
+    @property
+    def changed(self) -> bool:
+        return self._tree.changed
 
     @property
     def repairs(self) -> list[Repair]:
-        return self._parser.repairs
+        return self._machine.repairs
 
     def feed(self, text: str) -> bool:
-        self._take(lambda: self._parser.feed(text))
-        pending = self._parser.pending
+        self._take(lambda: self._machine.feed(text))
+        pending = self._machine.pending
         if pending is not None:
-            self._judge(self._check.pending(*pending, self._parser.pending_offset))
+            self._check.pending(*pending, self._machine.pending_offset)
         return self.changed
 
     def flush(self) -> bool:
-        self._take(self._parser.flush)
+        self._take(self._machine.flush)
         return self.changed
 
-    def _take(self, step: Callable[[], Any]) -> None:
-        error = None
+    def _take(self, step: Callable[[], None]) -> None:
+        was_done, self._tree.changed = self._tree.done, False
         try:
-            found = step()
-        except (InvalidJSON, LimitExceeded) as raised:
-            found, error = raised.fragments, raised
-        self.changed = bool(found)
-        for fragment in found:
-            if fragment.kind == "JsonComplete":
-                self._judge(self._check.close(self._rebuilder.live))
-            else:
-                self._judge(self._check.feed(fragment))
-            self._rebuilder.feed([fragment])
-        if error is not None:
-            raise error
+            step()
+        finally:  # a value that is whole is judged, whatever follows it
+            if self._tree.done and not was_done:
+                violation = self._check.close(self._tree.live)
+                if violation is not None:
+                    raise violation
 
-    def _judge(self, violation: InvalidSchema | None) -> None:
-        if violation is not None:
-            raise violation
+
+def _refuse(violation: InvalidSchema, begun: Path | None) -> None:
+    raise violation

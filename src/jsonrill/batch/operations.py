@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import Any, Final, get_args
 
 from ..build.document import Document
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, RevisionError, Truncated
@@ -16,6 +16,7 @@ from ..options import Stage, of_stage
 from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
 from ..partial_stream.entities import Entities
+from ..schema import Schema
 from ..toolcalls import ToolCall, ToolCalls
 from ..wire.fragment import to_wire
 from ..wire.parser import Parser
@@ -25,9 +26,6 @@ from .job import Job, resolved
 from .judged import Judged
 from .output.tally import Tally
 
-if TYPE_CHECKING:
-    from ..schema import Schema
-
 
 class Work:
     """A job made ready: schemas are compiled once, and wrong options are refused here."""
@@ -36,12 +34,11 @@ class Work:
         self.job = job
         self.schema: Schema | None = None
         if job.schema is not None and job.kind in ("values", "check"):
-            from ..schema import Schema
-
             self.schema = Schema(resolved(job.schema))
         self.options = {stage: of_stage(stage, vars(job)) for stage in get_args(Stage)}
         self.entity_options = self._entity_options() if job.kind == "updates" else {}
-        self.tools = {name: resolved(one) for name, one in (job.schemas or {}).items()} or None
+        tools = job.schemas if job.kind == "calls" else None
+        self.tools = {name: Schema(resolved(one)) for name, one in (tools or {}).items()}
         self._rows = ROWS[job.kind]
         chunker(job)
         self.document()
@@ -60,8 +57,6 @@ class Work:
 
     def _compiled(self, schema: Any) -> Any:
         """Compiled once: one schema, or one for each name of an entity."""
-        from ..schema import Schema
-
         names = set(Entities(self.job.entity).names)
         if isinstance(schema, dict) and schema and schema.keys() <= names:
             return {name: Schema(resolved(one)) for name, one in schema.items()}

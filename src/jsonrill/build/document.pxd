@@ -5,6 +5,7 @@ from ..parse.machine cimport Machine, plain_end
 from .rebuilder cimport Growing, Tree
 
 cdef bint _COMPILED
+cdef int PLAIN, READY
 
 cdef class Document(Growing):
     cdef Machine _machine

@@ -9,6 +9,7 @@ from ..options import Duplicates, ParseFloat, Rules
 from ..parse.create import machine
 from ..parse.machine import plain_end
 from ..parse.sink import Repair
+from ..parse.states import PLAIN, READY
 from ..paths import Path
 from .rebuilder import Growing, Tree
 
@@ -45,7 +46,7 @@ class Document(Growing):
         # Most pieces of an answer are plain text inside a string. They are told from others as in
         # `Machine.feed`, and added to a member as in `Tree.text`, without calling either.
         if (
-            machine._plain
+            machine._entry == PLAIN
             and type(data) is str
             and (piece := data)
             and (
@@ -75,7 +76,7 @@ class Document(Growing):
             tree.finished = None
         self.live = None
         try:
-            if machine._ready and type(data) is str:
+            if machine._entry <= READY and not machine._many and type(data) is str:
                 machine._run(data)
             else:
                 machine.read(data)

@@ -1,6 +1,7 @@
 # Types for the compiler; the code is in rebuilder.py.
 cimport cython
 from ..parse.sink cimport Sink
+from ..wire.parser cimport emit
 
 cdef dict _NO_NAMES
 
@@ -11,7 +12,8 @@ cdef class Tree(Sink):
     cdef object _copy
     cdef bint _string
     cdef dict _members, _names
-    cdef list _elements, _spine, _steps
+    cdef readonly list _spine
+    cdef list _elements, _steps
     cdef str _key, _text
     @cython.locals(text=str)
     cpdef text(self, str run)
@@ -35,4 +37,3 @@ cdef class Growing:
 
 cdef class Rebuilder(Growing):
     cdef object _reader
-    cdef _apply(self, fragment)

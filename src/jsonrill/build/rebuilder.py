@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from ..parse.sink import Sink
 from ..paths import Path, from_text, lookup
-from ..wire.fragment import Dialect, Fragment, WireReader
+from ..wire.fragment import Dialect, WireReader
+from ..wire.parser import emit
 
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000
@@ -121,6 +122,7 @@ class Tree(Sink):
     def replace_string(self, value: str) -> None:
         """End the open string as `value`, for senders whose partial texts were provisional."""
         self._string = False
+        self.changed = self.stale = True
         if self._members is not None:
             self._members[self._key] = value
         elif self._elements is not None:
@@ -309,30 +311,12 @@ class Rebuilder(Growing):
         try:
             for item in fragments:
                 fragment = self._reader.read(item)
-                if fragment is not None:
-                    self._apply(fragment)
+                if fragment is None:
+                    continue
+                if fragment.kind == "CompleteString":
+                    # In a foreign dialect the partial texts may be provisional.
+                    self._tree.replace_string(fragment.value)
+                else:
+                    emit((fragment,), self._tree)
         finally:
             self.live = self._tree.root
-
-    def _apply(self, fragment: Fragment) -> None:
-        tree = self._tree
-        tree.stale = True
-        match fragment.kind:
-            case "StartObject":
-                tree.start_object(fragment.offset)
-            case "StartArray":
-                tree.start_array(fragment.offset)
-            case "EndObject" | "EndArray":
-                tree.end_container(fragment.offset)
-            case "Key":
-                tree.key(fragment.value, fragment.offset)
-            case "StartString":
-                tree.start_string(fragment.offset)
-            case "PartialString":
-                tree.text(fragment.text or "")
-            case "CompleteString":
-                tree.replace_string(fragment.value)
-            case "JsonComplete":
-                tree.complete(fragment.offset)
-            case _:
-                tree.scalar(fragment.value, fragment.text, fragment.offset)

@@ -4,7 +4,7 @@ from .sink cimport Sink
 from .standing cimport Standing
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
-cdef int SKIPPED, LENIENT
+cdef int SKIPPED, LENIENT, PLAIN, READY, HELD, CUT, CLOSED
 cdef int START, ZERO, INTEGER
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
 cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
@@ -26,7 +26,6 @@ cdef class Machine(Standing):
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
     cdef list _errors, _repairs
-    cdef str _begun_key
     cdef object _decoder, _limits, _parse_float, _seen
     cdef bytes _tail
     cdef Sink _sink
@@ -34,11 +33,12 @@ cdef class Machine(Standing):
     @cython.locals(text=str)
     cpdef read(self, data)
     cpdef flush(self)
-    @cython.locals(number=str)
     cdef _finish(self)
     cdef bint _at_bom(self)
     cdef bint _outside(self)
     cdef _feed_other(self, data)
+    @cython.final
+    cdef _keep_tail(self, bytes tail)
     cdef _run_undecodable(self, str text)
     cdef _leave_ended(self)
     cdef _run_carefully(self, str text)
@@ -69,7 +69,7 @@ cdef class Machine(Standing):
     @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
     @cython.final
-    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, key=str)
+    @cython.locals(stop=Py_ssize_t, plain=bint, run=str)
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end, int state) except -2
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str, cut=bint)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
@@ -83,8 +83,11 @@ cdef class Machine(Standing):
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
     @cython.final
-    @cython.locals(key=str)
-    cdef _add_to_key(self, str run)
+    @cython.locals(begun=str)
+    cdef _add(self, str run)
+    @cython.final
+    @cython.locals(begun=str)
+    cdef str _take_begun(self)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     @cython.final
     @cython.locals(key=str)
@@ -93,11 +96,8 @@ cdef class Machine(Standing):
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
     @cython.final
-    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int, number=str)
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
-    @cython.final
-    @cython.locals(number=str)
-    cdef _add_to_number(self, str run)
     @cython.final
     cdef _finish_number(self, str number, bint integer, str text, Py_ssize_t end)
     @cython.final

@@ -4,7 +4,12 @@ Rule 1: nesting and grammar are judged here and nowhere else; a `Sink` trusts wh
 Rule 2: a state is a number, its method consumes what it can and says where it stopped; what it
         cannot decide yet (half an escape, half a literal) it leaves in `_held`, at most eleven
         characters, which are put before the next piece. So no character is read more than twice.
-Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
+Rule 3: what a subclass may answer differently is a method of its own, and not final in the `.pxd`.
+        `lenient/` overrides these and nothing else:
+          a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
+          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`
+          states that JSON does not have     `_skip`, `_outside`, `_place`, `pending_text`
+          the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
 
 What comes of the events is the sink's: fragments in `parser.py`, a value in `document.py`.
 """
@@ -40,13 +45,18 @@ from .sink import Repair, Sink
 from .standing import Standing
 from .states import (
     AFTER,
+    CLOSED,
     COLON,
+    CUT,
     DIGITS,
     END,
     FIRST_ELEMENT,
     FIRST_KEY,
+    HELD,
     KEY,
     NEXT_KEY,
+    PLAIN,
+    READY,
     SKIPPED,
     STRING,
     VALUE,
@@ -64,14 +74,13 @@ SHORT: Final = 256
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
-_CLOSED: Final = "this stream has ended; nothing can be fed to it any more"
+_ENDED: Final = "this stream has ended; nothing can be fed to it any more"
 
 
 class Machine(Standing):
     """The state machine: text → events, told to the sink before `feed` returns."""
 
     __slots__ = (
-        "_begun_key",
         "_bom",
         "_bound",
         "_budget",
@@ -122,11 +131,7 @@ class Machine(Standing):
         # it may read in vain.
         self._decoder: JSONDecoder | None = None
         self._budget = 0
-        # Closed, with bytes left over, or with many documents: no piece is simply run. Else, if
-        # nothing is held, it is.
-        self._careful = many
-        self._ready = not many
-        self._closed = False
+        self._entry = READY
         # With many documents: which one this is, what went wrong in earlier ones.
         self.document = 0
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
@@ -146,16 +151,13 @@ class Machine(Standing):
         # it is nearer), its text so far.
         self._token = 0
         self._stop = 0
-        self._begun_key = ""
-        self._number = ""
+        self._begun = ""
         self._number_state = START
         self._number_end = -1
         # What waits for the next piece: a cut escape or literal; a cut UTF-8 sequence.
         self._held = ""
         self._tail = b""
         self._bom = True
-        # In a string with nothing held: the next piece may be plain text through and through.
-        self._plain = False
         # The position of the first character that is not yet read, and of the last allowed one.
         self._offset = 0
         self._bound = self._text_limit
@@ -184,7 +186,7 @@ class Machine(Standing):
         # The common case of a long answer, so it comes first: no quote, escape or control
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
         if (
-            self._plain
+            self._entry == PLAIN
             and type(data) is str
             and data
             and (
@@ -196,7 +198,7 @@ class Machine(Standing):
         ):
             self._offset += len(data)
             self._sink.text(data)
-        elif self._ready and type(data) is str:
+        elif self._entry <= READY and not self._many and type(data) is str:
             self._run(data)
         else:
             self.read(data)
@@ -205,16 +207,15 @@ class Machine(Standing):
         """Read a piece that cannot simply be run."""
         if type(data) is not str:
             return self._feed_other(data)
-        if self._careful:
+        if self._entry >= CUT or self._many:
             return self._run_carefully(data)
         text = self._held + data
         self._held = ""
-        self._ready = True
         return self._run(text)
 
     def flush(self) -> None:
         """The text has ended: finish a root number, or say what is missing."""
-        if self._closed:
+        if self._entry == CLOSED:
             return
         try:
             self._finish()
@@ -229,9 +230,7 @@ class Machine(Standing):
             kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
             raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
         if self._state == DIGITS and not self._frames and self._number_state >= ZERO:
-            number = self._number
-            self._number = ""
-            self._finish_number(number, self._number_state <= INTEGER, "", 0)
+            self._finish_number(self._take_begun(), self._number_state <= INTEGER, "", 0)
         if self._state != END and not (self._many and self._outside()):
             raise self._error_here(Truncated, self._expected(), "but the text ended")
 
@@ -247,16 +246,14 @@ class Machine(Standing):
         """Bytes, or a subclass of str."""
         if isinstance(data, str):
             return self.feed(str.__str__(data))
-        if self._closed:
-            raise StreamClosed(_CLOSED)
+        if self._entry == CLOSED:
+            raise StreamClosed(_ENDED)
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"feed() takes str or bytes, not {type(data).__name__}")
         data = self._tail + bytes(data)
         if self._at_bom():
             if len(data) < len(BOM_UTF8) and BOM_UTF8.startswith(data):
-                self._tail = data
-                self._careful = bool(data) or self._many
-                self._ready = not self._careful
+                self._keep_tail(data)
                 return None
             data = data.removeprefix(BOM_UTF8)
         self._tail = b""
@@ -267,11 +264,13 @@ class Machine(Standing):
         except UnicodeDecodeError:
             text, used = utf_8_decode(data, "surrogateescape", False)
             self._run_undecodable(text)
-        self._tail = data[used:]
-        self._careful = bool(self._tail) or self._many
-        self._ready = not self._careful and not self._held
-        self._plain = self._plain and not self._tail
+        self._keep_tail(data[used:])
         return None
+
+    def _keep_tail(self, tail: bytes) -> None:
+        self._tail = tail
+        if tail:
+            self._entry = CUT
 
     def _run_undecodable(self, text: str) -> None:
         """Run text in which a lone surrogate stands for each byte that is not UTF-8."""
@@ -293,8 +292,8 @@ class Machine(Standing):
 
     def _run_carefully(self, text: str) -> None:
         """Run where the stream may be closed, a limit passed, one of many documents invalid."""
-        if self._closed:
-            raise StreamClosed(_CLOSED)
+        if self._entry == CLOSED:
+            raise StreamClosed(_ENDED)
         if self._tail:
             raise self._error_here(InvalidJSON, "the rest of a UTF-8 character", "but a str came")
         start = 0
@@ -334,7 +333,7 @@ class Machine(Standing):
         if not self._many:
             raise error
         self._keep(error)
-        self._closed = False
+        self._entry = READY
         char = text[pos : pos + 1]
         at_once = error.column == 1 and char in ("{", "[") and isinstance(error, InvalidJSON)
         self._next_document(self._fresh if at_once or char == SEPARATOR else SKIPPED, pos)
@@ -350,7 +349,7 @@ class Machine(Standing):
         self._object = False
         self._seen = None
         self._frames.clear()
-        self._begun_key = self._number = ""
+        self._begun = ""
         self._begin_at(self._offset + pos)
         self.document += 1
 
@@ -409,9 +408,9 @@ class Machine(Standing):
                 pos = self._unexpected(text, pos)
         if self._held:
             after -= len(self._held)
-            self._plain = self._ready = False
+            self._entry = HELD
         else:
-            self._plain = self._state == STRING
+            self._entry = PLAIN if self._state == STRING else READY
         if "\n" in text:
             self._count_lines(text, after - self._offset)
         self._offset = after
@@ -532,11 +531,7 @@ class Machine(Standing):
             if run:
                 self._sink.text(run)
             return stop if stop == end else self._end_string(text, stop)
-        # As in `Tree.text`: what has no other owner is extended in place.
-        key = self._begun_key
-        self._begun_key = ""
-        key += run
-        self._begun_key = key
+        self._add(run)
         return stop if stop == end else self._end_key(text, stop)
 
     def _escaped(self, text: str, pos: int) -> int:
@@ -624,14 +619,19 @@ class Machine(Standing):
         if self._state == STRING:
             self._sink.text(run)
         else:
-            self._add_to_key(run)
+            self._add(run)
 
-    def _add_to_key(self, run: str) -> None:
-        """As in `Tree.text`: what has no other owner is extended in place."""
-        key = self._begun_key
-        self._begun_key = ""
-        key += run
-        self._begun_key = key
+    def _add(self, run: str) -> None:
+        """Add to the key or number that is being read, in place as in `Tree.text`."""
+        begun = self._begun
+        self._begun = ""
+        begun += run
+        self._begun = begun
+
+    def _take_begun(self) -> str:
+        begun = self._begun
+        self._begun = ""
+        return begun
 
     def _end_string(self, text: str, quote: int) -> int:
         self._sink.end_string()
@@ -642,8 +642,7 @@ class Machine(Standing):
         return quote + 1
 
     def _end_key(self, text: str, quote: int) -> int:
-        key = self._begun_key
-        self._begun_key = ""
+        key = self._take_begun()
         if self._seen is not None:
             if key in self._seen:
                 raise self._error(
@@ -690,7 +689,7 @@ class Machine(Standing):
                 while pos < end and "0" <= text[pos] <= "9":
                     pos += 1
         if pos > start:
-            self._add_to_number(text[start:pos])
+            self._add(text[start:pos])
             self._number_state = state
         if pos == len(text):
             return pos
@@ -699,17 +698,8 @@ class Machine(Standing):
         if state < ZERO:
             return self._unexpected(text, pos)
         self._number_end = self._offset + pos
-        number = self._number
-        self._number = ""
-        self._finish_number(number, state <= INTEGER, text, pos)
+        self._finish_number(self._take_begun(), state <= INTEGER, text, pos)
         return pos
-
-    def _add_to_number(self, run: str) -> None:
-        """As in `Tree.text`."""
-        number = self._number
-        self._number = ""
-        number += run
-        self._number = number
 
     def _finish_number(self, number: str, integer: bool, text: str, end: int) -> None:
         """A number that ended before the character at `end` of this piece."""
@@ -734,7 +724,7 @@ class Machine(Standing):
 
     def _begun_number(self, number: str) -> None:
         """Go back to before the end of a number that is refused: it is still pending."""
-        self._number = number
+        self._begun = number
         self._state = DIGITS
 
     def _literal(self, text: str, pos: int, char: str) -> int:

@@ -1,4 +1,5 @@
 # Types for the compiler; the code is in sink.py.
+from ..paths cimport Place
 
 cdef class Sink:
     cpdef start_object(self, Py_ssize_t offset)
@@ -12,3 +13,14 @@ cdef class Sink:
     cpdef complete(self, Py_ssize_t offset)
     cpdef next_document(self)
     cpdef bint takes_values(self)
+
+cdef class PlacedSink(Sink):
+    cdef public Place _container, _root
+    cdef public object _inside, _step
+    cdef public list _frames
+    cpdef Place _here(self)
+    cpdef Place _next(self)
+    cpdef _pass(self)
+    cpdef _enter(self, Place place, step, inside=*)
+    cpdef _leave(self)
+    cpdef _reset(self, inside=*)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..paths import Place
+
 
 class Repair(NamedTuple):
     """What lenient parsing put right: which rule, and the character at which it was noticed."""
@@ -34,3 +36,58 @@ class Sink:
     def takes_values(self) -> bool:
         """May a whole container be handed over by `scalar`, instead of event by event?"""
         return False
+
+
+class PlacedSink(Sink):
+    """A sink that knows where it is, for all that need paths; the others do not pay for them.
+
+    A subclass calls `_next` when a value begins, `_enter` and `_leave` for containers, and sets
+    `_step` to each key. What it keeps about the open container is in `_inside`, so that there is
+    one stack. The document, or the part of it that the sink is told of, is at `root`.
+    """
+
+    __slots__ = ("_container", "_frames", "_inside", "_root", "_step")
+
+    def __init__(self, root: Place | None = None) -> None:
+        self._root = root
+        self._container: Place | None = None
+        # In an object the last key, in an array the index of the next element.
+        self._step: str | int = ""
+        self._inside: Any = None
+        self._frames: list[tuple[Place | None, str | int, Any]] = []
+
+    @property
+    def depth(self) -> int:
+        """How many containers are open."""
+        return len(self._frames)
+
+    def _here(self) -> Place | None:
+        """The place of the value that comes next."""
+        return Place(self._container, self._step) if self._frames else self._root
+
+    def _next(self) -> Place | None:
+        """The place of the value that begins now."""
+        if not self._frames:
+            return self._root
+        step = self._step
+        if type(step) is int:
+            self._step = step + 1
+        return Place(self._container, step)
+
+    def _pass(self) -> None:
+        """The value that comes next begins now, and its place is known."""
+        if type(self._step) is int:
+            self._step += 1
+
+    def _enter(self, place: Place | None, step: str | int, inside: Any = None) -> None:
+        """The value at `place` is a container; `step` is "" in an object, 0 in an array."""
+        self._frames.append((self._container, self._step, self._inside))
+        self._container, self._step, self._inside = place, step, inside
+
+    def _leave(self) -> None:
+        self._container, self._step, self._inside = self._frames.pop()
+
+    def _reset(self, inside: Any = None) -> None:
+        """Be before the root again."""
+        self._container, self._step, self._inside = None, "", inside
+        self._frames.clear()

@@ -1,12 +1,12 @@
 # Types for the compiler; the code is in standing.py.
-cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, ZERO
+cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, ZERO, CLOSED
 
 cdef class Standing:
-    cdef bint _careful, _closed, _object, _plain, _ready
-    cdef int _number_state, _state
+    cdef bint _object
+    cdef int _entry, _number_state, _state
     cdef Py_ssize_t _count, _line, _line_start, _lined, _offset, _token
     cdef list _frames, _line_starts
-    cdef str _held, _key, _number
+    cdef str _begun, _held, _key
     cdef _close_stream(self)
     cdef _count_lines(self, str text, Py_ssize_t end)
     cdef str _expected(self)

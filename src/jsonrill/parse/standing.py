@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InvalidJSON, LimitExceeded
 from ..paths import Path, to_text
 from .grammar import LITERALS, ZERO
-from .states import AFTER, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, STRING, VALUE
+from .states import AFTER, CLOSED, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, STRING, VALUE
 
 
 class Standing:
@@ -19,9 +19,9 @@ class Standing:
     made, in `Machine`."""
 
     __slots__ = (
-        "_careful",
-        "_closed",
+        "_begun",
         "_count",
+        "_entry",
         "_frames",
         "_held",
         "_key",
@@ -29,18 +29,15 @@ class Standing:
         "_line_start",
         "_line_starts",
         "_lined",
-        "_number",
         "_number_state",
         "_object",
         "_offset",
-        "_plain",
-        "_ready",
         "_state",
         "_token",
     )
-    _careful: bool
-    _closed: bool
+    _begun: str
     _count: int
+    _entry: int
     _frames: list[tuple[bool, str, int, set[str] | None]]
     _held: str
     _key: str
@@ -48,18 +45,14 @@ class Standing:
     _line_start: int
     _line_starts: list[int] | None
     _lined: int
-    _number: str
     _number_state: int
     _object: bool
     _offset: int
-    _plain: bool
-    _ready: bool
     _state: int
     _token: int
 
     def _close_stream(self) -> None:
-        self._closed = self._careful = True
-        self._plain = self._ready = False
+        self._entry = CLOSED
 
     def _count_lines(self, text: str, end: int) -> None:
         """Know the line of the character at `end` of this piece; each newline is counted once."""
@@ -103,7 +96,7 @@ class Standing:
     def pending_text(self) -> str | None:
         """Text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._number
+            return self._begun
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
             return self._held
         return None

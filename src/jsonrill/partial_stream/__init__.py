@@ -1,7 +1,7 @@
 """Text → updates: how far each entity of a document has come, in one of five modes.
 
 update.py   an update: a position in the log of its entity, read when somebody asks
-judge.py    which schema an entity must keep to, and who sees to it
+schemas.py  which schema an entity must keep to
 stream.py   the stage itself
 """
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..parse.sink import Sink
-from ..paths import ANY_INDEX, Path, Pattern, Place, Wildcard, parse_pattern
+from ..parse.sink import PlacedSink, Sink
+from ..paths import ANY_INDEX, Pattern, Place, Wildcard, parse_pattern
 
 if TYPE_CHECKING:
     from ..schema import Check, Schema
@@ -102,9 +102,10 @@ def _fits(want: str | int | Wildcard, step: str | int | Wildcard) -> bool:
 
 # Patterns that fit the path to a container, each with the number of steps that are used up.
 Alive = tuple[tuple[Declared, int], ...]
+Inside = tuple[Alive, Declared | None]
 
 
-class Finder(Sink):
+class Finder(PlacedSink):
     """Follows the text outside entities; at each entity it calls `found` and tells it the rest.
 
     `found(declared, place)` gives the sink for that entity and sees to it that the machine tells
@@ -112,8 +113,7 @@ class Finder(Sink):
     With `whole`, an entity may come as one value instead of event by event.
     """
 
-    __slots__ = ("_alive", "_each", "_found", "_frames", "_next_document", "_place", "_skipped",
-                 "_start", "_step", "_whole")  # fmt: skip
+    __slots__ = ("_begun", "_found", "_next_document", "_skipped", "_start", "_whole")
 
     def __init__(
         self,
@@ -122,25 +122,24 @@ class Finder(Sink):
         next_document: Callable[[], None],
         whole: bool,
     ) -> None:
+        super().__init__()
         self._found = found
         self._next_document = next_document
         self._whole = whole
-        self._start: Alive = tuple((declared, 0) for declared in entities.declared)
-        # Of the open container: what may be in it, or what each of its elements is.
-        self._alive = self._start
-        self._each: Declared | None = None
-        self._place: Place | None = None
-        # In an object the last key, in an array the index of the next element.
-        self._step: str | int = ""
-        self._frames: list[tuple[Alive, Declared | None, Place | None, str | int]] = []
+        # Inside a container: what may be in it, and what each of its elements is.
+        self._start: Inside = tuple((declared, 0) for declared in entities.declared), None
+        self._inside: Inside = self._start
         # How deep we are in a container in which no entity can be.
         self._skipped = 0
+        # Has an entity begun and been given up before its one event, that of a scalar, came?
+        self._begun = False
 
     def start_object(self, offset: int) -> None:
         if self._skipped:
             self._skipped += 1
             return
-        alive, place = self._next()
+        place = self._next()
+        alive = self._alive(place)
         declared = self._entity(alive)
         if declared is not None:
             self._found(declared, place).start_object(offset)
@@ -151,7 +150,8 @@ class Finder(Sink):
         if self._skipped:
             self._skipped += 1
             return
-        alive, place = self._next()
+        place = self._next()
+        alive = self._alive(place)
         declared = self._entity(alive)
         if declared is not None and self._is_element(declared):
             self._found(declared, place).start_array(offset)
@@ -161,11 +161,10 @@ class Finder(Sink):
             self._open(alive, declared, place, 0)
 
     def end_container(self, offset: int) -> None:
-        if self._skipped > 1:
+        if self._skipped:
             self._skipped -= 1
-            return
-        self._skipped = 0
-        self._alive, self._each, self._place, self._step = self._frames.pop()
+        else:
+            self._leave()
 
     def key(self, key: str, offset: int) -> None:
         if not self._skipped:
@@ -175,53 +174,58 @@ class Finder(Sink):
         sink = self.begin()
         if sink is not None:
             sink.start_string(offset)
+        elif not self._skipped:
+            self._pass()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         sink = self.begin()
         if sink is not None:
             sink.scalar(value, text, offset)
+        elif self._begun:
+            self._begun = False
+        elif not self._skipped:
+            self._pass()
 
     def takes_values(self) -> bool:
-        return self._skipped > 0 or (self._whole and self._each is not None)
+        return self._skipped > 0 or (self._whole and self._inside[1] is not None)
 
     def next_document(self) -> None:
         self._next_document()
 
     def reset(self) -> None:
         """Stand before a document again."""
-        self._alive, self._each, self._place, self._step = self._start, None, None, ""
-        self._frames.clear()
+        self._reset(self._start)
         self._skipped = 0
+        self._begun = False
 
-    @property
-    def at_root(self) -> bool:
-        """Is no container open?"""
-        return not self._frames
+    def skip(self, depth: int, begun: bool = False) -> None:
+        """Pass over the rest of an entity: of as many containers, or of a scalar that has begun."""
+        self._skipped = depth
+        self._begun = begun and not depth
 
     def begin(self) -> Sink | None:
         """A value that is no container begins here: the sink of the entity, if it is one."""
-        if self._skipped:
+        if self._skipped or self._begun:
             return None
-        alive, place = self._next()
-        declared = self._entity(alive)
-        return None if declared is None else self._found(declared, place)
+        place = self._here()
+        declared = self._entity(self._alive(place))
+        if declared is None:
+            return None
+        self._pass()
+        return self._found(declared, place)
 
-    def _next(self) -> tuple[Alive, Place | None]:
-        """What the value that begins now may be, and its place."""
-        if not self._frames:
-            return self._alive, None
-        step = self._step
-        if type(step) is int:
-            self._step = step + 1
-        place = Place(self._place, step)
-        if self._each is not None:
-            return ((self._each, -1),), place
-        alive = tuple(
+    def _alive(self, place: Place | None) -> Alive:
+        """What the value at a place in the open container may be."""
+        alive, each = self._inside
+        if place is None:
+            return alive
+        if each is not None:
+            return ((each, -1),)
+        return tuple(
             (declared, used + 1)
-            for declared, used in self._alive
-            if used < len(declared.pattern) and _fits(declared.pattern[used], step)
+            for declared, used in alive
+            if used < len(declared.pattern) and _fits(declared.pattern[used], place.key)
         )
-        return alive, place
 
     def _entity(self, alive: Alive) -> Declared | None:
         """The entity that a value is, if it is one. (Patterns do not overlap: there is one.)"""
@@ -232,14 +236,14 @@ class Finder(Sink):
 
     def _is_element(self, declared: Declared) -> bool:
         """Is an array here an entity itself, rather than the list of them?"""
-        return self._each is not None or declared.pattern[-1:] == (ANY_INDEX,)
+        return self._inside[1] is not None or declared.pattern[-1:] == (ANY_INDEX,)
 
     def _open(
         self, alive: Alive, each: Declared | None, place: Place | None, step: str | int
     ) -> None:
-        self._frames.append((self._alive, self._each, self._place, self._step))
-        self._alive, self._each, self._place, self._step = alive, each, place, step
-        if not alive:
+        if alive:
+            self._enter(place, step, (alive, each))
+        else:
             self._skipped = 1
 
 
@@ -261,9 +265,4 @@ class Entity:
         self.place = place
         self.document = document
         self.schema = schema
-        self.check: Check | None = None if schema is None else schema.check(path_of(place))
-
-
-def path_of(place: Place | None) -> Path:
-    """The path of a place; the root has none."""
-    return () if place is None else place.path
+        self.check: Check | None = None

@@ -1,4 +1,4 @@
-"""One entity's events, written down in order. What they amount to is for `reading.py` to say.
+"""One entity's events, written down in order. What they amount to is for `replay.py` to say.
 
 Two logs and what needs none: `Log` has strings from their quote, in pieces as they come,
 `FinishedLog` has them when they are whole, `Whole` keeps only the value. Each calls `ended` when
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..build.rebuilder import Tree
-from ..parse.sink import Sink
-from ..paths import Path, Place
-from ..wire.fragment import Parts
+from ..parse.sink import PlacedSink
+from ..paths import Path, Place, path_of
+from ..wire.fragment import TextBuffer
 from .delta import difference
 from .replay import (
     ARRAY,
@@ -42,36 +42,26 @@ _END_STRING: Final[Entry] = (END_STRING, ROOT, None)
 class Whole(Tree):
     """An entity nobody looks at before it is whole: its value, and no log."""
 
-    __slots__ = ("_depth", "_ended", "_given_up")
+    __slots__ = ("_ended", "_given_up")
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         super().__init__()
-        self._depth = 0
         self._ended = ended
         self._given_up = given_up
 
-    def start_object(self, offset: int) -> None:
-        self._depth += 1
-        super().start_object(offset)
-
-    def start_array(self, offset: int) -> None:
-        self._depth += 1
-        super().start_array(offset)
-
     def end_container(self, offset: int) -> None:
         super().end_container(offset)
-        self._depth -= 1
-        if not self._depth:
+        if not self._spine:
             self._ended()
 
     def end_string(self) -> None:
         super().end_string()
-        if not self._depth:
+        if not self._spine:
             self._ended()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         super().scalar(value, text, offset)
-        if not self._depth:
+        if not self._spine:
             self._ended()
 
     def next_document(self) -> None:
@@ -82,14 +72,15 @@ class Whole(Tree):
         return self.value, self.open_path
 
 
-class Log(Sink):
+class Log(PlacedSink):
     """One entity's changes in REALTIME: strings from their quote, in pieces as they come."""
 
-    __slots__ = ("_container", "_ended", "_frames", "_given_up", "_keys", "_read", "_shown",
-                 "_spent", "_step", "_taken_back", "_tree", "_twice", "changed", "doubtful",
-                 "entries", "sent", "sent_string", "string", "waits")  # fmt: skip
+    __slots__ = ("_ended", "_given_up", "_read", "_shown", "_spent", "_taken_back", "_tree",
+                 "_twice", "changed", "doubtful", "entries", "sent", "sent_string", "string",
+                 "waits")  # fmt: skip
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
+        super().__init__(ROOT)
         self.entries: list[Any] = []
         # Is anything new since the last update, and where in the log was that?
         self.changed = False
@@ -101,10 +92,6 @@ class Log(Sink):
         self._ended = ended
         self._given_up = given_up
         self._shown: tuple[int, Place, Any] | None = None
-        self._container = ROOT
-        self._step: str | int = ""
-        self._keys: set[str] | None = None
-        self._frames: list[tuple[Place, str | int, set[str] | None]] = []
         # Where the reader of the log stands.
         self._tree: Reading | None = None
         self._read = 0
@@ -127,20 +114,19 @@ class Log(Sink):
             self._taken_back = len(self.entries)
             self.changed = True
         self.entries.append(_END)
-        self._container, self._step, self._keys = self._frames.pop()
+        self._leave()
         if not self._frames:
             self._ended()
 
     def key(self, key: str, offset: int) -> None:
         self._step = key
         self.waits = True
-        keys = self._keys
-        if keys is not None:
-            self._twice = key in keys
-            keys.add(key)
+        keys = self._inside
+        self._twice = key in keys
+        keys.add(key)
 
     def start_string(self, offset: int) -> None:
-        place = self.string = self._next()
+        place = self.string = self._next() or ROOT
         self._put(STRING, place, "")
 
     def text(self, run: str) -> None:
@@ -154,7 +140,7 @@ class Log(Sink):
             self._ended()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        self._put(SCALAR, self._next(), value)
+        self._put(SCALAR, self._next() or ROOT, value)
         if not self._frames:
             self._ended()
 
@@ -168,15 +154,14 @@ class Log(Sink):
         """Show `value` where the next one will be, until it is there."""
         if self._shown is not None and same(self._shown[2], value):
             return
-        place = Place(self._container, self._step) if self._frames else ROOT
-        self._shown = (SHOWN, place, value)
+        self._shown = (SHOWN, self._here() or ROOT, value)
         self.entries.append(self._shown)
         self.doubtful |= self._twice
         self.changed = True
 
     def waiting_path(self) -> Path:
         """The path within the entity of the value that comes next."""
-        return Place(self._container, self._step).path[1:] if self._frames else ()
+        return path_of(self._here())[1:]
 
     def known(self) -> tuple[Any, Path | None]:
         """What is certain, and which part of it still grows; the end of the log."""
@@ -244,23 +229,13 @@ class Log(Sink):
         return tree
 
     def _open(self, code: int, value: Any, step: str | int, keys: set[str] | None) -> None:
-        place = self._next()
+        place = self._next() or ROOT
         self._put(code, place, value)
-        self._frames.append((self._container, self._step, self._keys))
-        self._container, self._step, self._keys = place, step, keys
-
-    def _next(self) -> Place:
-        """The place of the value that begins now."""
-        self.waits = False
-        if not self._frames:
-            return ROOT
-        step = self._step
-        if type(step) is int:
-            self._step = step + 1
-        return Place(self._container, step)
+        self._enter(place, step, keys)
 
     def _put(self, code: int, place: Place, value: Any) -> None:
         self.entries.append((code, place, value))
+        self.waits = False
         shown = self._shown
         self._shown = None
         if self._twice:
@@ -280,7 +255,7 @@ class FinishedLog(Log):
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         super().__init__(ended, given_up)
-        self._text = Parts()
+        self._text = TextBuffer()
 
     def start_string(self, offset: int) -> None:
         self.string = self._next()

@@ -1,8 +1,8 @@
 """Text in, updates out.
 
 The machine tells whoever is concerned with what is being read: the finder of `entities.py`
-outside entities; inside one the log that writes it down (`delta`), behind a `Judge` if there is a
-schema. Bad data never raises here: an error is an update like any other.
+outside entities; inside one the log that writes it down, behind the `Check` of its schema if there
+is one. Bad data never raises here: an error is an update like any other.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
 from ..paths import Path, Place, lookup
 from .entities import Declared, Entities, Entity, Finder
-from .judge import Judge, schemas
 from .log import FinishedLog, Log, Whole
+from .schemas import schemas
 from .update import ABSENT, UNREAD, Status, Update
 
 # What a strict machine takes for the beginning of a number or literal.
@@ -90,12 +90,10 @@ class PartialStream:
         self._errors = 0
         self._repairs = 0
         self._kept_before = 0
-        # The entity being read, what writes it down (a log, if somebody looks before its end),
-        # and what judges it. The judge stays until the text of the entity has passed.
+        # The entity being read, and what writes it down (a log, if somebody looks before its end).
         self._entity: Entity | None = None
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
-        self._judge: Judge | None = None
         self._told = self._end, self._next_document
         # A schema sees no lines: those of a violation are found when the piece has been read. So
         # the machine keeps where lines begin while an entity with a schema is open.
@@ -160,12 +158,10 @@ class PartialStream:
         self._recorder = recorder
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
-        if entity.check is not None:
+        if schema is not None:
             if not self._violations:
                 self._machine.keep_lines(True)
-            sink = self._judge = Judge(
-                entity, entity.check, recorder, self._violated, self._passed, self._next_document
-            )
+            sink = entity.check = schema.check(place, recorder, self._violated)
         self._machine.tell(sink)
         return sink
 
@@ -180,14 +176,16 @@ class PartialStream:
             held = self.mode == "BATCH" or self.mode == "ALL-TOGETHER"
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
-        self._passed()
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
-        """The entity breaks its schema: that is its last update."""
+        """The entity breaks its schema: that is its last update, the rest of it is skipped."""
+        check = self._entity.check if self._entity is not None else None
+        assert check is not None
         update = self._error(drop)
         self._violations.append((violation, update))
         self._out.append(update)
         self._leave()
+        self._finder.skip(check.depth)
 
     def _find_violations(self) -> None:
         """Set the errors of violations in this piece, with line and column."""
@@ -196,24 +194,19 @@ class PartialStream:
             violation.line, violation.column = found
             update.error = violation.to_dict()
         self._violations.clear()
-        if self._judge is None:
+        if self._entity is None:
             self._machine.keep_lines(False)
-
-    def _passed(self) -> None:
-        """The text of the entity is over."""
-        self._judge = None
-        if not self._violations:
-            self._machine.keep_lines(False)
-        self._machine.tell(self._finder)
 
     def _leave(self) -> None:
         self._entity = self._recorder = self._log = None
+        if not self._violations:
+            self._machine.keep_lines(False)
+        self._machine.tell(self._finder)
 
     def _next_document(self) -> None:
         """One of many documents is over, by its end or by an error."""
         self._lost()
         self._leave()
-        self._passed()
         self._finder.reset()
         self._document += 1
         self._repairs = len(self._machine.repairs)
@@ -229,13 +222,18 @@ class PartialStream:
             if self._zeros and log is not None and log.waits:
                 self._show_zero(log)
             return
-        if self._judge is None and self._entity is None and not self._lenient:
+        if self._entity is None and not self._lenient:
             self._finder.begin()
-        if self._judge is not None:
-            path, offset = self._machine.pending_path, self._machine.pending_offset
-            self._judge.pending(path, text, offset)
+        self._judge_pending(text)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
+
+    def _judge_pending(self, text: str) -> None:
+        check = self._entity.check if self._entity is not None else None
+        if check is not None:
+            path, offset = self._machine.pending_path, self._machine.pending_offset
+            if check.pending(path, text, offset):
+                self._finder.skip(check.depth, begun=True)
 
     def _show(self, log: Log, text: str) -> None:
         if text[0] in LITERALS:
@@ -289,11 +287,9 @@ class PartialStream:
             text = "0"  # or any other number
         if text is None or text[:1] not in _BEGINS:
             return
-        if self._judge is None and self._entity is None:
+        if self._entity is None:
             self._finder.begin()
-        if self._judge is not None:
-            path, offset = self._machine.pending_path, self._machine.pending_offset
-            self._judge.pending(path, text, offset)
+        self._judge_pending(text)
 
     # Updates.
 

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 
 from ..parse.grammar import dumps
 from ..parse.sink import Repair
-from ..paths import Path, Place, from_text, lookup, to_text
+from ..paths import Path, Place, from_text, lookup, path_of, place_of, to_text
 from .delta import difference
-from .entities import Entity, path_of
+from .entities import Entity
 from .log import Log
 from .replay import Delta
 
@@ -210,8 +210,7 @@ def _restored(
     model: Any,
 ) -> Update:
     update = Update(**{"index": None, **fields})
-    for step in path:
-        update._entity.place = Place(update._entity.place, step)
+    update._entity.place = place_of(path)
     update._entity.document = document
     update._open, update._repairs, update._model = growing, (repairs, 0, len(repairs)), model
     return update

@@ -1,22 +1,27 @@
 """A schema that is violated at the earliest character that proves it.
 
 `Schema` is compiled once, from a pydantic type or a JSON Schema; `Check` judges one value while its
-fragments arrive, and at the end lets the real validator (pydantic, jsonschema-rs) decide. Never a
+events arrive, and at the end lets the real validator (pydantic, jsonschema-rs) decide. Never a
 false alarm: what is not certain waits for the end. This file is the way in; `nodes` is what a
-schema says, `jsonschema` and `coreschema` read one, `watch` walks it.
+schema says, `jsonschema` and `coreschema` read one, `walk` walks it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ..errors import InvalidSchema
-from ..paths import ANY_INDEX, Path, Pattern
+from ..parse.sink import Sink
+from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
 from ..wire.fragment import Fragment
+from ..wire.parser import emit
+from .jsonschema import compile_schema
 from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
-from .walk import DEEPEST, Watch, violation_at
+from .walk import DEEPEST, Walk, violation_at
 
 __all__ = ["Check", "Schema"]
 
@@ -35,9 +40,7 @@ class Schema:
         if isinstance(source, Schema):
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
-            from .jsonschema import compile_schema
-
-            self._node = compile_schema(source)
+            self._node = _json_schema(source)
         elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
             kind = type(source).__name__
             raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
@@ -60,9 +63,14 @@ class Schema:
             node = below(node, step) if node is not None else None
         return self._part(node)
 
-    def check(self, path: Path = ()) -> Check:
-        """A fresh judge for one value, which will be at `path` of its document."""
-        return Check(self, path)
+    def check(
+        self,
+        at: Path | Place | None = (),
+        then: Sink | None = None,
+        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
+    ) -> Check:
+        """A fresh judge for one value, which will be at this place of its document."""
+        return Check(self, place_of(at) if isinstance(at, tuple) else at, then, violated)
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
         """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""
@@ -79,24 +87,32 @@ class Schema:
         return part
 
 
-class Check:
-    """The judge of one value: feed it the value's fragments, close it with the whole value.
+class Check(Walk):
+    """The judge of one value: a sink of its events; close it with the whole value.
 
-    Each call returns the first violation, or None. After one, nothing more is fed.
+    Or feed it fragments: each call returns the first violation, or None. After one, nothing more
+    is fed.
     """
 
-    __slots__ = ("_path", "_schema", "_watch", "model")
+    __slots__ = ("_schema", "model")
 
-    def __init__(self, schema: Schema, path: Path = ()) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        root: Place | None = None,
+        then: Sink | None = None,
+        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
+    ) -> None:
+        super().__init__(schema._node, root, then, violated)
         self._schema = schema
-        self._path = path
-        self._watch = Watch(schema._node)
         # After close() without a violation: the validated instance of a pydantic type.
         self.model: Any = None
 
-    def feed(self, fragment: Fragment) -> InvalidSchema | None:
-        """One fragment of the value, in order, from its first to its last."""
-        return self._watch.feed(fragment)
+    def feed(self, *fragments: Fragment) -> InvalidSchema | None:
+        """The next fragments of the value, in order, from its first to its last."""
+        self.violation = None
+        emit(fragments, self)
+        return self.violation
 
     def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
         """What `Parser.pending` says after a feed, with `Parser.pending_offset`.
@@ -104,21 +120,21 @@ class Check:
         Without the offset there is no verdict before the number or literal has ended: a violation
         must name the same place however the text was cut.
         """
-        return None if offset is None else self._watch.pending(path, text, offset)
+        return None if offset is None else super().pending(path, text, offset)
 
     def close(self, value: Any) -> InvalidSchema | None:
         """The value is whole: the real validator decides."""
         judge = self._schema._node.whole
         assert judge is not None
         refusal: Refusal | None
-        if self._watch.deepest > DEEPEST:
+        if self.deepest > DEEPEST:
             refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
         else:
             refusal, self.model = judge.final(value)
         if refusal is None:
             return None
-        path = self._path + refusal.path
-        return violation_at(path, self._watch.offset_of(path), refusal)
+        path = path_of(self._root) + refusal.path
+        return violation_at(path, self.offset_of(path), refusal)
 
     def partial_model(self, value: Any) -> Any | None:
         """An instance with what is known so far, its other fields missing; None if there is none.
@@ -136,3 +152,22 @@ class Check:
             return construct(self._schema._node, value)
         except Exception:  # a class may do anything when it is made
             return None
+
+
+def _json_schema(source: bool | Mapping[str, Any]) -> Node:
+    """Compile a JSON Schema, or take what the same text was compiled to before.
+
+    A server hears of a schema with every reader of a stream, and compiling one takes long.
+    """
+    try:
+        text = json.dumps(source)
+        if json.loads(text) == source:
+            return _of_text(text)
+    except (TypeError, RecursionError):
+        pass  # it has no text: the compiler says why
+    return compile_schema(source)
+
+
+@lru_cache(maxsize=64)
+def _of_text(text: str) -> Node:
+    return compile_schema(json.loads(text))

@@ -1,6 +1,6 @@
 """What a schema says about one value, in the form that can be asked while the value arrives.
 
-The compilers (`jsonschema.py`, `coreschema.py`) make a graph of `Node`s, the watch (`watch.py`)
+The compilers (`jsonschema.py`, `coreschema.py`) make a graph of `Node`s, the walk (`walk.py`)
 walks it. A node says only what is certain: a value that breaks it is refused by the real validator
 whatever may follow. What it cannot say it leaves to a `Judge`, the real validator, asked when the
 value is whole. No fragment and no library is known here.

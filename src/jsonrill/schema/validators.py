@@ -43,14 +43,35 @@ _SAMPLES: Final = {
 }
 
 
-class JsonSchemaJudge:
-    """A validator of jsonschema-rs; with `rule`, every refusal is by that one."""
+class Validator:
+    """What a library makes of a schema, made when it is first asked."""
 
-    __slots__ = ("_made", "_make", "_rule")
+    __slots__ = ("_made", "_make")
 
-    def __init__(self, make: Callable[[], Any], rule: str | None = None) -> None:
+    def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
         self._made: Any = None
+
+    def is_usable(self) -> bool:
+        try:
+            return self._validator is not None
+        except Exception:  # a part that its library does not take on its own
+            return False
+
+    @property
+    def _validator(self) -> Any:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+class JsonSchemaJudge(Validator):
+    """A validator of jsonschema-rs; with `rule`, every refusal is by that one."""
+
+    __slots__ = ("_rule",)
+
+    def __init__(self, make: Callable[[], Any], rule: str | None = None) -> None:
+        super().__init__(make)
         self._rule = rule
 
     def refusal(self, value: Any) -> Refusal | None:
@@ -76,15 +97,6 @@ class JsonSchemaJudge:
         except UnicodeEncodeError:
             return bool(self._validator.is_valid(_without_surrogates(value)))
 
-    def is_usable(self) -> bool:
-        return _is_made(lambda: self._validator)
-
-    @property
-    def _validator(self) -> Any:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
     def _refusal(self, value: Any) -> Refusal | None:
         if self._validator.is_valid(value):
             return None
@@ -104,14 +116,13 @@ class JsonSchemaJudge:
         return Refusal(rule, text, tuple(error.instance_path))
 
 
-class PydanticJudge:
+class PydanticJudge(Validator):
     """A validator of pydantic, asked in JSON mode; `wrap` makes what it is asked about."""
 
-    __slots__ = ("_made", "_make", "_wrap")
+    __slots__ = ("_wrap",)
 
     def __init__(self, make: Callable[[], Any], wrap: Callable[[Any], Any] | None = None) -> None:
-        self._make = make
-        self._made: Any = None
+        super().__init__(make)
         self._wrap = wrap
 
     def refusal(self, value: Any) -> Refusal | None:
@@ -152,15 +163,6 @@ class PydanticJudge:
             return None
         return None
 
-    def is_usable(self) -> bool:
-        return _is_made(lambda: self._validator)
-
-    @property
-    def _validator(self) -> Any:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
     def _validated(self, value: Any) -> Any:
         try:
             text = dumps(value, strict=True)
@@ -168,13 +170,6 @@ class PydanticJudge:
             # Numbers that were read with another parse_float have no JSON form here.
             return self._validator.validate_python(value)
         return self._validator.validate_json(text)
-
-
-def _is_made(make: Callable[[], Any]) -> bool:
-    try:
-        return make() is not None
-    except Exception:  # a part that its library does not take on its own
-        return False
 
 
 def _explained(error: Any, value: Any) -> Refusal:

@@ -1,19 +1,20 @@
-"""Fragments of one value in, the first violation out: the walk over a graph of nodes.
+"""Events of one value in, the first violation out: the walk over a graph of nodes.
 
 A refusal ends a branch, or, outside of all choices, is the violation. What happens is ordered by
-the character at which it is certain, so how the text was cut does not matter. Every fragment costs
+the character at which it is certain, so how the text was cut does not matter. Every event costs
 in proportion to its own length and the number of obligations, which is bounded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
 from ..errors import InvalidSchema
-from ..paths import Path, to_text
-from ..wire.fragment import Fragment
+from ..parse.sink import PlacedSink, Sink
+from ..paths import Path, Place, path_of, place_of, to_text
+from ..wire.fragment import TextBuffer
 from .branches import Branch, Obligation, Refused, alive, expand, refuse
 from .nodes import (
     ARRAY,
@@ -73,196 +74,90 @@ class Text:
 
 
 class Frame:
-    """An open container: its obligations, what it has so far, and its value if it is needed."""
+    """An open container: its obligations, its keys so far, and its value if it is needed."""
 
-    __slots__ = ("count", "is_object", "judged", "obligations", "offset", "seen", "value")
+    __slots__ = ("judged", "obligations", "offset", "seen", "value")
 
-    def __init__(self, obligations: list[Obligation], offset: int, is_object: bool) -> None:
+    def __init__(self, obligations: list[Obligation], offset: int) -> None:
         self.obligations = obligations
         self.offset = offset
-        self.is_object = is_object
         self.seen: set[str] = set()
-        self.count = 0
         self.judged: list[Obligation] = []
         self.value: Any = None
 
-    def put(self, key: str, value: Any) -> None:
-        if type(self.value) is dict:
-            self.value[key] = value
-        elif self.value is not None:
+    def put(self, place: Place | None, value: Any) -> None:
+        if type(self.value) is list:
             self.value.append(value)
+        elif self.value is not None and place is not None:
+            self.value[place.key] = value
 
 
-class Watch:
-    """The judge of one value while it arrives."""
+class Walk(PlacedSink):
+    """Judges one value while it arrives, and tells `then` of what is allowed.
 
-    __slots__ = ("_active", "_frames", "_judging", "_key", "_member", "_root", "_starts", "_texts",
-                 "deepest")  # fmt: skip
+    `violation` is the first one found. `violated` is called with each, and with the path of the
+    value that is refused if `then` has a part of it already.
+    """
 
-    def __init__(self, root: Node) -> None:
-        self._root: list[Obligation] = [(root, None)]
-        self._frames: list[Frame] = []
-        # Obligations of the member whose key has come, and of the open string.
+    __slots__ = ("_active", "_judging", "_member", "_nodes", "_offset", "_starts", "_string",
+                 "_text", "_texts", "_then", "_violated", "deepest", "violation")  # fmt: skip
+    _inside: Frame | None
+
+    def __init__(
+        self,
+        node: Node,
+        root: Place | None = None,
+        then: Sink | None = None,
+        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
+    ) -> None:
+        super().__init__(root)
+        self._nodes: list[Obligation] = [(node, None)]
+        self._then = Sink() if then is None else then
+        self._violated = violated
+        self.violation: InvalidSchema | None = None
+        # Obligations of the member whose key has come, and of the open string; its text, if needed.
         self._member: list[Obligation] = []
         self._active: list[Obligation] = []
         self._texts: list[Text] = []
-        self._key = ""
+        self._text: TextBuffer | None = None
+        self._string: Place | None = None
+        self._offset = 0
         self._judging = 0
-        # The first fragment of every value, for those who later ask where one began.
-        self._starts: list[Fragment] = []
+        # Where every value began, for those who later ask.
+        self._starts: list[tuple[Place | None, int]] = []
         self.deepest = 0
 
-    def feed(self, fragment: Fragment) -> InvalidSchema | None:
-        kind = fragment.kind
-        if kind == "PartialString":
-            return self._text(fragment) if self._texts else None
-        if kind == "Key":
-            return self._on_key(fragment)
-        if kind == "CompleteString":
-            return self._end_string(fragment)
-        if kind == "EndObject" or kind == "EndArray":
-            return self._end(fragment)
-        if kind == "JsonComplete":
-            return None
-        self._starts.append(fragment)
-        if kind == "StartString":
-            return self._start_string(fragment)
-        if kind == "StartObject" or kind == "StartArray":
-            return self._start(fragment, OBJECT if kind == "StartObject" else ARRAY)
-        return self._scalar(fragment)
+    # Events
 
-    def pending(self, path: Path, text: str, offset: int) -> InvalidSchema | None:
-        """A number or literal has begun. Asking twice about the same one does no harm."""
-        kind = _FIRST.get(text[:1])
-        if kind is None:
-            return None
-        violation = self._refuse(self._begin(kind)[1], path, offset)
-        if violation is None and kind == NUMBER and any(sign in text for sign in ".eE"):
-            violation = self._refuse(self._begin(FRACTION)[1], path, offset)
-        return violation
+    def start_object(self, offset: int) -> None:
+        if self._start(OBJECT, "", offset):
+            self._then.start_object(offset)
 
-    def offset_of(self, path: Path) -> int:
-        """Where the value at this path began; if it never came, where the one around it did."""
-        for length in range(len(path), 0, -1):
-            for fragment in reversed(self._starts):
-                if fragment.path == path[:length]:
-                    return fragment.offset
-        return self._starts[0].offset if self._starts else 0
+    def start_array(self, offset: int) -> None:
+        if self._start(ARRAY, 0, offset):
+            self._then.start_array(offset)
 
-    # Values begin
-
-    def _begin(self, kind: int) -> tuple[list[Obligation], Refused]:
-        """What is asked of the value that begins now, and who refuses it."""
-        expected, refused = self._expected()
-        if not expected:
-            return [], refused
-        active, more = expand(expected, kind)
-        return active, refused + more if refused else more
-
-    def _expected(self) -> tuple[list[Obligation], Refused]:
-        """The obligations of the value that begins now, and who refuses any value here."""
-        if not self._frames:
-            return self._root, []
-        frame = self._frames[-1]
-        if frame.is_object or not frame.obligations:
-            return self._member if frame.is_object else [], []
-        frame.obligations = alive(frame.obligations)
-        found: list[Obligation] = []
+    def end_container(self, offset: int) -> None:
+        frame, place, step = self._inside, self._container, self._step
+        assert frame is not None
+        self._leave()
+        self._judging -= bool(frame.judged)
         refused: Refused = []
-        for node, branch in frame.obligations:
-            if node.elements is not None:
-                nodes = node.elements.find(frame.count)
-                if isinstance(nodes, Refusal):
-                    refused.append((branch, nodes))
-                else:
-                    found += [(child, branch) for child in nodes]
-        return found, refused
+        for node, branch in alive(frame.obligations):
+            missing = _missing(node, frame.seen, step)
+            if missing is not None:
+                refused.append((branch, missing))
+        if self._allows(refused, place, frame.offset, begun=True):
+            asked = frame.judged if self.deepest <= DEEPEST else []
+            refused = _asked(asked, frame.value)
+            if self._allows(refused, place, frame.offset, begun=True):
+                self._then.end_container(offset)
 
-    def _scalar(self, fragment: Fragment) -> InvalidSchema | None:
-        kind = _kind(fragment)
-        active, refused = self._begin(kind)
-        if not refused:
-            return self._end_scalar(active, kind, fragment)
-        # A number is known to be one before its end tells which.
-        first = self._begin(NUMBER)[1] if kind & NUMBER else []
-        violation = self._refuse(first, fragment, fragment.offset)
-        violation = violation or self._refuse(refused, fragment, fragment.offset)
-        return violation or self._end_scalar(active, kind, fragment)
-
-    def _start_string(self, fragment: Fragment) -> InvalidSchema | None:
-        self._active, refused = self._begin(STRING)
-        self._texts = [
-            Text(node, branch)
-            for node, branch in self._active
-            if node.texts is not None or node.max_length is not None
-        ]
-        return self._refuse(refused, fragment, fragment.offset)
-
-    def _start(self, fragment: Fragment, kind: int) -> InvalidSchema | None:
-        active, refused = self._begin(kind)
-        frame = Frame(active, fragment.offset, kind == OBJECT)
-        # The outermost value needs none of this: close() asks the validator.
-        if self._frames:
-            if active and self._judging < _NESTED_JUDGES:
-                frame.judged = [one for one in active if not one[0].sure & kind]
-                self._judging += bool(frame.judged)
-            if frame.judged or self._frames[-1].value is not None:
-                frame.value = {} if kind == OBJECT else []
-                self._frames[-1].put(self._key, frame.value)
-        self._frames.append(frame)
-        self.deepest = max(self.deepest, len(self._frames))
-        return self._refuse(refused, fragment, fragment.offset)
-
-    # Values go on and end
-
-    def _text(self, fragment: Fragment) -> InvalidSchema | None:
-        run = fragment.text or ""
-        found = []
-        for order, text in enumerate(self._texts):
-            wrong = text.read(run)
-            if wrong is not None:
-                found.append((wrong[0], order, text.branch, wrong[1]))
-        if not found:
-            return None
-        found.sort(key=lambda one: one[:2])
-        for _, same in groupby(found, key=lambda one: one[0]):
-            refused = [(branch, refusal) for _, _, branch, refusal in same]
-            violation = self._refuse(refused, fragment, fragment.offset)
-            if violation is not None:
-                return violation
-        self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
-        return None
-
-    def _end_string(self, fragment: Fragment) -> InvalidSchema | None:
-        value = fragment.value
-        active, texts = self._active, self._texts
-        self._active, self._texts = [], []
-        refused: Refused = [
-            (text.branch, Refusal(text.node.text_rule, f"{shown(value)} is not an allowed value"))
-            for text in texts
-            if text.texts is not None and value not in text.texts
-        ]
-        violation = self._refuse(refused, fragment, fragment.offset)
-        return violation or self._end_scalar(active, STRING, fragment)
-
-    def _end_scalar(
-        self, active: list[Obligation], kind: int, fragment: Fragment
-    ) -> InvalidSchema | None:
-        """Ask the validators what the nodes could not say. The outermost value waits for close."""
-        if not self._frames:
-            return None
-        frame = self._frames[-1]
-        frame.count += 1
-        if frame.value is not None:
-            frame.put(self._key, fragment.value)
-        judged = [one for one in active if not one[0].sure & kind]
-        return self._refuse(_asked(judged, fragment.value), fragment, fragment.offset)
-
-    def _on_key(self, fragment: Fragment) -> InvalidSchema | None:
-        key = fragment.value
-        frame = self._frames[-1]
+    def key(self, key: str, offset: int) -> None:
+        frame = self._inside
+        assert frame is not None
         frame.seen.add(key)
-        self._key = key
+        self._step = key
         self._member = []
         refused: Refused = []
         frame.obligations = alive(frame.obligations)
@@ -276,38 +171,182 @@ class Watch:
                 refused.append((branch, refusal))
             else:
                 self._member += [(child, branch) for child in found]
-        if not refused:
+        if not refused or self._allows(refused, self._here(), offset):
+            self._then.key(key, offset)
+
+    def start_string(self, offset: int) -> None:
+        active, refused = self._begin(STRING)
+        self._active, self._offset = active, offset
+        self._string = self._started(offset)
+        self._texts = [
+            Text(node, branch)
+            for node, branch in active
+            if node.texts is not None or node.max_length is not None
+        ]
+        frame = self._inside
+        asked = frame is not None and (frame.value is not None or _unsure(active, STRING))
+        self._text = TextBuffer() if self._texts or asked else None
+        if self._allows(refused, self._string, offset):
+            self._then.start_string(offset)
+
+    def text(self, run: str) -> None:
+        if self._text is not None:
+            self._text.add(run)
+        if not self._texts or self._read(run):
+            self._then.text(run)
+
+    def end_string(self) -> None:
+        value = "" if self._text is None else self._text.take()
+        active, texts = self._active, self._texts
+        self._active, self._texts = [], []
+        refused: Refused = [
+            (text.branch, Refusal(text.node.text_rule, f"{shown(value)} is not an allowed value"))
+            for text in texts
+            if text.texts is not None and value not in text.texts
+        ]
+        place, offset = self._string, self._offset
+        if self._allows(refused, place, offset, begun=True):
+            refused = self._end_scalar(active, STRING, place, value)
+            if self._allows(refused, place, offset, begun=True):
+                self._then.end_string()
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        kind = _kind(value, text)
+        active, refused = self._begin(kind)
+        # A number is known to be one before its end tells which.
+        first = self._begin(NUMBER)[1] if refused and kind & NUMBER else []
+        place = self._started(offset)
+        if (
+            self._allows(first, place, offset)
+            and self._allows(refused, place, offset)
+            and self._allows(self._end_scalar(active, kind, place, value), place, offset)
+        ):
+            self._then.scalar(value, text, offset)
+
+    def complete(self, offset: int) -> None:
+        self._then.complete(offset)
+
+    def next_document(self) -> None:
+        self._then.next_document()
+
+    def pending(self, path: Path, text: str, offset: int) -> InvalidSchema | None:
+        """A number or literal has begun. Asking twice about the same one does no harm."""
+        self.violation = None
+        kind = _FIRST.get(text[:1])
+        if kind is None:
             return None
-        return self._refuse(refused, (*fragment.path, key), fragment.offset)
+        refused = self._begin(kind)[1]
+        fraction = kind == NUMBER and any(sign in text for sign in ".eE")
+        if refused and not self._allows(refused, place_of(path), offset):
+            return self.violation
+        if fraction and (refused := self._begin(FRACTION)[1]):
+            self._allows(refused, place_of(path), offset)
+        return self.violation
 
-    def _end(self, fragment: Fragment) -> InvalidSchema | None:
-        frame = self._frames.pop()
-        if self._frames:
-            self._frames[-1].count += 1
-        self._judging -= bool(frame.judged)
+    def offset_of(self, path: Path) -> int:
+        """Where the value at this path began; if it never came, where the one around it did."""
+        for length in range(len(path), 0, -1):
+            for place, offset in reversed(self._starts):
+                if path_of(place) == path[:length]:
+                    return offset
+        return self._starts[0][1] if self._starts else 0
+
+    # Values begin
+
+    def _begin(self, kind: int) -> tuple[list[Obligation], Refused]:
+        """What is asked of the value that begins now, and who refuses it."""
+        expected, refused = self._expected()
+        if not expected:
+            return [], refused
+        active, more = expand(expected, kind)
+        return active, refused + more if refused else more
+
+    def _expected(self) -> tuple[list[Obligation], Refused]:
+        """The obligations of the value that begins now, and who refuses any value here."""
+        frame, index = self._inside, self._step
+        if frame is None:
+            return self._nodes, []
+        if type(index) is not int or not frame.obligations:
+            return [] if type(index) is int else self._member, []
+        frame.obligations = alive(frame.obligations)
+        found: list[Obligation] = []
         refused: Refused = []
-        for node, branch in alive(frame.obligations):
-            missing = _missing(node, frame)
-            if missing is not None:
-                refused.append((branch, missing))
-        violation = self._refuse(refused, fragment, frame.offset)
-        if violation is None and frame.judged and self.deepest <= DEEPEST:
-            refused = _asked(frame.judged, frame.value)
-            violation = self._refuse(refused, fragment, frame.offset)
-        return violation
+        for node, branch in frame.obligations:
+            if node.elements is not None:
+                nodes = node.elements.find(index)
+                if isinstance(nodes, Refusal):
+                    refused.append((branch, nodes))
+                else:
+                    found += [(child, branch) for child in nodes]
+        return found, refused
 
-    def _refuse(
-        self, refused: Refused, where: Path | Fragment, offset: int
-    ) -> InvalidSchema | None:
-        """The violation that refusals at the same character make, if they do."""
+    def _started(self, offset: int) -> Place | None:
+        place = self._next()
+        self._starts.append((place, offset))
+        return place
+
+    def _start(self, kind: int, step: str | int, offset: int) -> bool:
+        active, refused = self._begin(kind)
+        place = self._started(offset)
+        outer, frame = self._inside, Frame(active, offset)
+        # The outermost value needs none of this: close() asks the validator.
+        if outer is not None:
+            if active and self._judging < _NESTED_JUDGES:
+                frame.judged = _unsure(active, kind)
+                self._judging += bool(frame.judged)
+            if frame.judged or outer.value is not None:
+                frame.value = {} if kind == OBJECT else []
+                outer.put(place, frame.value)
+        self._enter(place, step, frame)
+        self.deepest = max(self.deepest, self.depth)
+        return self._allows(refused, place, offset)
+
+    def _read(self, run: str) -> bool:
+        """Text of a string of which not every one is allowed."""
+        found = []
+        for order, text in enumerate(self._texts):
+            wrong = text.read(run)
+            if wrong is not None:
+                found.append((wrong[0], order, text.branch, wrong[1]))
+        if not found:
+            return True
+        found.sort(key=lambda one: one[:2])
+        for _, same in groupby(found, key=lambda one: one[0]):
+            refused = [(branch, refusal) for _, _, branch, refusal in same]
+            if not self._allows(refused, self._string, self._offset, begun=True):
+                return False
+        self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
+        return True
+
+    def _end_scalar(
+        self, active: list[Obligation], kind: int, place: Place | None, value: Any
+    ) -> Refused:
+        """Ask the validators what the nodes could not say. The outermost value waits for close."""
+        frame = self._inside
+        if frame is None:
+            return []
+        frame.put(place, value)
+        return _asked(_unsure(active, kind), value)
+
+    def _allows(
+        self, refused: Refused, place: Place | None, offset: int, begun: bool = False
+    ) -> bool:
+        """False if these refusals, all at one character, are a violation of the whole.
+
+        With `begun`, `then` has been told of a part of the value.
+        """
         last = refuse(refused) if refused else None
         if last is None:
-            return None
-        path = where.path if isinstance(where, Fragment) else where
+            return True
+        path = where = path_of(place)
         if last.path:
             path += last.path
             offset = self.offset_of(path)
-        return violation_at(path, offset, last)
+        violation = violation_at(path, offset, last)
+        self.violation = self.violation or violation
+        if self._violated is not None:
+            self._violated(violation, where if begun else None)
+        return False
 
 
 def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
@@ -330,18 +369,23 @@ def _asked(judged: list[Obligation], value: Any) -> Refused:
     return refused
 
 
-def _missing(node: Node, frame: Frame) -> Refusal | None:
-    if frame.is_object:
-        return node.members.missing(frame.seen) if node.members is not None else None
-    return node.elements.missing(frame.count) if node.elements is not None else None
+def _unsure(active: list[Obligation], kind: int) -> list[Obligation]:
+    """Those of which the validator has to be asked about a value of this kind."""
+    return [one for one in active if not one[0].sure & kind]
 
 
-def _kind(fragment: Fragment) -> int:
-    if fragment.kind == "CompleteNull":
+def _missing(node: Node, seen: set[str], step: str | int) -> Refusal | None:
+    if type(step) is int:
+        return node.elements.missing(step) if node.elements is not None else None
+    return node.members.missing(seen) if node.members is not None else None
+
+
+def _kind(value: Any, text: str | None) -> int:
+    if text is None and value is None:
         return NULL
-    if fragment.kind == "CompleteBoolean":
-        return TRUE if fragment.value else FALSE
-    return INTEGER if type(fragment.value) is int else FRACTION
+    if text is None and type(value) is bool:
+        return TRUE if value else FALSE
+    return INTEGER if type(value) is int else FRACTION
 
 
 def _common(text: str, at: int, run: str) -> int:

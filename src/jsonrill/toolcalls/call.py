@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from ..parse.sink import Repair
-from .arguments import Arguments, Frozen, Problem
+from .arguments import Arguments, Problem
 
 Status = Literal["streaming", "complete", "error", "truncated"]
 
-NOTHING: Final[Arguments] = Frozen()
+NOTHING: Final = Arguments()
 
 
 class ToolCall:
@@ -49,7 +49,7 @@ class ToolCall:
         self.result_is_error = False
         # The validated instance, if there was a pydantic schema and the arguments are whole.
         self.model: Any = None
-        self._arguments = NOTHING
+        self._arguments: Arguments = NOTHING
 
     @property
     def raw(self) -> str:

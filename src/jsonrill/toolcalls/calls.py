@@ -28,7 +28,7 @@ from ..providers.statements import (
 )
 from ..wire.fragment import CompactEncoder, Fragment, to_wire
 from .call import Status, ToolCall
-from .identity import Identity, Scope, id_of
+from .identity import Identity, Scope
 from .lifecycle import LiveCall, News
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class ToolCalls:
         self._repair = rule_names(repair) - {"cut-off"}
         self._limits = limits or Limits()
         self._identity: Identity[LiveCall] = Identity(self._make)
+        # By their numbers.
         self._calls: dict[int, LiveCall] = {}
         # Of these the responses have ended.
         self._done: dict[int, LiveCall] = {}
@@ -203,8 +204,8 @@ class ToolCalls:
     def forget(self, message_id: str) -> None:
         """Drop the calls of this message, as if it had never come."""
         for call in self._identity.forget(message_id):
-            self._calls.pop(id_of(call), None)
-            self._done.pop(id_of(call), None)
+            self._calls.pop(call.number, None)
+            self._done.pop(call.number, None)
 
     def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
         return LiveCall(id, index, message_id, self._limits, self._repair)
@@ -249,7 +250,7 @@ class ToolCalls:
         if call is None or not (call.open or identity.linked):
             return
         new = identity.linked
-        if id_of(call) not in self._calls:
+        if call.number not in self._calls:
             new = True
             self._add(call)
         status = call.status
@@ -263,7 +264,7 @@ class ToolCalls:
             self._updates.append(update)
 
     def _add(self, call: LiveCall) -> None:
-        self._calls[id_of(call)] = call
+        self._calls[call.number] = call
         if self._schemas:
             call.wait_for_name()
         if len(self._calls) > (self._keep or 0) + _MOST and self._keep is not None:
@@ -288,7 +289,7 @@ class ToolCalls:
         for call in scope.calls.values():
             if call.open:
                 self._close(call, finish)
-            self._done[id_of(call)] = call
+            self._done[call.number] = call
         self.ended.append(scope.message_id)
 
     def _close(self, call: LiveCall, finish: Finish | None) -> None:
@@ -316,21 +317,21 @@ class ToolCalls:
 
     def _aggregate(self, message: str | None, deltas: list[CallDelta]) -> None:
         """The final state of a message takes the place of what was streamed."""
-        told: dict[int, LiveCall] = {}
+        told: set[int] = set()
         for delta in deltas:
             call = self._identity.find(delta.id, delta.index, delta.name, message=message)
             if call is None:
                 continue
-            if id_of(call) not in self._calls:
+            if call.number not in self._calls:
                 self._add(call)
-            told[id_of(call)] = call
+            told.add(call.number)
             status = call.status
             name = self._name(call, delta.name)
             call.replace(delta)
             if name or call.status != status:
                 self._updates.append(ToolCallUpdate(call, function_name=name, status=call.status))
         for scope in self._identity.ended(message, 0):
-            for call in [call for call in scope.calls.values() if id_of(call) not in told]:
+            for call in [call for call in scope.calls.values() if call.number not in told]:
                 self._drop(call)
             self._end(scope, None)
 
@@ -340,8 +341,8 @@ class ToolCalls:
 
     def _drop(self, call: LiveCall) -> None:
         self._identity.drop(call)
-        self._calls.pop(id_of(call), None)
-        self._done.pop(id_of(call), None)
+        self._calls.pop(call.number, None)
+        self._done.pop(call.number, None)
 
 
 def _fed(call: LiveCall, delta: CallDelta) -> News:

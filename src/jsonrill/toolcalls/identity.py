@@ -21,6 +21,8 @@ class Call(Protocol):
     """What identity needs of a call."""
 
     id: str
+    number: int  # which call this is
+    ids: list[str]  # the ids and aliases under which it is known
     given: bool  # is the id the provider's own?
     index: int | None
     name: str | None
@@ -49,7 +51,6 @@ class Scope(Generic[C]):
         "indices",
         "last",
         "message_id",
-        "names",
     )
 
     def __init__(self, message_id: str, choice: int) -> None:
@@ -58,15 +59,13 @@ class Scope(Generic[C]):
         self.ended = False
         self.calls: dict[int, C] = {}
         self.ids: dict[str, C] = {}
-        # Under which ids and aliases a call is known, to find them all when it is dropped.
-        self.names: dict[int, list[str]] = {}
         self.indices: dict[int, C] = {}
         self.last: C | None = None
         self.count = 0
 
     def know(self, call: C, id: str) -> None:
         self.ids[id] = call
-        self.names.setdefault(id_of(call), []).append(id)
+        call.ids.append(id)
 
     def open_call(self) -> C | None:
         """The call that is open now: the one spoken of last, if it has not ended."""
@@ -87,6 +86,7 @@ class Identity(Generic[C]):
         self._response: str | None = None
         self._named = False
         self._count = 0
+        self._opened = 0
         # Did the last `find` link an id or an index with a call that lacked it?
         self.linked = False
 
@@ -150,7 +150,7 @@ class Identity(Generic[C]):
         scope = self._scopes.get(call.message_id)
         if scope is None:
             return
-        for id in scope.names.pop(id_of(call), ()):
+        for id in call.ids:
             if scope.ids.get(id) is call:
                 del scope.ids[id]
             if self._known.get(id) is call:
@@ -159,7 +159,7 @@ class Identity(Generic[C]):
             del scope.indices[call.index]
         if scope.last is call:
             scope.last = None
-        scope.calls.pop(id_of(call), None)
+        scope.calls.pop(call.number, None)
         if not scope.calls:
             del self._scopes[call.message_id]
 
@@ -232,16 +232,16 @@ class Identity(Generic[C]):
             scope = self._new_scope(message, choice)
         scope.ended = False
         scope.count += 1
+        given = id is not None
         if id is None:
             # Told from what a receiver sees too, so that both ends make the same one.
             tail = f"#{scope.count}" if index is None else str(index)
             id = f"{scope.message_id}:{tail}"
-            call = self._make(id, index, scope.message_id)
-            call.given = False
-        else:
-            call = self._make(id, index, scope.message_id)
-            call.given = True
-        scope.calls[id_of(call)] = call
+        call = self._make(id, index, scope.message_id)
+        call.given = given
+        self._opened += 1
+        call.number = self._opened
+        scope.calls[call.number] = call
         scope.know(call, id)
         self._known[id] = call
         if index is not None:
@@ -283,11 +283,6 @@ def _could_be(call: Call, scope: Scope[Any], name: str | None) -> bool:
     """Can an id that comes now be this call's? What a receiver cannot see does not count."""
     waits = not (call.given or call.settled or scope.ended)
     return waits and (name is None or call.name in (None, name))
-
-
-def id_of(call: object) -> int:
-    """Calls are told apart by identity; they need not be hashable."""
-    return id(call)
 
 
 def _key(message: str, choice: int) -> str:

@@ -17,11 +17,10 @@ from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
 from ..wire.fragment import CompactEncoder, Fragment
 from ..wire.parser import Parser
-from .arguments import FreeText, Frozen, JsonArguments, Problem, Received, is_blank
+from .arguments import Arguments, FreeText, JsonArguments, Problem, Received, is_blank
 from .call import NOTHING, ToolCall
 
 if TYPE_CHECKING:
-    from ..errors import InvalidSchema
     from ..schema import Check
 
 # New argument text and its fragments; None where there is nothing new.
@@ -42,6 +41,8 @@ class LiveCall(ToolCall):
         "apart",
         "encoder",
         "given",
+        "ids",
+        "number",
         "open",
         "sent_id",
     )
@@ -57,7 +58,10 @@ class LiveCall(ToolCall):
         super().__init__(id, index, message_id)
         self._limits = limits
         self._repair = repair
-        # For identity: is the id the provider's own, may more come?
+        # For identity: which one it is, how it is called, is its id the provider's own, may more
+        # come?
+        self.number = 0
+        self.ids: list[str] = []
         self.given = True
         self.open = True
         # Were the arguments told apart from their text? Then they travel beside it.
@@ -85,7 +89,7 @@ class LiveCall(ToolCall):
         """More of the arguments, as text or in another form."""
         if delta.free and self._arguments is NOTHING:
             self.encoding = "text"
-            free = FreeText(self._limits)
+            free = FreeText(limits=self._limits)
             self._arguments = Received(self._limits, free=True) if delta.received else free
         if delta.received:
             return self._receive(delta)
@@ -133,7 +137,7 @@ class LiveCall(ToolCall):
         self.encoding = "text" if delta.free else "json"
         self.status = delta.status or "complete"  # type: ignore[assignment]  # checked when read
         self.error = delta.error
-        self._arguments = Frozen(raw, None if value is ABSENT else value)
+        self._arguments = Arguments(raw, None if value is ABSENT else value)
         self.open = False
 
     # ---- text, and what becomes text ----
@@ -254,7 +258,7 @@ class LiveCall(ToolCall):
         self._freeze(known if self.error is not None else value)
 
     def _freeze(self, value: Any) -> None:
-        self._arguments = Frozen(self.raw, value, self._arguments.repairs)
+        self._arguments = Arguments(self.raw, value, self._arguments.repairs)
         self._check = self._unjudged = self._writer = None
         self._preset = ABSENT
         self.open = False
@@ -280,22 +284,17 @@ class LiveCall(ToolCall):
         """The first violation ends the call's hopes, at the character that proves it."""
         check = self._check
         assert check is not None
-        for fragment in fragments:
-            if fragment.kind == "JsonComplete":
-                violation = check.close(self.args if value is ABSENT else value)
-                self.model = check.model if violation is None else None
-            else:
-                violation = check.feed(fragment)
-            if violation is not None:
-                return self._violated(violation)
-        begun = self._arguments.begun
-        if begun is not None and (violation := check.pending(*begun)) is not None:
-            self._violated(violation)
-        return None
-
-    def _violated(self, violation: InvalidSchema) -> None:
-        self._check = None
-        self._fail(violation.locate(self.raw).to_dict())
+        violation = check.feed(*fragments)
+        last = fragments[-1].kind if fragments else None
+        if violation is None and last == "JsonComplete":
+            violation = check.close(self.args if value is ABSENT else value)
+            self.model = check.model
+        # In a string no number or literal has begun.
+        elif violation is None and last != "PartialString" and (begun := self._arguments.begun):
+            violation = check.pending(*begun)
+        if violation is not None:
+            self._check = None
+            self._fail(violation.locate(self.raw).to_dict())
 
 
 def _problem(code: str, message: str) -> Problem:

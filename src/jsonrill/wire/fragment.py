@@ -13,7 +13,8 @@ from math import inf, isfinite
 from typing import Any, Final, Literal, cast, get_args
 
 from ..errors import FragmentError
-from ..paths import Path, Place, from_text, to_text
+from ..parse.sink import PlacedSink
+from ..paths import Path, Place, from_text, path_of, to_text
 
 Kind = Literal[
     "StartObject",
@@ -97,62 +98,62 @@ class Fragment:
         return f"<{' '.join(parts)}>"
 
 
-class Parts:
-    """A text that comes in pieces, kept in about as much memory as the text itself.
+class TextBuffer:
+    """Text that comes in pieces and is joined when somebody looks, or when there are many.
 
-    Tiny strings are mostly overhead: they are joined once there are many.
+    Tiny strings are mostly overhead: so it takes about as much memory as the text itself.
     """
 
-    __slots__ = ("_joined", "_new")
+    __slots__ = ("_new", "_text")
 
     def __init__(self) -> None:
-        self._joined: list[str] = []
+        self._text = ""
         self._new: list[str] = []
 
     def add(self, run: str) -> None:
         new = self._new
         new.append(run)
         if len(new) == MANY_PARTS:
-            self._joined.append("".join(new))
-            new.clear()
+            self.text()
 
     def text(self) -> str:
-        return "".join((*self._joined, *self._new))
+        if self._new:
+            # With no other owner the old text is extended in place: looking after each of many
+            # pieces stays linear.
+            text = self._text
+            self._text = ""
+            text += "".join(self._new)
+            self._text = text
+            self._new.clear()
+        return self._text
 
     def take(self) -> str:
         """The whole text, which is then forgotten."""
-        text = self.text() if self._joined else "".join(self._new)
-        self._joined.clear()
-        self._new.clear()
+        text = self.text()
+        self._text = ""
         return text
 
 
-class Cursor:
+class Cursor(PlacedSink):
     """The place that the next fragment must have, from the fragments before it.
 
     Read in order, fragments need no path: a Key names the next member, elements count.
     """
 
-    __slots__ = ("_container", "_count", "_frames", "_key", "_object", "_string", "wants")
+    __slots__ = ("_string", "wants")
 
     def __init__(self) -> None:
+        super().__init__()
         # "value", "key", "element", "string", "end" (the root is whole), "nothing" (JsonComplete)
         self.wants = "value"
-        self._frames: list[tuple[Place | None, int, bool]] = []
-        self._container: Place | None = None
         self._string: Place | None = None
-        self._object = False
-        self._count = 0
-        self._key = ""
 
     def expect(self, kind: Kind) -> Place | None:
         """Where a fragment of this kind must be now; FragmentError if none can come."""
         wants = self.wants
         if kind in _STARTS_VALUE:
             if wants == "value" or wants == "element":
-                if not self._frames:
-                    return None
-                return Place(self._container, self._key if self._object else self._count)
+                return self._here()
         elif kind == "PartialString" or kind == "CompleteString":
             if wants == "string":
                 return self._string
@@ -161,7 +162,7 @@ class Cursor:
                 return None
         elif wants == ("element" if kind == "EndArray" else "key"):
             return self._container
-        elif kind == "EndObject" and wants == "value" and self._object:
+        elif kind == "EndObject" and wants == "value" and self._frames:
             # A key whose value never came: leniency closed a text that was cut off there.
             return self._container
         raise FragmentError(f"{kind} cannot come here: {self._wanted()}")
@@ -175,23 +176,27 @@ class Cursor:
         """Go past a fragment that `expect` allowed."""
         if kind == "PartialString":
             return
+        if kind in _STARTS_VALUE:
+            self._pass()
         if kind == "Key":
-            self._key = value
+            self._step = value
             self.wants = "value"
         elif kind == "StartString":
             self._string = place
             self.wants = "string"
-        elif kind == "StartObject" or kind == "StartArray":
-            self._frames.append((self._container, self._count, self._object))
-            self._container, self._count, self._object = place, 0, kind == "StartObject"
-            self.wants = "key" if self._object else "element"
+        elif kind == "StartObject":
+            self._enter(place, "")
+            self.wants = "key"
+        elif kind == "StartArray":
+            self._enter(place, 0)
+            self.wants = "element"
         elif kind == "JsonComplete":
             self.wants = "nothing"
         else:
             if kind == "EndObject" or kind == "EndArray":
-                self._container, self._count, self._object = self._frames.pop()
-            self._count += 1
-            self.wants = "end" if not self._frames else "key" if self._object else "element"
+                self._leave()
+            inside = "element" if type(self._step) is int else "key"
+            self.wants = inside if self._frames else "end"
 
     def _wanted(self) -> str:
         return {
@@ -226,14 +231,16 @@ def from_wire(wire: Mapping[str, Any], *, dialect: Dialect = "jsonrill") -> Frag
     if dialect == "juf":
         # Its paths are wrong below nested containers; the order of the fragments is right.
         return _from_juf(kind, text if text is not None else value)
-    path = wire.get("path")
-    if not isinstance(path, str):
-        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {path!r}")
+    return _checked(kind, _read_path(wire.get("path")), text, value)
+
+
+def _read_path(text: Any) -> Path:
+    if not isinstance(text, str):
+        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {text!r}")
     try:
-        at = from_text(path)
+        return from_text(text)
     except ValueError as error:
         raise FragmentError(str(error)) from error
-    return _checked(kind, at, text, value)
 
 
 class CompactEncoder:
@@ -282,7 +289,7 @@ class WireReader:
             raise ValueError(f"dialect is one of {get_args(Dialect)}, not {dialect!r}")
         self._juf = dialect == "juf"
         self._cursor = Cursor()
-        self._parts = Parts()
+        self._parts = TextBuffer()
 
     @property
     def complete(self) -> bool:
@@ -291,7 +298,8 @@ class WireReader:
     def read(self, item: Any) -> Fragment | None:
         """The fragment that `item` stands for; None for one that this dialect says to ignore."""
         try:
-            kind, at, text, value, offset = self._fields(item)
+            sent = self._sent(item)
+            kind, at, value = sent.kind, sent._at, sent.value
             if kind == "JsonComplete" and self._juf and self._cursor.wants != "end":
                 return None
             expected = self._cursor.expect(kind)
@@ -302,48 +310,45 @@ class WireReader:
                 value = self._whole(value)
                 self._parts.take()
             elif kind == "PartialString":
-                self._parts.add(cast(str, text))
+                self._parts.add(cast(str, sent.text))
             place = expected if at is _IMPLIED else _adopted(at, expected)
             self._cursor.move(kind, place, value)
-            return Fragment(kind, place, text, value, offset)
+            return Fragment(kind, place, sent.text, value, sent.offset)
         except FragmentError as error:
             error.path = self._cursor.open_path
             raise
 
-    def _fields(self, item: Any) -> tuple[Kind, Any, str | None, Any, int]:
-        if isinstance(item, Mapping):
-            item = from_wire(item, dialect="juf" if self._juf else "jsonrill")
+    def _sent(self, item: Any) -> Fragment:
+        """A fragment whose payload is checked; that of a compact item has its place implied."""
         if isinstance(item, Fragment):
             if item.kind == "CompleteNumber" and item.value is not None:
-                # Its value is whatever `parse_float` made of its text.
-                return item.kind, item._at, item.text, item.value, item.offset
+                return item  # its value is whatever `parse_float` made of its text
             checked = _checked(item.kind, item._at, item.text, item.value)
-            return checked.kind, item._at, checked.text, checked.value, item.offset
+            checked.offset = item.offset
+            return checked
         if isinstance(item, str):
-            return "PartialString", _IMPLIED, item, None, 0
+            return Fragment("PartialString", _IMPLIED, item)
+        if isinstance(item, Mapping):
+            return from_wire(item, dialect="juf" if self._juf else "jsonrill")
         return self._compact(item)
 
-    def _compact(self, item: Any) -> tuple[Kind, Any, str | None, Any, int]:
+    def _compact(self, item: Any) -> Fragment:
         if not isinstance(item, (list, tuple)) or not 1 <= len(item) <= 3:
             raise FragmentError(f"not a fragment: {item!r}")
         code, path, payload = (*item, None, None)[:3]
         if type(code) is not int or not 0 <= code < len(KINDS):
             raise FragmentError(f"not the code of a kind: {code!r}")
         kind = KINDS[code]
-        at = _IMPLIED
-        if path is not None:
-            at = from_wire({"path": path, "kind": "StartObject"})._at
+        at = _IMPLIED if path is None else _read_path(path)
         if kind == "CompleteString":
             if type(payload) is not int or payload != utf16_length(self._parts.text()):
                 raise FragmentError(f"a string of {payload!r} UTF-16 units was announced, not sent")
-            return kind, at, None, None, 0
+            return Fragment(kind, at)
+        text = payload if kind == "PartialString" else None
         if kind == "CompleteNumber":
             text = payload if isinstance(payload, str) else repr(payload)
             payload = None if isinstance(payload, str) else payload
-            checked = _checked(kind, (), text, payload)
-        else:
-            checked = _checked(kind, (), payload if kind == "PartialString" else None, payload)
-        return kind, at, checked.text, checked.value, 0
+        return _checked(kind, at, text, payload)
 
     def _whole(self, value: Any) -> str:
         parts = self._parts.text()
@@ -363,9 +368,7 @@ def _adopted(at: Path | Place | None, expected: Place | None) -> Place | None:
 
 
 def _path(at: Path | Place | None) -> Path:
-    if at is None:
-        return ()
-    return at.path if isinstance(at, Place) else at
+    return path_of(at) if at is None or isinstance(at, Place) else at
 
 
 def _same_place(at: Path | Place | None, expected: Place | None) -> bool:

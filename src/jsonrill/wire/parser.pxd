@@ -1,21 +1,21 @@
 # Types for the compiler; the code is in parser.py.
-from .fragment cimport Fragment, Parts
+cimport cython
+from .fragment cimport Fragment, TextBuffer
 from ..parse.create cimport machine
 from ..parse.machine cimport Machine
-from ..parse.sink cimport Sink
+from ..parse.sink cimport PlacedSink, Sink
 from ..paths cimport Place
 
-cdef class FragmentSink(Sink):
+cdef class FragmentSink(PlacedSink):
     cdef public list fragments
-    cdef Place _container
-    cdef object _step
-    cdef list _steps
     cdef Place _string
     cdef Py_ssize_t _offset
     cdef public Py_ssize_t document
-    cdef Parts _parts
+    cdef TextBuffer _text
     cdef list take(self)
-    cdef Place _next(self)
+
+@cython.locals(fragment=Fragment)
+cpdef emit(fragments, Sink sink)
 
 cdef class Parser:
     cdef Machine _machine

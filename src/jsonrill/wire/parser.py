@@ -1,73 +1,51 @@
-"""Text → fragments: the machine of `machine.py` with a list of fragments as its sink."""
+"""Text → fragments: the machine with a list of fragments as its sink; and fragments → events."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, ParseFloat, Rules
 from ..parse.create import machine
-from ..parse.sink import Repair, Sink
+from ..parse.sink import PlacedSink, Repair, Sink
 from ..paths import Path, Place
-from .fragment import Fragment, Kind, Parts
+from .fragment import Fragment, Kind, TextBuffer
 
 
-class FragmentSink(Sink):
-    """Events → fragments, each linked to its place: of a document, or of the value at `place`."""
+class FragmentSink(PlacedSink):
+    """Events → fragments, each linked to its place."""
 
-    __slots__ = (
-        "_container",
-        "_offset",
-        "_parts",
-        "_step",
-        "_steps",
-        "_string",
-        "document",
-        "fragments",
-    )
+    __slots__ = ("_offset", "_string", "_text", "document", "fragments")
 
-    def __init__(self, place: Place | None = None) -> None:
+    def __init__(self) -> None:
+        super().__init__()
         self.fragments: list[Fragment] = []
         self.document = 0
-        self._container: Place | None = None
-        # In an object the last key, in an array the index of the next element.
-        self._step: str | int = ""
-        self._steps: list[str | int] = []
         self._string: Place | None = None
         self._offset = 0
-        self._parts = Parts()
-        if place is not None:
-            self._container = place.parent
-            self._step = place.key
-            self._steps.append("")
+        self._text = TextBuffer()
 
     def start_object(self, offset: int) -> None:
         place = self._next()
         self.fragments.append(Fragment("StartObject", place, None, None, offset, self.document))
-        self._steps.append(self._step)
-        self._container = place
-        self._step = ""
+        self._enter(place, "")
 
     def start_array(self, offset: int) -> None:
         place = self._next()
         self.fragments.append(Fragment("StartArray", place, None, None, offset, self.document))
-        self._steps.append(self._step)
-        self._container = place
-        self._step = 0
+        self._enter(place, 0)
 
     def next_document(self) -> None:
-        self._container = self._string = None
-        self._step = ""
-        self._steps.clear()
-        self._parts.take()
+        self._reset()
+        self._text.take()
         self.document += 1
 
     def end_container(self, offset: int) -> None:
         place = self._container
         kind: Kind = "EndArray" if type(self._step) is int else "EndObject"
         self.fragments.append(Fragment(kind, place, None, None, offset, self.document))
-        self._step = self._steps.pop()
-        self._container = place.parent if place is not None else None
+        self._leave()
 
     def key(self, key: str, offset: int) -> None:
         self._step = key
@@ -81,13 +59,13 @@ class FragmentSink(Sink):
         )
 
     def text(self, run: str) -> None:
-        self._parts.add(run)
+        self._text.add(run)
         self.fragments.append(
             Fragment("PartialString", self._string, run, None, self._offset, self.document)
         )
 
     def end_string(self) -> None:
-        value = self._parts.take()
+        value = self._text.take()
         self.fragments.append(
             Fragment("CompleteString", self._string, None, value, self._offset, self.document)
         )
@@ -111,14 +89,29 @@ class FragmentSink(Sink):
         self.fragments = []
         return fragments
 
-    def _next(self) -> Place | None:
-        """The place of the value that begins now."""
-        if not self._steps:
-            return None
-        step = self._step
-        if type(step) is int:
-            self._step = step + 1
-        return Place(self._container, step)
+
+def emit(fragments: Iterable[Fragment], sink: Sink) -> None:
+    """Tell a sink the events that fragments stand for. They are trusted to be in order."""
+    for fragment in fragments:
+        kind = fragment.kind
+        if kind == "PartialString":
+            sink.text(fragment.text or "")
+        elif kind == "StartString":
+            sink.start_string(fragment.offset)
+        elif kind == "CompleteString":
+            sink.end_string()
+        elif kind == "Key":
+            sink.key(fragment.value, fragment.offset)
+        elif kind == "StartObject":
+            sink.start_object(fragment.offset)
+        elif kind == "StartArray":
+            sink.start_array(fragment.offset)
+        elif kind == "EndObject" or kind == "EndArray":
+            sink.end_container(fragment.offset)
+        elif kind == "JsonComplete":
+            sink.complete(fragment.offset)
+        else:
+            sink.scalar(fragment.value, fragment.text, fragment.offset)
 
 
 class Parser:

@@ -206,7 +206,7 @@ class LenientMachine(ProseMachine):
         end = _BARE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
             raise self._over("string", self._string_limit, text, self._stop - self._offset)
-        self._add_to_key(text[pos:end])
+        self._add(text[pos:end])
         if end < len(text):
             self._state = KEY
             self._end_key(text, end)
@@ -230,7 +230,7 @@ class LenientMachine(ProseMachine):
             return -1
         end = self._mend_mark("nan", lookahead.WORD["Infinity"], text, pos)
         if end >= 0 and not self._held:
-            self._number = ""
+            self._begun = ""
             self._sink.scalar(None, None, self._token)
             self._ended(end)
         return end

@@ -1,0 +1,435 @@
+"""Growing values: what shows after each character, what is safe to keep, what is shared.
+
+Where it applies, the same is asked of a Document and of a Rebuilder, near and across a wire.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import (
+    Document,
+    InvalidJSON,
+    LimitExceeded,
+    Limits,
+    Path,
+    StreamClosed,
+    Truncated,
+    to_text,
+)
+from support import by, by_character, cuttings, examples, pieces
+from support.documents import described, growth, outcome, same, tokens, values
+from support.growing import WAYS
+
+ways = pytest.mark.parametrize("make", WAYS)
+
+
+def all_paths(value: Any, path: Path = ()) -> list[Path]:
+    items: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    return [path, *(found for key, item in items for found in all_paths(item, (*path, key)))]
+
+
+# ---- what shows, against the specification in documents.py ----
+
+
+@ways
+@examples(40)
+@given(st.data())
+def test_every_character_shows_what_it_must(make: Any, data: st.DataObject) -> None:
+    written = data.draw(tokens(data.draw(values)))
+    grown = make()
+    assert (grown.started, grown.value, grown.live, grown.open_path) == (False, None, None, None)
+    for char, want in zip([*"".join(written), None], growth(written), strict=True):
+        if char is None:
+            grown.flush()
+        else:
+            grown.feed(char)
+        assert same(grown.value, want.value)
+        assert same(grown.live, want.value)
+        assert grown.open_path == want.open
+        assert (grown.started, grown.complete) == (want.started, want.complete)
+
+
+@ways
+@examples(40)
+@given(st.data())
+def test_in_any_grouping_what_is_whole_is_known(make: Any, data: st.DataObject) -> None:
+    written = data.draw(tokens(data.draw(values)))
+    text, seen = "".join(written), list(growth(written))
+    grown, length = make(), 0
+    for piece in data.draw(pieces(text)):
+        grown.feed(piece)
+        length += len(piece)
+        if not length:
+            continue
+        want = seen[length - 1]
+        assert same(grown.value, want.value)
+        assert grown.open_path == want.open
+        for path in all_paths(want.value) if want.started else []:
+            still_open = want.open is not None and want.open[: len(path)] == path
+            assert grown.is_complete(path) is not still_open
+            assert grown.is_complete(to_text(path)) is not still_open
+            assert not grown.is_complete((*path, "no such key"))
+            assert not grown.is_complete((*path, 99))
+    grown.flush()
+    assert all(grown.is_complete(path) for path in all_paths(grown.value))
+
+
+def test_the_sequence_by_hand() -> None:
+    """One row per piece: did the value change, the value, what is open."""
+    document = Document()
+    assert document.started is False
+    for piece, changed, value, path in [
+        (" ", False, None, None),
+        ("{", True, {}, ()),
+        ('"na', False, {}, ()),
+        ('me"', False, {}, ()),
+        (":", False, {}, ()),
+        ('"', True, {"name": ""}, ("name",)),
+        ("A", True, {"name": "A"}, ("name",)),
+        ("\\", False, {"name": "A"}, ("name",)),
+        ("n", True, {"name": "A\n"}, ("name",)),
+        ('"', False, {"name": "A\n"}, ()),
+        (', "n": 1', False, {"name": "A\n"}, ()),
+        ("2", False, {"name": "A\n"}, ()),
+        (",", True, {"name": "A\n", "n": 12}, ()),
+        ('"x": tru', False, {"name": "A\n", "n": 12}, ()),
+        ("e", True, {"name": "A\n", "n": 12, "x": True}, ()),
+        (', "l": [', True, {"name": "A\n", "n": 12, "x": True, "l": []}, ("l",)),
+        ("[", True, {"name": "A\n", "n": 12, "x": True, "l": [[]]}, ("l", 0)),
+        ("]", False, {"name": "A\n", "n": 12, "x": True, "l": [[]]}, ("l",)),
+        ("]", False, {"name": "A\n", "n": 12, "x": True, "l": [[]]}, ()),
+        ("}", False, {"name": "A\n", "n": 12, "x": True, "l": [[]]}, None),
+        (" \n", False, {"name": "A\n", "n": 12, "x": True, "l": [[]]}, None),
+    ]:
+        assert document.feed(piece) is changed
+        assert document.value == document.live == value
+        assert document.open_path == path
+    assert document.complete
+    assert document.flush() is False
+
+
+@ways
+def test_a_null_is_told_from_nothing(make: Any) -> None:
+    grown = make()
+    assert (grown.started, grown.value, grown.complete) == (False, None, False)
+    assert not grown.is_complete(())
+    grown.feed("nul")
+    assert (grown.started, grown.value, grown.complete) == (False, None, False)
+    grown.feed("l")
+    assert (grown.started, grown.value, grown.complete) == (True, None, True)
+    assert grown.is_complete(())
+
+
+@ways
+def test_is_complete_of_what_is_not_there_is_false(make: Any) -> None:
+    grown = make()
+    grown.feed('{"a": [1, {"b": "x')
+    for path in [(), ("a",), ("a", 1), ("a", 1, "b"), "root", "a", "a[1].b"]:
+        assert not grown.is_complete(path)  # growing
+    for path in [("a", 0), "root.a[0]", "a[0]"]:
+        assert grown.is_complete(path)
+    for path in [("b",), ("a", 2), ("a", -1), ("a", "0"), ("a", 0, 0), ("a", 1, "b", 0), (0,), "c"]:
+        assert not grown.is_complete(path)
+    with pytest.raises(ValueError):
+        grown.is_complete("a[")
+
+
+# ---- safe to keep ----
+
+
+@ways
+@examples(40)
+@given(st.data())
+def test_a_value_handed_out_stays_as_it_was(make: Any, data: st.DataObject) -> None:
+    text = "".join(data.draw(tokens(data.draw(values))))
+    grown, kept = make(), []
+    for piece in data.draw(pieces(text)):
+        grown.feed(piece)
+        kept.append((grown.value, copy.deepcopy(grown.value)))
+    grown.flush()
+    kept.append((grown.value, copy.deepcopy(grown.value)))
+    for value, as_it_was in kept:
+        assert same(value, as_it_was)
+
+
+@ways
+def test_finished_subtrees_are_shared(make: Any) -> None:
+    grown = make()
+    grown.feed('{"done": {"x": [1, 2]}, "list": [[1], [2]')
+    first = grown.value
+    grown.feed(', [3], "te')
+    second = grown.value
+    grown.feed('xt"], "more": {}}')
+    last = grown.value
+    assert first["done"] is second["done"] is last["done"]
+    assert first["list"] is not second["list"]  # it was open
+    for index in range(2):
+        assert first["list"][index] is second["list"][index] is last["list"][index]
+    assert second["list"][2] is last["list"][2]
+    assert first == {"done": {"x": [1, 2]}, "list": [[1], [2]]}
+    assert second["list"][3] == "te"
+
+
+@ways
+def test_a_second_look_costs_no_copy(make: Any) -> None:
+    grown = make()
+    grown.feed('{"a": [1, "x')
+    assert grown.value is grown.value
+    before = grown.value
+    grown.feed("")
+    assert grown.value is before
+    grown.feed("y")
+    assert grown.value is not before
+
+
+@ways
+def test_what_is_whole_is_handed_out_as_it_is(make: Any) -> None:
+    grown = make()
+    grown.feed('{"a": [1]}')
+    assert grown.value is grown.live
+
+
+@ways
+def test_live_is_the_value_itself(make: Any) -> None:
+    grown = make()
+    grown.feed('{"a": [1, {"b": "x')
+    live, inner = grown.live, grown.live["a"][1]
+    grown.feed('y"}, 2')
+    assert grown.live is live and live["a"][1] is inner
+    assert live == {"a": [1, {"b": "xy"}]}
+    grown.feed("]}")
+    assert grown.live is grown.value is live
+    assert live == {"a": [1, {"b": "xy"}, 2]}
+
+
+@ways
+def test_a_look_at_live_does_not_disturb_what_was_kept(make: Any) -> None:
+    grown = make()
+    seen = []
+    for char in '{"a": ["xy", {"b": ["z"]}]}':
+        grown.feed(char)
+        grown.live  # noqa: B018
+        seen.append((grown.value, copy.deepcopy(grown.value)))
+        grown.live  # noqa: B018
+    assert all(same(value, was) for value, was in seen)
+
+
+@ways
+def test_changing_what_was_handed_out_while_open_changes_nothing_else(make: Any) -> None:
+    grown = make()
+    grown.feed('{"a": [1, {"b": "x')
+    value = grown.value
+    value["a"][1]["b"] = None
+    value["a"].clear()
+    value.clear()
+    grown.feed('y"}]}')
+    assert grown.value == {"a": [1, {"b": "xy"}]}
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ('{"a": [1, 2, x', {"a": [1, 2]}),
+        ('{"a": "xy\\q', {"a": "xy"}),
+        ('["abc\x00', ["abc"]),
+        ("[tru1", []),
+        ("[1.5.", [1.5]),
+        ("[-]", []),
+        ('{"a": 1, b', {"a": 1}),
+        ("x", None),
+        ("{} x", {}),
+        ('[{"a": [{"b": "c"}], "d": "' + "e" * 100 + '"}, 1, [2, ]]', None),
+    ],
+)
+def test_what_was_good_before_an_error_stays(text: str, value: Any) -> None:
+    if value is None and text[0] == "[":
+        value = json.loads(text[: text.index(", ]")] + "]]")
+    for cut in cuttings(text):
+        document = Document()
+        with pytest.raises(InvalidJSON):
+            for piece in cut:
+                document.feed(piece)
+        assert same(document.value, value)
+        assert same(document.live, value)
+        with pytest.raises(StreamClosed):
+            document.feed("]")
+        assert same(document.value, value)
+        assert document.flush() is False
+
+
+def test_the_error_of_a_document_is_the_parsers() -> None:
+    long = '{"a": [{"b": "' + "c" * 100 + '"}, 1, '
+    for text in ("[1, x", '{"a"1', long + "x", long + "\n\n]", '["\\ud83d\\uq'):
+        for cut in cuttings(text):
+            document = Document()
+            with pytest.raises(InvalidJSON) as caught:
+                for piece in cut:
+                    document.feed(piece)
+                document.flush()
+            assert described(caught.value) == outcome([text]).error
+
+
+def test_whether_the_failing_feed_changed_the_value() -> None:
+    document = Document()
+    with pytest.raises(InvalidJSON):
+        document.feed("[1, x")
+    assert document.changed
+    document = Document()
+    document.feed("[1, ")
+    with pytest.raises(InvalidJSON):
+        document.feed("x")
+    assert not document.changed
+
+
+def test_a_cut_off_text_is_truncated_and_keeps_its_value() -> None:
+    document = Document()
+    document.feed('{"a": ["x", 12')
+    with pytest.raises(Truncated):
+        document.flush()
+    assert document.value == {"a": ["x"]}
+    assert (document.complete, document.open_path) == (False, ("a",))
+    assert document.flush() is False
+    with pytest.raises(StreamClosed):
+        document.feed("]")
+
+
+def test_a_wrong_argument_changes_nothing() -> None:
+    document = Document()
+    document.feed('["x')
+    with pytest.raises(TypeError):
+        document.feed(None)  # type: ignore[arg-type]
+    document.feed('y"]')
+    assert document.value == ["xy"]
+
+
+LONG = "x" * 100
+
+
+@pytest.mark.parametrize(
+    "limits, text, value",
+    [
+        (Limits(depth=2), f'[["{LONG}"], [["{LONG}"]]]', [[LONG], []]),
+        (Limits(string=50), f'["{LONG}"]', ["x" * 50]),
+        (Limits(number=5), f'["{LONG}", 123, 123456, 1]', [LONG, 123]),
+        (Limits(number=5), f'["{LONG}", 1.5, 1.23456, 1]', [LONG, 1.5]),
+        (Limits(keys=2), f'[{{"a": 1, "b": "{LONG}"}}, {{"a": 1, "b": 2, "c": 3}}]', ...),
+        (Limits(text=90), f'["{LONG}"]', ["x" * 88]),
+    ],
+)
+def test_limits_hold_for_documents_in_any_cutting(limits: Limits, text: str, value: Any) -> None:
+    if value is ...:
+        value = [{"a": 1, "b": LONG}, {"a": 1, "b": 2}]
+    found = set()
+    for cut in [*cuttings(text), by(70, text)]:
+        document = Document(limits=limits)
+        with pytest.raises(LimitExceeded) as caught:
+            for piece in cut:
+                document.feed(piece)
+        assert document.value == value
+        found.add((str(caught.value), caught.value.limit, caught.value.line, caught.value.column))
+    assert len(found) == 1
+
+
+# ---- options, as the parser's ----
+
+
+def whole(text: str | bytes, **options: Any) -> Any:
+    document = Document(**options)
+    document.feed(text)
+    document.flush()
+    return document.value
+
+
+def test_documents_take_the_options_of_the_parser() -> None:
+    long = "[1.10, " + "0.0, " * 50 + "1E400, 7]"
+    for text in ("[1.10, 1E400, 7]", long):
+        values = whole(text, parse_float=Decimal)
+        assert same(values, json.loads(text, parse_float=Decimal))
+    text = '{"a": {"b": 1}, "long": "' + LONG + '", "a": 2}'
+    assert same(whole(text), json.loads(text))
+    for cut in (by_character(text), [text]):
+        document = Document(duplicates="error")
+        with pytest.raises(InvalidJSON, match="twice"):
+            for piece in cut:
+                document.feed(piece)
+        assert document.value == {"a": {"b": 1}, "long": LONG}
+    with pytest.raises(ValueError):
+        Document(duplicates="first")  # type: ignore[arg-type]
+
+
+def test_bytes_are_read_like_text() -> None:
+    text = '{"é": ["日本", "😀", "\\ud83d\\ude00"]}'
+    for cut in cuttings(text.encode("utf-8-sig")):
+        document = Document()
+        for piece in cut:
+            document.feed(piece)
+        document.flush()
+        assert document.value == json.loads(text)
+
+
+def test_a_key_twice_keeps_the_last_value_and_the_first_place() -> None:
+    for text in ('{"a": 1, "b": 2, "a": 3}', '{"a": {"x": 1}, "b": [], "a": {"y": "z"}, "b": 1}'):
+        for make in WAYS:
+            grown = make()
+            for char in text:
+                grown.feed(char)
+            assert same(grown.value, json.loads(text))
+
+
+def test_pending_is_there_too() -> None:
+    document = Document()
+    document.feed('{"a": [1, 2')
+    assert document.pending == (("a", 1), "2")
+    document.feed("]")
+    assert document.pending is None
+
+
+def test_a_number_at_the_root_comes_with_the_end() -> None:
+    document = Document()
+    assert document.feed("12") is False
+    assert (document.started, document.value) == (False, None)
+    assert document.flush() is True
+    assert (document.started, document.value, document.complete) == (True, 12, True)
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "nan", "'a'", "01", "1.", "\x00"])
+def test_a_large_piece_is_judged_as_strictly(word: str) -> None:
+    text = f'{{"long": "{LONG}", "list": [1, {{"n": {word}}}], "more": "{LONG}"}}'
+    for cut in cuttings(text):
+        document = Document()
+        with pytest.raises(InvalidJSON) as caught:
+            for piece in cut:
+                document.feed(piece)
+        assert described(caught.value) == outcome([text]).error
+        assert "more" not in document.value
+
+
+def test_a_large_piece_is_read_as_the_small_ones_are() -> None:
+    """Long pieces may take a quicker way; nothing may tell that they did."""
+    item = {"id": 1, "text": "a\n\ud83dé😀", "list": [1.5, -0, None, True, {}], "": {"": []}}
+    value = {"items": [item] * 6, "rest": [[[]]] * 5, "n": 10**30}
+    for text in (json.dumps(value), json.dumps(value, indent=2), json.dumps([value, "x" * 200])):
+        for size in (1, 7, 63, 64, 65, 200, 1000, len(text)):
+            document, rebuilder = Document(), WAYS[1]()
+            for piece in by(size, text):
+                document.feed(piece)
+                rebuilder.feed(piece)
+                assert same(document.value, rebuilder.value)
+                assert document.open_path == rebuilder.open_path
+            document.flush()
+            assert same(document.value, json.loads(text))

@@ -1,0 +1,100 @@
+"""Dialects as stages of their own: events or JSON text in, events of other clients out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+
+from jsonrill import ToolCalls
+from jsonrill.dialects import DIALECTS, Event, Settings
+from jsonrill.providers import Reader
+from jsonrill.providers.statements import text_in
+from support.answer_streams import ANSWERS, TEXT
+
+CHAT = ("ai-sdk", "ag-ui")
+
+
+def told(name: str, events: list[Any], problem: Any = None, **settings: Any) -> list[Event]:
+    stage = DIALECTS[name](Settings(**settings))
+    return [out for event in events for out in stage.feed(event)] + stage.flush(problem)
+
+
+def of_json(name: str, *pieces: str, **settings: Any) -> list[Event]:
+    stage = DIALECTS[name](Settings(**settings))
+    return [out for piece in pieces for out in stage.feed_json(piece)] + stage.flush()
+
+
+@pytest.mark.parametrize("name", CHAT)
+@pytest.mark.parametrize("answer", [answer for answer in ANSWERS if "choices" not in answer])
+def test_what_a_dialect_writes_its_page_reads(name: str, answer: str) -> None:
+    reader, calls, text = Reader(), ToolCalls(), ""
+    for event in told(name, ANSWERS[answer].events):
+        said = reader.feed(event)
+        text += text_in(said)
+        calls.read(said)
+    assert text == ANSWERS[answer].text
+    found = [(call.name, call.args) for call in calls.calls]
+    assert found == [(wanted, args) for wanted, args, _ in ANSWERS[answer].calls]
+
+
+def test_a_dialect_shows_the_first_of_several_choices() -> None:
+    for event in told("ai-sdk", ANSWERS["openai_chat-choices"].events):
+        assert "other" not in json.dumps(event)
+
+
+@pytest.mark.parametrize("name", CHAT)
+def test_a_call_is_begun_when_its_name_is_known(name: str) -> None:
+    def delta(**call: Any) -> Event:
+        return {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **call}]}}]}
+
+    stage = DIALECTS[name](Settings())
+    stage.feed({"choices": []})
+    assert stage.feed(delta(id="a", function={"arguments": '{"x"'})) == []
+    # Two deltas of one call in one event are told once each.
+    both: Any = delta(function={"name": "f", "arguments": ":"})
+    both["choices"][0]["delta"]["tool_calls"] += [{"index": 0, "function": {"arguments": "1}"}}]
+    begun, *rest = cast(list[dict[str, Any]], stage.feed(both))
+    assert "f" in begun.values()
+    texts = [event.get("delta") or event["inputTextDelta"] for event in rest]
+    assert texts == ['{"x":', "1}"]
+
+
+def test_json_becomes_data_parts_or_state() -> None:
+    parts = of_json("ai-sdk", TEXT[:20], TEXT[20:], updates={"mode": "PROGRESSIVE"})
+    data = [part["data"] for part in parts if isinstance(part, dict) and "data" in part]
+    assert data[-1]["data"] == json.loads(TEXT)
+    state = of_json("ag-ui", TEXT[:20], TEXT[20:])
+    kinds = [event["type"] for event in state if isinstance(event, dict)]
+    assert kinds[:2] == ["RUN_STARTED", "STATE_SNAPSHOT"] and kinds[-1] == "RUN_FINISHED"
+
+
+def test_text_that_is_not_json_fails_once() -> None:
+    kinds = [event["type"] for event in of_json("ag-ui", "[1,", "x", "y") if event != "[DONE]"]  # type: ignore[index]
+    assert kinds[-1] == "RUN_ERROR" and kinds.count("RUN_ERROR") == 1
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_failure_is_told_and_ends_nothing_well(name: str) -> None:
+    problem = {"code": "LOST", "message": "gone"}
+    events = told(name, ANSWERS["openai_chat-broken-off"].events, problem)
+    assert any("LOST" in json.dumps(event) and "gone" in json.dumps(event) for event in events)
+    assert not {"RUN_FINISHED", "stop"} & {
+        str(value) for event in events[-3:] for value in _values(event)
+    }
+
+
+def _values(event: Event) -> list[Any]:
+    return [*event.values()] if isinstance(event, dict) else []
+
+
+def test_chunks_pass_as_they_came_and_are_not_changed_in_place() -> None:
+    bodies = ['{"choices" : [ ],"x":1e2}', "not JSON", '{"choices": [{"delta": {"content": "a"}}]}']
+    assert told("openai", bodies) == [*bodies, "[DONE]"]
+    assert told("openai", bodies, fragments=True) == [*bodies, "[DONE]"]
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "[1]"}}
+    event = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+    kept = json.dumps(event)
+    [chunk, _] = told("openai", [event], fragments=True)
+    assert "json_update_fragments" in json.dumps(chunk) and json.dumps(event) == kept

@@ -1,0 +1,120 @@
+"""P10 with large crowds: chaos, rolling restarts, and the bounds that the documentation states."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from support.crowd import Crowd, replicas
+from support.processes import Server
+from support.redis_server import RedisServer
+
+
+def hold(servers: list[Server], crowd: Crowd, gap: float) -> None:
+    assert crowd.waited_less_than(gap), crowd.longest_gap
+    assert all("Traceback" not in server.log() for server in servers)
+
+
+@pytest.fixture
+def store(redis_server: RedisServer) -> str:
+    redis_server.empty()
+    return redis_server.url
+
+
+def test_readers_cut_at_random_resume_anywhere(tmp_path: Path, store: str) -> None:
+    with replicas(tmp_path, store) as servers:
+        crowd = Crowd(servers, 20, 1500)
+        crowd.cuts = 20
+        asyncio.run(crowd.run())
+        assert crowd.reconnects >= 20 * crowd.cuts
+        hold(servers, crowd, 5)
+
+
+def test_a_killed_replica_is_replaced_by_the_others(tmp_path: Path, store: str) -> None:
+    with replicas(tmp_path, store) as servers:
+        crowd = Crowd(servers, 20, 300, seed=2)
+
+        async def kill() -> None:
+            await crowd.written_to(0.5)
+            servers[0].kill()
+
+        asyncio.run(crowd.run(meanwhile=kill))
+        hold(servers, crowd, 5)
+
+
+def again(crowd: Crowd, shares: list[float], what: Callable[[], Awaitable[object]]) -> None:
+    """Runs the crowd, and does something to the servers at each of these shares of the writing."""
+
+    async def meanwhile() -> None:
+        for share in shares:
+            await crowd.written_to(share)
+            await what()
+
+    asyncio.run(crowd.run(meanwhile=meanwhile))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_rolling_restarts_of_all_replicas_lose_nothing(
+    tmp_path: Path, store: str, how: int
+) -> None:
+    with replicas(tmp_path, store) as servers:
+        crowd = Crowd(servers, 12, 300, seed=5)
+
+        async def one_after_the_other() -> None:
+            for server in servers:
+                await asyncio.to_thread(server.end, how)
+                await asyncio.to_thread(server.start)
+
+        again(crowd, [0.2, 0.5, 0.8], one_after_the_other)
+        hold(servers, crowd, 10)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_restarts_of_redis_lose_nothing(
+    tmp_path: Path, redis_server: RedisServer, store: str, how: int
+) -> None:
+    with replicas(tmp_path, store, 2) as servers:
+        crowd = Crowd(servers, 8, 300, seed=3)
+
+        async def restart() -> None:
+            await asyncio.to_thread(redis_server.end, how)
+            await asyncio.sleep(0.5)
+            await asyncio.to_thread(redis_server.start)
+
+        again(crowd, [0.3, 0.6], restart)
+        hold(servers, crowd, 10)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_restarts_of_a_server_on_sqlite_lose_nothing(tmp_path: Path, how: int) -> None:
+    with replicas(tmp_path, f"sqlite:///{tmp_path}/log.db", 1) as servers:
+        crowd = Crowd(servers, 8, 300, seed=4)
+
+        async def restart() -> None:
+            await asyncio.to_thread(servers[0].end, how)
+            await asyncio.to_thread(servers[0].start)
+
+        again(crowd, [0.2, 0.4, 0.6, 0.8], restart)
+        hold(servers, crowd, 15)
+
+
+def test_chaos(tmp_path: Path, redis_server: RedisServer, store: str) -> None:
+    """At random moments something dies and comes back: a replica, or Redis itself."""
+    with replicas(tmp_path, store) as servers:
+        crowd, chance = Crowd(servers, 12, 600, seed=6), random.Random(6)
+
+        async def strike() -> None:
+            how = chance.choice([signal.SIGKILL, signal.SIGTERM])
+            victims: list[Server | RedisServer] = [*servers, redis_server]
+            victim = chance.choice(victims)
+            await asyncio.to_thread(victim.end, how)
+            await asyncio.sleep(chance.random())
+            await asyncio.to_thread(victim.start)
+
+        again(crowd, [share / 20 for share in range(1, 20)], strike)
+        hold(servers, crowd, 15)

@@ -1,0 +1,316 @@
+"""P8 of docs/promises.md: linear time and bounded memory, whatever the text and its cutting."""
+
+from __future__ import annotations
+
+import gc
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from typing import Any
+
+import pytest
+
+from jsonrill import (
+    CompactEncoder,
+    Document,
+    LimitExceeded,
+    Limits,
+    Parser,
+    Rebuilder,
+)
+from jsonrill import values as values_of
+from support import by
+from support.costs import is_flat, is_linear
+
+
+class Parse:
+    """Feeds a parser and drops the fragments."""
+
+    def __init__(self, **options: Any) -> None:
+        self.stage: Any = Parser(**options)
+        self.feed, self.flush = self.stage.feed, self.stage.flush
+
+
+class NoLook(Parse):
+    """Feeds a document at which nobody looks."""
+
+    def __init__(self, **options: Any) -> None:
+        self.stage = Document(**options)
+        self.feed, self.flush = self.stage.feed, self.stage.flush
+
+
+class LookLive:
+    """Looks at a document after every piece."""
+
+    def __init__(self, **options: Any) -> None:
+        self.document = Document(**options)
+
+    def feed(self, piece: str) -> None:
+        self.document.feed(piece)
+        self.document.live  # noqa: B018
+
+    def flush(self) -> None:
+        self.document.flush()
+
+
+class Rebuild:
+    """Sends fragments in the compact form, and looks at what is rebuilt after every piece."""
+
+    def __init__(self, **options: Any) -> None:
+        self.parser, self.encoder, self.rebuilder = Parser(**options), CompactEncoder(), Rebuilder()
+
+    def feed(self, piece: str) -> None:
+        self.rebuilder.feed(self.encoder.feed(self.parser.feed(piece)))
+        self.rebuilder.live  # noqa: B018
+
+    def flush(self) -> None:
+        self.rebuilder.feed(self.encoder.feed(self.parser.flush()))
+        assert self.rebuilder.complete
+
+
+CONSUMERS = [Parse, LookLive, Rebuild]
+ROOMY = Limits(depth=10**6, number=10**7, text=10**9)
+LEAD = 1_000  # what comes before the measured steps comes in pieces of so many characters
+
+LONG = 1_000_000  # to copy so much takes far longer than a step does
+
+
+def consume(make: Any, cut: list[str], **options: Any) -> None:
+    stage = make(**options)
+    for piece in cut:
+        stage.feed(piece)
+    stage.flush()
+
+
+def drips(make: Any, opening: str, lead: str, pieces: list[str], **options: Any) -> Any:
+    """For `is_flat`: feeds `size` characters of `lead`, then one piece a step, over and over."""
+
+    def start(size: int) -> Callable[[], object]:
+        stage, turn = make(limits=ROOMY, **options), cycle(pieces)
+        stage.feed(opening)
+        for piece in by(LEAD, lead * (size // len(lead))):
+            stage.feed(piece)
+        return lambda: stage.feed(next(turn))
+
+    return start
+
+
+@pytest.mark.parametrize("make", [*CONSUMERS, NoLook])
+@pytest.mark.parametrize("opening", ['{"k": "', '["', '"'])
+@pytest.mark.parametrize("text", ["abcd", "ab\\u00e9", "日本\\n", "😀é"])
+def test_p8_a_long_string_in_tiny_pieces_is_linear(make: Any, opening: str, text: str) -> None:
+    is_flat(drips(make, opening, text, by(4, text)), large=LONG)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+@pytest.mark.parametrize("size", [1, 4])
+def test_p8_a_long_number_in_tiny_pieces_is_linear(make: Any, size: int) -> None:
+    is_flat(drips(make, "[0.", "7", ["7" * size], parse_float=len), large=LONG)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+def test_p8_the_end_of_a_long_number_is_linear(make: Any) -> None:
+    def work(digits: int) -> Callable[[], object]:
+        cut = by(10, "[0." + "7" * digits + "]")
+        return lambda: consume(make, cut, limits=ROOMY, parse_float=len)
+
+    is_linear(work, 5_000)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("text", ["a", "é\\n"])
+def test_p8_a_long_key_in_tiny_pieces_is_linear(make: Any, size: int, text: str) -> None:
+    is_flat(drips(make, '{"', text, by(size, text * 4)), large=LONG)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+@pytest.mark.parametrize("size", [3, 10**9])
+def test_p8_many_small_items_are_linear(make: Any, size: int) -> None:
+    item = '{"id": 1, "s": "a\\n", "ok": true}, '
+    is_flat(drips(make, "[", item, by(size, item)), large=50_000)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+def test_p8_many_small_items_in_one_piece_are_linear(make: Any) -> None:
+    def work(count: int) -> Callable[[], object]:
+        text = json.dumps([{"id": n, "s": "a\n", "ok": True} for n in range(count)])
+        return lambda: consume(make, [text])
+
+    is_linear(work, 200)
+
+
+@pytest.mark.parametrize("make", [Parse, NoLook])
+@pytest.mark.parametrize(
+    "unit",
+    ["\\ud83d", "\\ud83dx", "\\ude00", "\\ud83d\\ude00", "\\\\", "\x7f", "é\u2028", "\\u0000"],
+)
+def test_p8_strange_strings_are_linear(make: Any, unit: str) -> None:
+    def work(count: int) -> Callable[[], object]:
+        text = f'["{unit * count}"]'
+        return lambda: consume(make, [text])
+
+    is_linear(work, 4_000)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+def test_p8_white_space_and_empty_pieces_are_linear(make: Any) -> None:
+    is_flat(drips(make, "[", " \n", [" \n", ""]), large=50_000)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+def test_p8_opening_and_closing_cost_the_same_at_any_depth(make: Any) -> None:
+    def opened(depth: int) -> Any:
+        stage = make(limits=ROOMY)
+        stage.feed('[{"a":' * depth)
+        return stage
+
+    def closing(depth: int) -> Callable[[], object]:
+        stage = opened(depth + 300)
+        stage.feed("1")
+        return lambda: stage.feed("}]")
+
+    def opening(depth: int) -> Callable[[], object]:
+        stage = opened(depth)
+        return lambda: stage.feed('[{"a":')
+
+    for work in (opening, closing):
+        is_flat(work, small=100, large=5_000)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+def test_p8_deep_nesting_in_one_piece_is_linear(make: Any) -> None:
+    def work(depth: int) -> Callable[[], object]:
+        text = '[{"a":' * depth + "1" + "}]" * depth
+        return lambda: consume(make, [text], limits=ROOMY)
+
+    is_linear(work, 500)
+
+
+def test_p8_a_limit_far_inside_is_not_sought_at_every_level() -> None:
+    """Levels around a text that passes a limit: each must not read all of it again."""
+
+    def work(levels: int) -> Callable[[], object]:
+        limits = Limits(depth=levels + 5)
+        body = ["x" * 20] * 4_000
+        text = "[" * levels + json.dumps(body)[:-1] + "," + "[" * 9 + "]" * 9 + "]" * levels
+
+        def run() -> None:
+            with pytest.raises(LimitExceeded):
+                Document(limits=limits).feed(text)
+
+        return run
+
+    is_linear(work, 40, bound=2.5)
+
+
+@pytest.mark.parametrize("make", CONSUMERS)
+@pytest.mark.parametrize("size", [7, 10**9])
+def test_p8_ten_thousand_levels_parse(make: Any, size: int) -> None:
+    text = '[{"k":' * 5_000 + "1" + "}]" * 5_000
+    consume(make, by(size, text), limits=ROOMY)
+
+
+def test_p8_twenty_thousand_levels_can_be_walked_and_dropped() -> None:
+    text = "[" * 20_000 + "]" * 20_000
+    *_, value = values_of(text, limits=ROOMY)
+    depth = 0
+    while value:
+        (value,) = value
+        depth += 1
+    assert depth == 19_999
+    parser = Parser(limits=ROOMY)
+    fragments = parser.feed(text)
+    assert fragments[19_999].path == (0,) * 19_999
+    assert len(fragments) == 40_001
+
+
+def test_p8_a_fragment_costs_the_same_at_any_depth() -> None:
+    def work(depth: int) -> Callable[[], object]:
+        stage = Parser(limits=ROOMY)
+        stage.feed("[" * depth)
+        return lambda: stage.feed("1,")
+
+    is_flat(work, small=10, large=10_000)
+
+
+@contextmanager
+def measured() -> Iterator[Callable[[], int]]:
+    """How many bytes more are held than at the start."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        start = tracemalloc.get_traced_memory()[0]
+
+        def held() -> int:
+            gc.collect()
+            return tracemalloc.get_traced_memory()[0] - start
+
+        yield held
+    finally:
+        tracemalloc.stop()
+
+
+OVERHEAD = 64 * 1024  # what any parser may hold, however short the text
+
+
+@pytest.mark.parametrize("make", [Parser, Document])
+@pytest.mark.parametrize("size", [1, 4])
+def test_p8_an_open_string_is_held_once(make: Any, size: int) -> None:
+    """Dripped, with the fragments dropped and nobody looking."""
+    length = 20_000 * size
+    with measured() as held:
+        stage = make()
+        stage.feed('{"k": "')
+        for number in range(length // size):
+            stage.feed(f"{number % 10}" * size)
+        assert held() < 1.2 * length + OVERHEAD
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_p8_an_open_key_is_held_once(size: int) -> None:
+    length = 20_000 * size
+    with measured() as held:
+        parser = Parser()
+        parser.feed('{"')
+        for number in range(length // size):
+            parser.feed(f"{number % 10}" * size)
+        assert held() < 1.2 * length + OVERHEAD
+
+
+def test_p8_what_is_finished_is_forgotten_by_the_parser() -> None:
+    with measured() as held:
+        parser = Parser(limits=Limits(text=10**9))
+        parser.feed("[")
+        for number in range(4_000):
+            parser.feed(f'{{"key {number}": "some text that is soon')
+            parser.feed(f' forgotten", "n": [{number}, null]}}, ')
+        assert held() < OVERHEAD
+
+
+def test_p8_the_parser_holds_a_few_hundred_bytes_a_level() -> None:
+    depth = 5_000
+    with measured() as held:
+        parser = Parser(limits=ROOMY)
+        for _ in range(depth):
+            parser.feed('[{"key":')
+        assert held() < 2 * depth * 400
+
+
+@pytest.mark.parametrize("size", [4, 20, 10**9])
+def test_p8_a_document_is_as_small_as_the_value(size: int) -> None:
+    value = [{"id": n, "name": f"name {n}", "tags": ["a", "b"], "x": n / 7} for n in range(1_000)]
+    cut = by(size, json.dumps(value))
+    text = "".join(cut)
+    with measured() as held:
+        plain = json.loads(text)
+        alone = held()
+        del plain
+    with measured() as held:
+        document = Document()
+        for piece in cut:
+            document.feed(piece)
+        document.flush()
+        assert held() < 1.3 * alone

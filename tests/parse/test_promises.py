@@ -1,0 +1,242 @@
+"""The promises of docs/promises.md that the core makes, one property each and named after it.
+
+P5, P6 (chunker), P7 (deltas) and P10 (server) have their tests beside their parts.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import (
+    CompactEncoder,
+    Document,
+    Fragment,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    Limits,
+    Parser,
+    Truncated,
+    WireReader,
+    from_wire,
+    to_wire,
+)
+from jsonrill.parse.grammar import dumps
+from support import cuttings, examples, pieces
+from support.documents import (
+    GRAMMAR,
+    is_prefix,
+    loads,
+    merged,
+    outcome,
+    same,
+    spoiled,
+    texts,
+    tokens,
+    values,
+)
+from support.growing import WAYS
+
+any_text = st.one_of(
+    texts(), spoiled(), st.text(st.sampled_from(GRAMMAR), max_size=12), st.text(max_size=6)
+)
+small = st.builds(
+    Limits,
+    depth=st.integers(0, 4),
+    text=st.integers(1, 40),
+    string=st.integers(0, 12),
+    number=st.integers(0, 6),
+    keys=st.integers(0, 3),
+)
+
+
+# ---- P1: cutting does not matter ----
+
+
+@examples(150)
+@given(any_text, st.data())
+def test_p1_any_cutting_gives_the_same_fragments_and_errors(text: str, data: Any) -> None:
+    want = outcome([text])
+    for cut in [*cuttings(text), data.draw(pieces(text))]:
+        assert outcome(cut) == want
+
+
+@examples(100)
+@given(any_text, small, st.sampled_from(["last", "error"]), st.data())
+def test_p1_holds_under_limits_and_without_duplicates(
+    text: str, limits: Limits, duplicates: str, data: Any
+) -> None:
+    options = {"limits": limits, "duplicates": duplicates}
+    want = outcome([text], **options)
+    for cut in [*cuttings(text), data.draw(pieces(text))]:
+        assert outcome(cut, **options) == want
+
+
+@examples(100)
+@given(any_text, st.binary(max_size=2), st.data())
+def test_p1_holds_for_bytes(source: str, noise: bytes, data: Any) -> None:
+    text = source.encode("utf-8", "replace")
+    at = data.draw(st.integers(0, len(text)))
+    broken = text[:at] + noise + text[at:]
+    for whole in (text, b"\xef\xbb\xbf" + text, broken):
+        want = outcome([whole])
+        for cut in [*cuttings(whole), data.draw(pieces(whole))]:
+            assert outcome(cut) == want
+
+
+@examples(100)
+@given(any_text, small, st.data())
+def test_p1_holds_for_documents(text: str, limits: Limits, data: Any) -> None:
+    for options in ({}, {"limits": limits}):
+        found = [settled(cut, **options) for cut in [*cuttings(text), data.draw(pieces(text))]]
+        assert all(other == found[0] for other in found)
+
+
+def settled(cut: list[Any], **options: Any) -> tuple[str, str]:
+    """The value and the error that a document ends with."""
+    document, end = Document(**options), ""
+    try:
+        for piece in cut:
+            document.feed(piece)
+        document.flush()
+    except (InvalidJSON, LimitExceeded) as error:
+        place = (error.offset, error.line, error.column, error.path)
+        end = f"{type(error).__name__} {error} {place}"
+    return repr(document.value), end
+
+
+# ---- P2: every intermediate value is a prefix of the final one ----
+
+
+@pytest.mark.parametrize("make", WAYS)
+@examples(40)
+@given(st.data())
+def test_p2_every_value_shown_is_a_prefix_of_the_last(make: Any, data: Any) -> None:
+    value = data.draw(values)
+    text = "".join(data.draw(tokens(value)))
+    for cut in ([*text], data.draw(pieces(text))):
+        grown, before = make(), None
+        for piece in cut:
+            grown.feed(piece)
+            if grown.started:
+                assert is_prefix(grown.value, value)
+                assert before is None or is_prefix(before[0], grown.value)
+                before = [grown.value]
+        grown.flush()
+        assert same(grown.value, value)
+
+
+@examples(100)
+@given(st.text(st.sampled_from('é\U0001f600\ud83d\ude00\n"\\a')).filter(json.dumps), st.data())
+def test_p2_half_of_anything_is_never_shown(text: str, data: Any) -> None:
+    """Not half an escape, not half a surrogate pair, not half a UTF-8 sequence."""
+    final = json.loads(json.dumps(text))  # adjoining halves are a pair
+    sources: list[Any] = [json.dumps(text)]
+    if not any("\ud800" <= char <= "\udfff" for char in text):
+        sources.append(json.dumps(text, ensure_ascii=False).encode())
+    for source in sources:
+        parser, came = Parser(), ""
+        for piece in data.draw(pieces(source)):
+            new = "".join(fragment.text or "" for fragment in parser.feed(piece))
+            came += new
+            assert final.startswith(came)
+        assert came == final
+
+
+# ---- P3: everybody agrees with json.loads ----
+
+
+@examples(200)
+@given(any_text, st.data())
+def test_p3_rebuilder_and_document_agree_with_json_loads(text: str, data: Any) -> None:
+    try:
+        want, valid = loads(text), True
+    except ValueError:
+        want, valid = None, False
+    cut = data.draw(pieces(text))
+    for make in WAYS:
+        grown = make()
+        try:
+            for piece in cut:
+                grown.feed(piece)
+            grown.flush()
+        except InvalidJSON:
+            assert not valid
+        else:
+            assert valid and grown.complete
+            assert same(grown.value, want)
+
+
+@examples(100)
+@given(spoiled())
+def test_p3_whole_or_cut_short_the_right_word_is_said(text: str) -> None:
+    """Truncated means that more text could have helped, InvalidJSON that none could."""
+    error = outcome([text]).error
+    if error is not None and error[0] == "Truncated":
+        assert Parser().feed(text) is not None
+        assert error[3] == len(text)
+    elif error is not None:
+        with pytest.raises(InvalidJSON) as caught:
+            Parser().feed(text + " more of it")
+        assert type(caught.value) is not Truncated
+
+
+# ---- P4: the wire round trip ----
+
+
+def through(items: list[Any]) -> Any:
+    """There and back as real JSON text, as bytes on a wire."""
+    return json.loads(dumps(items).encode("utf-8").decode("utf-8"))
+
+
+@examples(80)
+@given(texts(), st.data())
+def test_p4_fragments_survive_the_wire(text: str, data: Any) -> None:
+    parser, encoder = Parser(), CompactEncoder()
+    made: list[Fragment] = []
+    full: list[Fragment] = []
+    compact: list[Fragment | None] = []
+    reader = WireReader()
+    for piece in [*data.draw(pieces(text)), None]:
+        fragments = parser.flush() if piece is None else parser.feed(piece)
+        made += fragments
+        full += [from_wire(wire) for wire in through([to_wire(f) for f in fragments])]
+        compact += [reader.read(item) for item in through(encoder.feed(fragments))]
+    assert full == made
+    assert compact == made
+    want = [fields._replace(offset=0) for fields in merged(made)]
+    assert merged(full) == want
+    assert merged(compact) == want  # type: ignore[arg-type]
+
+
+# ---- P9: nothing but the documented errors ----
+
+
+@examples(120)
+@given(st.lists(st.one_of(any_text, st.binary(max_size=6)), max_size=5), small, st.booleans())
+def test_p9_nothing_but_the_documented_errors(cut: list[Any], limits: Limits, tight: bool) -> None:
+    options: dict[str, Any] = {"limits": limits} if tight else {}
+    for make in (Parser, Document):
+        stage = make(**options)
+        try:
+            for piece in cut:
+                stage.feed(piece)
+            stage.flush()
+        except (InvalidJSON, LimitExceeded) as error:
+            check_error(error, cut)
+
+
+def check_error(error: InvalidJSON | LimitExceeded, cut: list[Any]) -> None:
+    """An error is whole: it can be placed, printed and sent."""
+    assert isinstance(error, JsonrillError)
+    length = sum(len(piece) for piece in cut)
+    assert error.offset is not None and 0 <= error.offset <= length
+    assert error.line is not None and error.column is not None
+    assert 1 <= error.line <= length + 1 and 1 <= error.column <= length + 1
+    assert f"at character {error.offset}, in root" in str(error)
+    str(error).encode()

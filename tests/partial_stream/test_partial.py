@@ -1,0 +1,319 @@
+"""Updates: the spec's own examples, then tables of what each mode and option shows."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from jsonrill import Limits, PartialStream, SSEEncoder, Update
+from jsonrill.options import Mode
+from support import by, by_character, cases
+from support.updates import MODES, run, short
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_examples_of_the_spec(mode: Mode) -> None:
+    for case in cases("updates.json")["cases"]:
+        stream, encoder = PartialStream(mode, entity=case["entity"]), SSEEncoder()
+        seen, sse = [], b""
+        for after, piece in enumerate([*case["chunks"], None]):
+            for update in stream.flush() if piece is None else stream.feed(piece):
+                seen.append({"after": after, "update": update.to_dict()})
+                sse += encoder.feed(update)
+        sse += encoder.flush()
+        assert seen == case["modes"][mode]["updates"], case["name"]
+        assert sse.decode() == case["modes"][mode]["sse"], case["name"]
+        assert json.dumps(seen) == json.dumps(case["modes"][mode]["updates"]), "another order"
+
+
+FILES = ['[{"name": "a.t', 'xt", "size": 1', '2}, {"name"', ': "b"}', "]"]
+A, B = {"name": "a.txt", "size": 12}, {"name": "b"}
+
+
+def test_batch() -> None:
+    assert short(run(FILES, "BATCH")) == [(0, "COMPLETED", [A, B])]
+
+
+def test_all_together() -> None:
+    stream = PartialStream("ALL-TOGETHER")
+    assert [stream.feed(piece) for piece in FILES] == [[]] * 5
+    assert short(stream.flush()) == [(0, "COMPLETED", A), (1, "COMPLETED", B)]
+
+
+def test_one_by_one() -> None:
+    stream = PartialStream("ONE-BY-ONE")
+    counts = [len(stream.feed(piece)) for piece in FILES]
+    assert counts == [0, 0, 1, 1, 0]
+    assert stream.flush() == []
+
+
+def test_progressive() -> None:
+    assert short(run(FILES, "PROGRESSIVE")) == [
+        (0, "PARTIAL", {"name": "a.txt"}),
+        (0, "COMPLETED", A),
+        (1, "COMPLETED", B),
+    ]
+
+
+def test_realtime() -> None:
+    assert short(run(FILES, "REALTIME")) == [
+        (0, "PARTIAL", {"name": "a.t"}),
+        (0, "PARTIAL", {"name": "a.txt", "size": 1}),
+        (0, "COMPLETED", A),
+        (1, "COMPLETED", B),
+    ]
+
+
+@pytest.mark.parametrize(
+    "mode, text, shown",
+    [
+        # Nothing that is empty is sent, but a container inside is there from its bracket on.
+        ("PROGRESSIVE", '{"a": {"b": ["x", 12, true]}}', [
+            {"a": {}}, {"a": {"b": []}}, {"a": {"b": ["x"]}}, {"a": {"b": ["x", 12]}},
+            {"a": {"b": ["x", 12, True]}},
+        ]),
+        ("REALTIME", '{"a": {"b": ["x", 12, true]}}', [
+            {"a": {}}, {"a": {"b": []}}, {"a": {"b": [""]}}, {"a": {"b": ["x"]}},
+            {"a": {"b": ["x", 1]}}, {"a": {"b": ["x", 12]}}, {"a": {"b": ["x", 12, True]}},
+        ]),
+        ("REALTIME", '"ab"', ["a", "ab"]),
+        ("PROGRESSIVE", '"ab"', []),
+        ("REALTIME", "12", [1, 12]),
+        ("PROGRESSIVE", "12 ", []),
+        ("REALTIME", "null", []),
+        ("REALTIME", "{}", []),
+        ("REALTIME", "[]", []),
+        # Half an escape, half a pair and half a number show what was there before them.
+        ("REALTIME", '{"a": "\\u00e9\\ud83d\\ude00"}', [{"a": ""}, {"a": "é"}, {"a": "é😀"}]),
+        ("REALTIME", '{"a": -1.5e1}', [{"a": -1}, {"a": -1.5}, {"a": -15.0}]),
+        ("REALTIME", '{"a": 1.0}', [{"a": 1}]),
+        ("REALTIME", '{"a": -0.5}', [{"a": 0}, {"a": -0.5}]),
+    ],
+)  # fmt: skip
+def test_partials_character_by_character(mode: Mode, text: str, shown: list[Any]) -> None:
+    updates = run(by_character(text), mode)
+    assert [update.data for update in updates if update.status == "PARTIAL"] == shown
+    completed = [] if text == "[]" else [json.loads(text)]
+    assert [update.data for update in updates if update.status == "COMPLETED"] == completed
+
+
+def test_an_entity_that_closes_in_a_piece_sends_only_its_completed() -> None:
+    updates = PartialStream("REALTIME").feed('[{"a": 1}, {"a": 2}, "x')
+    assert short(updates) == [
+        (0, "COMPLETED", {"a": 1}), (1, "COMPLETED", {"a": 2}), (2, "PARTIAL", "x"),
+    ]  # fmt: skip
+
+
+def test_options_of_realtime() -> None:
+    text = '{"n": 12, "b": true, "z": null}'
+    plain = [update.data for update in run(by_character(text), "REALTIME", partial_numbers=False)]
+    assert {"n": 1} not in plain and {"n": 12} in plain
+    early = [update.data for update in run(by(1, text), "REALTIME", early_literals=True)]
+    assert early[2] == {"n": 12, "b": True}
+    pieces = ['{"n": 12, "b": t', "rue"]
+    stream = PartialStream("REALTIME", early_literals=True)
+    assert [[u.data for u in stream.feed(piece)] for piece in pieces] == [
+        [{"n": 12, "b": True}], [],
+    ]  # fmt: skip
+    assert PartialStream("PROGRESSIVE", early_literals=True).feed('{"b": t') == []
+
+
+@pytest.mark.parametrize("spelling", ["realtime", "Real-Time", "ONE_BY_ONE", "all-together"])
+def test_spellings_of_modes(spelling: Any) -> None:
+    if spelling == "Real-Time":
+        with pytest.raises(ValueError, match="mode is one of"):
+            PartialStream(spelling)
+    else:
+        assert PartialStream(spelling).mode == spelling.upper().replace("_", "-")
+
+
+@pytest.mark.parametrize(
+    "options, error",
+    [
+        ({"mode": "STREAM"}, ValueError),
+        ({"mode": None}, ValueError),
+        ({"send": "everything"}, ValueError),
+        ({"models": "all"}, ValueError),
+        ({"models": "partial"}, ValueError),
+        ({"zero_values": True}, ValueError),
+        ({"duplicates": "first"}, ValueError),
+        ({"repair": {"magic"}}, ValueError),
+        ({"schema": {}, "document_schema": {}}, ValueError),
+        ({"speed": 3}, TypeError),
+    ],
+)
+def test_bad_options(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        PartialStream(**{"mode": "REALTIME", **options})
+
+
+def test_fields_in_their_order_and_absent_ones_left_out() -> None:
+    [update] = PartialStream("REALTIME", entity="a", send="both").feed('{"a": {"b": [1, "x')
+    assert update.to_json() == (
+        '{"index":0,"status":"PARTIAL","data":{"b":[1,"x"]},"entity":"a",'
+        '"delta":[{"op":"add","path":"","value":{"b":[1,"x"]}}]}'
+    )
+    [error] = PartialStream("REALTIME").feed("?")
+    assert list(error.to_dict()) == ["status", "data", "error"]
+    assert (error.index, error.entity, error.delta, error.data) == (None, None, None, None)
+    [null] = PartialStream("ONE-BY-ONE").feed("null")
+    assert null.to_json() == '{"index":0,"status":"COMPLETED","data":null}'
+
+
+def test_a_delta_stands_for_the_data_until_the_end() -> None:
+    stream = PartialStream("REALTIME", send="delta")
+    [first], [second], [last] = (stream.feed(piece) for piece in ('{"a": "x', "yz", '"}'))
+    assert first.to_dict()["delta"] == [{"op": "add", "path": "", "value": {"a": "x"}}]
+    assert second.to_dict() == {
+        "index": 0,
+        "status": "PARTIAL",
+        "delta": [{"op": "append", "path": "/a", "value": "yz"}],
+    }
+    assert (second.data, second.open_path, second.is_complete("a")) == (None, ("a",), False)
+    assert (last.data, last.delta) == ({"a": "xyz"}, [])
+
+
+def test_what_else_an_update_knows() -> None:
+    stream = PartialStream("REALTIME", entity="days[*].steps[*]")
+    [update] = stream.feed('{"days": [{"steps": [{"n": 1, "done": [true], "note": "a')
+    assert update.path == ("days", 0, "steps", 0)
+    assert (update.entity, update.document, update.repairs, update.model) == ("steps", 0, [], None)
+    assert update.open_path == ("note",)
+    assert [update.is_complete(path) for path in ("n", "done", ("done", 0), "note", "x", ())] == [
+        True, True, True, False, False, False,
+    ]  # fmt: skip
+    assert update.to_dict("path", "open_path", "document", "repairs") == {
+        "index": 0,
+        "status": "PARTIAL",
+        "data": {"n": 1, "done": [True], "note": "a"},
+        "entity": "steps",
+        "path": "root.days[0].steps[0]",
+        "open_path": "root.note",
+        "document": 0,
+        "repairs": [],
+    }
+    with pytest.raises(ValueError, match="no 'colour'"):
+        update.to_dict("colour")
+    [done] = stream.feed('"}')
+    assert (done.open_path, done.is_complete(()), done.is_complete("note")) == (None, True, True)
+    assert done.to_dict("open_path")["open_path"] is None
+
+
+def test_a_growing_number_is_what_is_open() -> None:
+    stream = PartialStream("REALTIME")
+    [update] = stream.feed('{"a": [1, 2')
+    assert (update.data, update.open_path) == ({"a": [1, 2]}, ("a", 1))
+    assert update.is_complete(("a", 0)) and not update.is_complete(("a", 1))
+    [root] = PartialStream("REALTIME").feed("12")
+    assert (root.data, root.open_path, root.is_complete(())) == (12, (), False)
+
+
+def test_updates_compare_by_what_they_say() -> None:
+    [one], [two] = (PartialStream("ONE-BY-ONE").feed('{"a": 1}') for _ in "12")
+    assert one == two == Update(0, "COMPLETED", {"a": 1})
+    assert one != Update(0, "COMPLETED", {"a": 1}, "a") and one != {"a": 1}
+    assert repr(one) == 'Update({"index":0,"status":"COMPLETED","data":{"a":1}})'
+    with pytest.raises(TypeError):
+        hash(one)
+
+
+def test_updates_can_be_copied_and_sent_to_other_processes() -> None:
+    stream = PartialStream("REALTIME", entity="a", send="delta")
+    updates = stream.feed('{"a": [{"b": 1}, {"c": ["x') + stream.feed("?\\q")
+    assert [update.status for update in updates] == ["COMPLETED", "PARTIAL", "ERROR"]
+    for update in updates:
+        for twin in (copy.deepcopy(update), pickle.loads(pickle.dumps(update))):
+            assert twin == update and twin.to_json("path") == update.to_json("path")
+            assert (twin.path, twin.open_path) == (update.path, update.open_path)
+            assert twin.is_complete(("b",)) == (update.index == 0)
+
+
+def test_data_is_safe_to_keep_and_may_be_read_in_any_order() -> None:
+    text = json.dumps({"a": ["x" * 9, {"b": [1, 2.5, "y" * 9]}], "c": {"d": True}})
+    for mode in ("REALTIME", "PROGRESSIVE"):
+        at_once = [json.dumps(u.data) for u in run_reading(by(2, text), mode)]
+        later = run(by(2, text), mode)
+        backwards = [json.dumps(u.data) for u in reversed(later)][::-1]
+        assert backwards == at_once
+        assert [json.dumps(u.data) for u in later] == at_once
+
+
+def run_reading(pieces: Any, mode: Mode) -> list[Update]:
+    stream = PartialStream(mode)
+    updates = []
+    for piece in pieces:
+        for update in stream.feed(piece):
+            assert update.data is update.data
+            updates.append(update)
+    return updates + stream.flush()
+
+
+def test_finished_parts_are_shared_between_updates() -> None:
+    stream = PartialStream("REALTIME")
+    [first] = stream.feed('{"a": [1, 2], "b": "x')
+    old = first.data
+    [second] = stream.feed("y")
+    assert second.data["a"] is old["a"] and old["b"] == "x"
+
+
+def test_keys_that_come_twice() -> None:
+    shown = [u.data for u in run(by_character('{"a": 1, "a": 1, "a": "x", "a": "x"}'), "REALTIME")]
+    assert shown == [{"a": 1}, {"a": ""}, {"a": "x"}, {"a": ""}, {"a": "x"}, {"a": "x"}]
+    stream = PartialStream("REALTIME")
+    pieces = ['{"a": [1]', ', "a": [1]', ', "a": [1', "2]"]
+    assert [len(stream.feed(piece)) for piece in pieces] == [1, 0, 0, 1]
+    progressive = run(by_character('{"a": [1], "a": [1], "b": 2}'), "PROGRESSIVE")
+    assert [u.data for u in progressive] == [
+        {"a": []}, {"a": [1]}, {"a": []}, {"a": [1]}, {"a": [1], "b": 2},
+    ]  # fmt: skip
+    [error] = run(['{"a": 1, "a": 2}'], "ONE-BY-ONE", duplicates="error")
+    assert (error.status, error.data) == ("ERROR", {"a": 1})
+
+
+def test_bytes_and_empty_pieces() -> None:
+    text = '[{"a": "é😀"}]'
+    assert short(run(by(1, text.encode()), "ONE-BY-ONE")) == [(0, "COMPLETED", {"a": "é😀"})]
+    stream = PartialStream("REALTIME")
+    assert [stream.feed(piece) for piece in ("", b"", "  \n")] == [[], [], []]
+    with pytest.raises(TypeError):
+        stream.feed(3)  # type: ignore[arg-type]
+    assert short(stream.feed('{"a": 1}')) == [(0, "COMPLETED", {"a": 1})]
+
+
+def test_after_the_end_nothing_comes() -> None:
+    stream = PartialStream("ONE-BY-ONE")
+    stream.feed("{}")
+    assert not stream.ended
+    assert (stream.flush(), stream.flush(), stream.feed("{}"), stream.ended) == ([], [], [], True)
+
+
+def test_numbers_are_read_as_asked_for() -> None:
+    stream = PartialStream("REALTIME", parse_float=Decimal)
+    assert [u.data for u in stream.feed("[0.1")] == [Decimal("0.1")]
+    assert [u.data for u in stream.feed("5]")] == [Decimal("0.15")]
+    big = 10**30
+    assert short(run([str(big)], "ONE-BY-ONE")) == [(0, "COMPLETED", big)]
+
+
+def test_infinity_and_lone_surrogates_can_be_written() -> None:
+    [update] = PartialStream("ONE-BY-ONE").feed('["\\ud800"]')
+    assert update.to_json() == '{"index":0,"status":"COMPLETED","data":"\\ud800"}'
+    [update] = PartialStream("ONE-BY-ONE").feed('{"a": 1e999}')
+    assert json.loads(update.to_json())["data"] == {"a": float("inf")}
+
+
+def test_decimals_are_written_as_numbers() -> None:
+    stream = PartialStream("ONE-BY-ONE", parse_float=Decimal)
+    [update] = stream.feed('{"a": [0.10, 1E+2], "b": {"": "0.1"}, "c": []}')
+    assert update.to_json().endswith('"data":{"a":[0.10,1E+2],"b":{"":"0.1"},"c":[]}}')
+
+
+def test_an_update_is_written_at_any_depth() -> None:
+    text = '{"a":[0,' * 3_000 + "1e999" + "]}" * 3_000
+    [update] = PartialStream("ONE-BY-ONE", limits=Limits(depth=10_000)).feed(text)
+    assert update.to_json() == f'{{"index":0,"status":"COMPLETED","data":{text}}}'

@@ -1,0 +1,120 @@
+"""What updates cost: linear in the text, and small on the wire."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from jsonrill import Limits, PartialStream, SSEEncoder, Update
+from jsonrill.options import Mode
+from support import by
+from support.costs import is_flat, is_linear
+from support.updates import MODES, run
+
+# Deep, wide, one long string, many strings, one growing number after the other.
+SHAPES: dict[str, Callable[[int], str]] = {
+    "string": lambda n: json.dumps({"a": "x" * n}),
+    "escapes": lambda n: json.dumps({"a": "é\n" * (n // 8)}),
+    "elements": lambda n: json.dumps({"a": list(range(n // 6))}),
+    "members": lambda n: json.dumps({f"k{at}": "v" for at in range(n // 12)}),
+    "entities": lambda n: json.dumps([{"a": [1, "x"]}] * (n // 20)),
+    "keys twice": lambda n: "{" + '"a": [1], ' * (n // 10) + '"b": 1}',
+    "outside": lambda n: json.dumps({"x": [[1, {"colors": "y"}]] * (n // 22), "colors": [1]}),
+}
+
+
+def drips(mode: Mode, shape: str, **options: Any) -> Any:
+    """For `is_flat`: a stream of this shape, of which a step feeds four characters more."""
+
+    def start(size: int) -> Callable[[], list[Update]]:
+        stream, text = PartialStream(mode, **options), SHAPES[shape](size * 3 // 2 + 3_000)
+        stream.feed(text[:100])
+        for piece in by(40, text[100:size]):
+            stream.feed(piece)
+        rest = iter(by(4, text[size:]))
+        return lambda: stream.feed(next(rest))
+
+    return start
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("mode", MODES)
+def test_time_is_linear(mode: Mode, shape: str) -> None:
+    options: dict[str, Any] = {"entity": "colors"} if shape == "outside" else {}
+    is_flat(drips(mode, shape, **options), large=60_000)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
+def test_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None:
+    def start(size: int) -> Callable[[], object]:
+        step = drips(mode, shape, send="delta")(size)
+        return lambda: [update.to_dict() for update in step()]
+
+    is_flat(start, large=60_000)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_end_is_linear(mode: Mode) -> None:
+    """In all modes and shapes, text in one piece and the end of the stream included."""
+    for make in SHAPES.values():
+        is_linear(partial(whole, mode, make), 2_000, bound=9)
+
+
+def whole(mode: Mode, make: Callable[[int], str], size: int) -> Callable[[], object]:
+    return partial(run, by(400, make(size)), mode)
+
+
+def test_depth_costs_nothing_until_somebody_looks() -> None:
+    def start(size: int) -> Callable[[], object]:
+        stream = PartialStream("REALTIME", limits=Limits(depth=10**6))
+        stream.feed("[" * size + '"')
+        return lambda: stream.feed("x")
+
+    is_flat(start, small=100, large=10_000)
+
+
+def test_memory_is_linear_when_all_updates_are_kept() -> None:
+    def kept(size: int) -> int:
+        pieces = by(4, SHAPES["string"](size))
+        tracemalloc.start()
+        updates = run(pieces, "REALTIME")
+        used = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert len(updates) > size / 4
+        return used
+
+    assert kept(40_000) < 2.5 * kept(20_000)
+
+
+def test_finished_entities_are_not_kept_by_the_stream() -> None:
+    stream = PartialStream("REALTIME")
+    stream.feed("[")
+    tracemalloc.start()
+    for _ in range(20):
+        stream.feed('{"a": "' + "x" * 10_000 + '"}, ')
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert used < 50_000
+
+
+def test_a_long_string_on_the_wire() -> None:
+    text = json.dumps({"text": "x" * 20_000})
+    encoder = SSEEncoder()
+    sent = sum(len(encoder.feed(u)) for u in run(by(4, text), "REALTIME", send="delta"))
+    assert sent + len(encoder.flush()) < 30 * len(text)
+
+
+def test_a_key_that_comes_again_and_again_in_a_wide_object_is_linear() -> None:
+    def start(size: int) -> Callable[[], object]:
+        wide = ", ".join(f'"k{at}": 1' for at in range(size))
+        stream = PartialStream("REALTIME")
+        stream.feed("{" + wide)
+        return lambda: stream.feed(', "a": 1')
+
+    is_flat(start, small=100, large=10_000)

@@ -1,0 +1,262 @@
+"""Every provider's stream says the same through the library, the command line, batch and server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsonrill import ToolCalls, content, partial, tool_calls
+from jsonrill.batch import Job, process_shard
+from jsonrill.batch.input.lines import read_segment
+from jsonrill.batch.plan import cut, find_files
+from jsonrill.eventstream import SSEDecoder
+from jsonrill.providers import PROVIDERS, Reader
+from jsonrill.providers.statements import Ending, Text, Usage, text_in
+from support.answer_streams import ANSWERS, SHAPES, TEXT, Answer
+
+httpx2 = pytest.importorskip("httpx2")
+testing = pytest.importorskip("typer.testing")
+
+Calls = list[tuple[Any, Any, Any]]
+
+# What may stand between the tokens of JSON, as upstreams write it; the first is the usual way.
+SPACES: dict[str, dict[str, Any]] = {
+    "usual": {},
+    "tight": {"separators": (",", ":")},
+    "odd": {"separators": ("\t ,  ", " :   ")},
+}
+every_answer = pytest.mark.parametrize("name", ANSWERS)
+every_space = pytest.mark.parametrize("spaces", SPACES)
+
+
+def lines_of(answer: Answer, spaces: str) -> list[str]:
+    return [json.dumps(event, **SPACES[spaces]) for event in answer.events]
+
+
+def as_sse(answer: Answer, spaces: str = "usual") -> str:
+    sent = "".join(f"data: {line}\n\n" for line in lines_of(answer, spaces))
+    return sent + "data: [DONE]\n\n" if answer.marks_end == "[DONE]" else sent
+
+
+def value_of(text: str) -> Any:
+    """What is known of the answer's JSON; None if its text is not JSON, or there is none."""
+    return partial(text) if text.startswith("{") else None
+
+
+# ---- the library ----
+
+
+@every_answer
+def test_the_library(name: str) -> None:
+    answer = ANSWERS[name]
+    assert "".join(content(answer.events)) == answer.text
+    assert "".join(content([json.dumps(event) for event in answer.events])) == answer.text
+    calls = ToolCalls()
+    for _ in tool_calls(answer.events, calls=calls):
+        pass
+    assert [(call.name, call.args, call.status) for call in calls.calls] == answer.calls
+    reader, ending = Reader(), Ending()
+    for event in answer.events:
+        ending.feed(reader.feed(event))
+    assert ending.of() == answer.end
+    assert ending.complete == (answer.end is not None)
+
+
+@every_answer
+def test_an_async_source(name: str) -> None:
+    async def events() -> AsyncIterator[Any]:
+        for event in ANSWERS[name].events:
+            yield event
+
+    async def read() -> str:
+        return "".join([text async for text in content(events())])
+
+    assert asyncio.run(read()) == ANSWERS[name].text
+
+
+def test_another_choice_and_a_provider_of_ones_own() -> None:
+    assert "".join(content(ANSWERS["gemini-choices"].events, choice=1)) == '{"other": true}'
+    mine = [{"say": "a"}, {"think": "x"}, {"say": "b"}]
+    read = content(mine, provider=lambda event: [Text(event["say"])] if "say" in event else [])
+    assert [*read] == ["a", "b"]
+
+
+def test_every_page_has_its_answers() -> None:
+    pages = {_page(answer) for answer in ANSWERS.values()}
+    # Mistral's chat completions are recognised as OpenAI's; jsonrill's own events are calls alone.
+    assert pages == PROVIDERS.keys() - {"jsonrill"}
+
+
+def _page(answer: Answer) -> str | None:
+    reader = Reader()
+    for event in answer.events:
+        reader.feed(event)
+    return reader.provider
+
+
+@pytest.mark.parametrize("name", sorted(SHAPES.keys() - {"vercel", "ag_ui", "mistral_chat"}))
+def test_usage_is_what_the_provider_counted(name: str) -> None:
+    reader = Reader()
+    said = [one for event in ANSWERS[f"{name}-complete"].events for one in reader.feed(event)]
+    assert any(isinstance(one, Usage) and one.counts for one in said)
+
+
+# ---- the command line ----
+
+
+@every_space
+@every_answer
+def test_the_command_line(name: str, spaces: str, tmp_path: Path) -> None:
+    answer = ANSWERS[name]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer, spaces), "utf8")
+    shown, exit_code = command("calls", log)
+    last = {call["id"]: call for call in shown}
+    found = [(call["name"], call.get("args"), call["status"]) for call in last.values()]
+    assert found == answer.calls
+    assert (exit_code == 0) == all(status == "complete" for *_, status in found)
+    value = value_of(answer.text)
+    shown, exit_code = command("values", log)
+    assert (shown[-1] if shown else None) == value
+    assert (exit_code == 0) == (answer.text == TEXT)
+
+
+def command(name: str, log: Path) -> tuple[list[Any], int]:
+    from jsonrill.cli.app import app
+
+    done = testing.CliRunner().invoke(app, [name, "--sse-in", str(log)])
+    return [json.loads(line) for line in done.stdout.splitlines()], done.exit_code
+
+
+# ---- batch ----
+
+
+@every_space
+@every_answer
+def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
+    answer = ANSWERS[name]
+    # Two recordings in one file, if it can be seen where the first one ends.
+    times = 2 if answer.marks_end else 1
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer, spaces) * times, "utf8")
+    rows, bad = batch("calls", log)
+    assert not bad and len(rows) == times
+    for row in rows:
+        found = [(call["name"], call["args"], call["status"]) for call in row["calls"]]
+        assert found == answer.calls
+    rows, bad = batch("values", log)
+    if answer.text:
+        assert [row["value"] for row in rows] == [value_of(answer.text)] * times
+        assert ["error" in row for row in rows] == [answer.text != TEXT] * times
+    else:
+        assert not rows and [row["code"] for row in bad] == ["NO_TEXT"] * times
+
+
+def batch(kind: str, log: Path) -> tuple[list[Any], list[Any]]:
+    made: list[str] = []
+    bad: list[str] = []
+    [shard] = cut(find_files([str(log)]), 10**9)
+    read = [line for segment in shard.segments for line in read_segment(segment, 10**6, 100)]
+    process_shard(read, Job(kind=kind), made.append, bad.append)
+    return [json.loads(row) for row in made], [json.loads(row) for row in bad]
+
+
+# ---- the server ----
+
+
+@every_space
+def test_the_server(spaces: str) -> None:
+    async def check(http: Any) -> None:
+        for name, answer in ANSWERS.items():
+            value, formats = await published(http, as_sse(answer, spaces))
+            assert value["text"] == answer.text, name
+            calls = [(call["name"], call["args"], call["status"]) for call in value["calls"]]
+            assert calls == answer.calls, name
+            assert "".join(formats["chunks"]) == answer.text, name
+            assert ended(formats["calls"]) == answer.calls, name
+            for dialect in ("ai-sdk", "ag-ui"):
+                again = Reader()
+                said = [one for event in formats[dialect] for one in again.feed(event)]
+                assert text_in(said) == answer.text, name
+            assert reason(formats["ai-sdk"]) in REASONS[answer.end], name
+            failed = formats["ag-ui"][-1]["type"] == "RUN_ERROR"
+            assert failed == (answer.end == "error"), name
+
+    serve(check)
+
+
+REASONS = {
+    "complete": ("stop", "tool-calls"),
+    "cut": ("length",),
+    "error": ("error",),
+    None: ("stop", "tool-calls"),
+}
+
+
+def reason(events: list[Any]) -> str:
+    [found] = [event["finishReason"] for event in events if event["type"] == "finish"]
+    return str(found)
+
+
+def ended(events: list[Any]) -> Calls:
+    calls = ToolCalls()
+    for event in events:
+        calls.feed(event)
+    return [(call.name, call.args, call.status) for call in calls.calls]
+
+
+async def published(http: Any, body: str) -> tuple[Any, dict[str, list[Any]]]:
+    made = (await http.post("/v1/streams", json={"input": "events"})).json()
+    urls = made["urls"]
+    sse = {"content-type": "text/event-stream"}
+    assert (await http.post(urls["chunks"], content=body, headers=sse)).status_code == 200
+    await http.post(urls["close"])
+    formats = {}
+    for name in ("chunks", "calls", "ai-sdk", "ag-ui"):
+        answer = await http.get(urls["events"], params={"format": name})
+        events = SSEDecoder().feed(answer.text)
+        formats[name] = [json.loads(event.data) for event in events if event.data != "[DONE]"]
+    return (await http.get(urls["value"])).json(), formats
+
+
+def serve(check: Any) -> None:
+    from jsonrill.server import Config, create_app
+
+    async def main() -> None:
+        app = create_app(Config(access_log=False, owner_streams=1000))
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            await check(http)
+        await app.state.hub.close()
+
+    asyncio.run(main())
+
+
+# ---- the page ----
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if not name.endswith("broken-off")])
+def test_the_page_is_told_whose_events_these_are(name: str) -> None:
+    answer = ANSWERS[name]
+
+    async def check(http: Any) -> None:
+        body = "\n".join(lines_of(answer, "odd"))
+        found = (await http.post("/recognise", content=body)).json()
+        assert found == {"provider": _page(answer), "calls": bool(answer.calls)}
+
+    serve(check)
+
+
+def test_the_page_is_told_that_nobody_is_known() -> None:
+    async def check(http: Any) -> None:
+        for body in ('{"type":"Feature"}\n{"choices":[]}', "oops", "", "[1]"):
+            found = (await http.post("/recognise", content=body)).json()
+            assert found == {"provider": None, "calls": False}
+        assert (await http.post("/recognise", content=b"x" * 300_000)).status_code == 413
+
+    serve(check)

@@ -1,0 +1,91 @@
+"""What several test files share: where data lies, ways to cut a text, how hard to try.
+
+Cuttings work on `str` and on `bytes`, and joining the pieces always gives the text back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, AnyStr
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = ROOT / "tests" / "cases"
+IN_CI = os.environ.get("CI") == "true"
+
+
+def _asked_for(name: str) -> bool:
+    return os.environ.get(name, "0") not in ("", "0")
+
+
+# TEST_HARDER=1 makes every property try this many times more examples, TEST_QUICK=1 far fewer.
+HARDER = 20 if _asked_for("TEST_HARDER") else 1
+QUICKER = 5 if _asked_for("TEST_QUICK") else 1
+# A busy machine may take so many times as long as the documentation says; `make hard` may not.
+SLACK = 1 if HARDER > 1 else 5
+
+
+def cases(name: str) -> Any:
+    """A file of tests/cases, which the tests in JavaScript may read too."""
+    return json.loads((CASES / name).read_text("utf8"))
+
+
+def need_command(command: str) -> str:
+    """The path of a program from tools/system_parts.py; without it: skip, but fail in CI."""
+    found = shutil.which(command)
+    if found is None:
+        (pytest.fail if IN_CI else pytest.skip)(f"needs the program {command}")
+    return found
+
+
+def examples(count: int) -> settings:
+    """A decorator for a property: `count` examples, more under TEST_HARDER."""
+    return settings(max_examples=count * HARDER // QUICKER)
+
+
+def whole(text: AnyStr) -> list[AnyStr]:
+    return [text]
+
+
+def by(size: int, text: AnyStr) -> list[AnyStr]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def by_character(text: AnyStr) -> list[AnyStr]:
+    return by(1, text)
+
+
+def by_threes(text: AnyStr) -> list[AnyStr]:
+    return by(3, text)
+
+
+def at(places: list[int], text: AnyStr) -> list[AnyStr]:
+    """Cut at these places; the same place twice makes an empty piece."""
+    edges = [0, *sorted(places), len(text)]
+    return [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+
+
+def at_random(text: AnyStr, seed: int = 0) -> list[AnyStr]:
+    """About every fourth place, some of them twice; the same for the same text and seed."""
+    chance = random.Random(f"{seed} {text!r}")
+    return at([chance.randint(0, len(text)) for _ in range(len(text) // 4)], text)
+
+
+def cuttings(text: AnyStr) -> Iterator[list[AnyStr]]:
+    """Each of the four standard cuttings: whole, by character, by threes, at random."""
+    for cut in (whole, by_character, by_threes, at_random):
+        yield cut(text)
+
+
+def pieces(text: AnyStr) -> st.SearchStrategy[list[AnyStr]]:
+    """A strategy: any cutting of this text, shrinking towards the whole."""
+    places = st.lists(st.integers(0, len(text)), max_size=max(4, len(text) // 2))
+    return places.map(lambda found: at(found, text))

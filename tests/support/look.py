@@ -1,0 +1,131 @@
+"""The page as a person sees it: words for what tests click and read."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from support import SLACK
+
+DONE = re.compile("Complete|Ended")
+TWO_FRAMES = """() => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => done()));
+})"""
+
+
+class Shown:
+    """One open page. `faults` is what the browser complained about: it should stay empty."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", lambda message: self._told(message.type, message.text))
+        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def _told(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.faults.append(f"{kind}: {text}")
+
+    def open(self, path: str = "/") -> None:
+        self.page.goto(self.url + path)
+        if self.page.locator("html").get_attribute("data-demo") == "on":
+            expect(self.page.locator("#model-list button").first).to_be_visible()
+
+    def check(self) -> None:
+        assert self.faults == []
+        assert [url for url in self.requests if not url.startswith(self.url)] == []
+
+    # ---- hands ----
+
+    def model(self, name: str) -> None:
+        self.page.locator(f"[data-model={name}]").click()
+
+    def speed(self, power: int) -> None:
+        self.slide("#speed", power)
+
+    def slide(self, slider: str, value: int) -> None:
+        """As a drag ends: the value, `input`, `change`."""
+        self.page.locator(slider).evaluate(
+            """(slider, value) => {
+                slider.value = value;
+                for (const type of ["input", "change"]) {
+                    slider.dispatchEvent(new Event(type, { bubbles: true }));
+                }
+            }""",
+            value,
+        )
+
+    def choose(self, select: str, value: str, pane: int = 1) -> None:
+        self.pane(pane).locator(f"select.{select}").select_option(value)
+
+    def paste(self, text: str, kind: str = "auto") -> None:
+        box = self.page.locator("#paste-box")
+        if box.get_attribute("open") is None:
+            box.locator("summary").click()
+        self.page.locator("#paste").fill(text)
+        self.page.locator("#paste-kind").select_option(kind)
+        self.page.locator("#paste-form .main").click()
+
+    # ---- eyes ----
+
+    def pane(self, number: int = 1) -> Locator:
+        return self.page.locator(f"#pane-{number}")
+
+    def line(self, key: str, pane: int = 1) -> Locator:
+        """The lines of this key."""
+        quoted = re.compile(f"^{re.escape(key)}$")
+        key_of = self.page.locator(".key", has_text=quoted)
+        return self.pane(pane).locator(".row", has=key_of)
+
+    def value(self, key: str, pane: int = 1) -> str:
+        return self.line(key, pane).first.locator(".value").inner_text()
+
+    def raw(self) -> str:
+        """The raw text without what is marked in it."""
+        text: str = self.page.locator("#raw").evaluate(
+            """(raw) => {
+                const copy = raw.cloneNode(true);
+                for (const note of copy.querySelectorAll(".fault-note, .earlier")) note.remove();
+                return copy.textContent;
+            }"""
+        )
+        return text
+
+    def until_raw(self, text: str) -> None:
+        self.until(lambda: self.raw() == text)
+
+    def figure(self, label: str, place: str = "#pane-1 .pane-foot") -> str:
+        figures = self.page.locator(f"{place} > span")
+        found = {
+            text.rpartition(" ")[0]: text.rpartition(" ")[2] for text in figures.all_inner_texts()
+        }
+        return found[label]
+
+    def done(self, seconds: float = 20, drawn: bool = True) -> None:
+        """Wait until all has come: for the panes and the raw text, and until it is drawn."""
+        expect(self.page.locator("#state")).to_have_text(DONE, timeout=seconds * 1000 * SLACK)
+        if drawn:
+            expect(self.page.locator("#raw .cursor")).to_be_hidden(timeout=seconds * 1000 * SLACK)
+            self.page.evaluate(TWO_FRAMES)
+
+    def state(self) -> str:
+        return self.page.locator("#state").inner_text()
+
+    def until(self, look: Callable[[], Any], seconds: float = 20) -> Any:
+        """What `look` gives once it is true."""
+        end = time.monotonic() + seconds * SLACK
+        while not (found := look()):
+            assert time.monotonic() < end, f"{self.state()}; {self.faults}"
+            self.page.wait_for_timeout(50)  # not sleep(): events arrive only while it is asked
+        return found
+
+    def copied(self) -> str:
+        text: str = self.page.evaluate("navigator.clipboard.readText()")
+        return text

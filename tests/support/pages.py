@@ -1,0 +1,119 @@
+"""A Markdown page as the tests see it: fenced blocks, headings and links. Nothing is run here."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FENCE = re.compile(r"(?P<indent> *)(?P<ticks>```+) *(?P<language>[\w+-]*)[^`]*$")
+SKIP = re.compile(r"<!-- *skip: *(?P<reason>.*?) *-->")
+HEADING = re.compile(r"#{1,6} +(?P<title>.+?) *#*$")
+LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)(?: +\"[^\"]*\")?\)")
+CODE = re.compile(r"(`+).+?\1")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, text, first line in the page, and why it is not run if so."""
+
+    language: str
+    text: str
+    line: int
+    skip: str | None
+
+    @property
+    def is_session(self) -> bool:
+        """Whether it shows an interactive session, what Python answers included."""
+        return self.language == "pycon" or self.text.lstrip().startswith(">>>")
+
+
+class Page(NamedTuple):
+    blocks: list[Block]
+    prose: str  # the page without what stands in fences
+
+
+def read(text: str) -> Page:
+    blocks: list[Block] = []
+    prose: list[str] = []
+    lines = iter(enumerate(text.splitlines(), start=1))
+    for number, line in lines:
+        fence = FENCE.match(line)
+        if fence is None:
+            prose.append(line)
+            continue
+        body = list(_until(fence["ticks"], lines, number))
+        inside = "".join(_outdent(inner, len(fence["indent"])) + "\n" for inner in body)
+        blocks.append(Block(fence["language"], inside, number + 1, _skip_reason(prose)))
+    return Page(blocks, "\n".join(prose))
+
+
+def _until(ticks: str, lines: Iterator[tuple[int, str]], opened: int) -> Iterator[str]:
+    for _, line in lines:
+        if line.strip() == ticks:
+            return
+        yield line
+    raise ValueError(f"the block opened in line {opened} is never closed")
+
+
+def _outdent(line: str, width: int) -> str:
+    return line[width:] if not line[:width].strip() else line
+
+
+def _skip_reason(prose: list[str]) -> str | None:
+    """The reason in the comment that stands right before a block, if there is one."""
+    before = next((line for line in reversed(prose) if line.strip()), "")
+    found = SKIP.fullmatch(before.strip())
+    return found["reason"] if found else None
+
+
+def links(page: Page) -> list[str]:
+    """Where the page points within the repository: other pages, their headings, files."""
+    targets = [found["target"] for found in LINK.finditer(CODE.sub("", page.prose))]
+    return [target for target in targets if not re.match(r"[a-z][a-z0-9+.-]*:", target)]
+
+
+def anchors(page: Page) -> set[str]:
+    """The names of the headings as GitHub makes them; the second of a name gets -1."""
+    seen: dict[str, int] = {}
+    found = set()
+    for line in page.prose.splitlines():
+        if heading := HEADING.match(line):
+            # Of a link only its text counts, of code only what it says.
+            title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading["title"]).lower()
+            slug = re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
+            count = seen[slug] = seen.get(slug, -1) + 1
+            found.add(f"{slug}-{count}" if count else slug)
+    return found
+
+
+def broken(target: str, file: Path) -> str | None:
+    """What is wrong with a link found in `file`, or None."""
+    name, _, anchor = target.partition("#")
+    there = file.parent / name if name else file
+    if not there.exists():
+        return f"{target}: there is no {name}"
+    if anchor and there.suffix == ".md" and anchor not in anchors(read(there.read_text("utf8"))):
+        return f"{target}: no such heading"
+    return None
+
+
+def compiled(source: str, where: str, line: int) -> Any:
+    """Code whose traceback names the page and the line in it."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    return compile("\n" * (line - 1) + source, where, "exec", flags, dont_inherit=True)
+
+
+def run_script(block: Block, where: str, names: dict[str, Any]) -> str:
+    """What the block prints."""
+    code = compiled(block.text, where, block.line)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        result = eval(code, names)
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(result)
+    return printed.getvalue()

@@ -1,0 +1,77 @@
+"""A redis-server process on a free port of loopback, with an append-only file if asked for."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from support import SLACK, need_command
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class RedisServer:
+    """Start it, stop it, kill it, start it again on the same port with what it had."""
+
+    def __init__(self, folder: Path, *, aof: bool = False) -> None:
+        self.command = need_command("redis-server")
+        self.folder = folder
+        self.port = free_port()
+        self.aof = aof
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        options = {
+            "--bind": "127.0.0.1",
+            "--port": str(self.port),
+            "--dir": str(self.folder),
+            "--save": "",
+            "--appendonly": "yes" if self.aof else "no",
+            "--appendfsync": "everysec",
+        }
+        arguments = [word for pair in options.items() for word in pair]
+        self.process = subprocess.Popen([self.command, *arguments], stdout=subprocess.DEVNULL)
+        self._wait_until_up()
+
+    def _wait_until_up(self) -> None:
+        until = time.monotonic() + 10 * SLACK
+        while time.monotonic() < until:
+            try:
+                if self.ask("PING") == b"+PONG\r\n":
+                    return
+            except OSError:
+                pass
+            time.sleep(0.02)
+        raise RuntimeError("redis-server does not answer")
+
+    def ask(self, command: str) -> bytes:
+        with socket.create_connection(("127.0.0.1", self.port), 1) as link:
+            link.sendall(command.encode() + b"\r\n")
+            return link.recv(1000)
+
+    def empty(self) -> None:
+        assert self.ask("FLUSHALL") == b"+OK\r\n"
+
+    def end(self, how: int = signal.SIGTERM) -> None:
+        assert self.process is not None
+        self.process.send_signal(how)
+        self.process.wait(10)
+
+    def __enter__(self) -> RedisServer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.end()

@@ -1,0 +1,277 @@
+"""Which call an event speaks of: the rules one by one, then any mixture of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill.toolcalls.identity import Identity
+
+
+@dataclass(eq=False)
+class Call:
+    """As much of a call as identity sees; a test says when it is whole or has ended."""
+
+    id: str
+    index: int | None
+    message_id: str
+    name: str | None = None
+    given: bool = True
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
+    whole: bool = False
+    open: bool = True
+
+    @property
+    def settled(self) -> bool:
+        return not self.open
+
+
+class Calls:
+    """Calls in the order in which they were opened; an event is answered with a call's number."""
+
+    def __init__(self) -> None:
+        self.identity: Identity[Call] = Identity(self._make)
+        self.made: list[Call] = []
+
+    def _make(self, id: str, index: int | None, message_id: str) -> Call:
+        self.made.append(Call(id, index, message_id))
+        return self.made[-1]
+
+    def find(self, **event: Any) -> int | None:
+        call = self.identity.find(**event)
+        if call is None:
+            return None
+        if event.get("name") is not None and call.name is None:
+            call.name = event["name"]
+        return self.made.index(call)
+
+    def end(self, message: str | None = None, choice: int | None = None) -> None:
+        for scope in self.identity.ended(message, choice):
+            for call in scope.calls.values():
+                call.open = False
+
+
+def run(*events: dict[str, Any]) -> list[int | None]:
+    """A dict is an event; one with a key in capitals tells the test what to do in between."""
+    calls = Calls()
+    found: list[int | None] = []
+    for event in events:
+        match event:
+            case {"WHOLE": number}:
+                calls.made[number].whole = True
+            case {"CLOSE": number}:
+                calls.made[number].open = False
+            case {"END": message}:
+                calls.end(message)
+            case {"BEGIN": message}:
+                calls.identity.begin(message)
+            case {"FORGET": message}:
+                calls.identity.forget(message)
+            case _:
+                found.append(calls.find(**event))
+    return found
+
+
+A0: dict[str, Any] = {"id": "a", "index": 0, "name": "f"}
+B0: dict[str, Any] = {"id": "b", "index": 0, "name": "g"}
+B1: dict[str, Any] = {"id": "b", "index": 1, "name": "g"}
+AT0: dict[str, Any] = {"index": 0}
+AT1: dict[str, Any] = {"index": 1}
+BARE: dict[str, Any] = {}
+F: dict[str, Any] = {"name": "f"}
+G: dict[str, Any] = {"name": "g"}
+
+
+@pytest.mark.parametrize(
+    "events, expected",
+    [
+        pytest.param([A0, AT0, AT0], [0, 0, 0], id="an id comes once, then the index"),
+        pytest.param([A0, B1, AT0, AT1, AT0], [0, 1, 0, 1, 0], id="interleaved by index"),
+        pytest.param([B1, A0, AT1, AT0], [0, 1, 0, 1], id="out of order"),
+        pytest.param([A0, B1, {"id": "a"}, {"id": "b"}], [0, 1, 0, 1], id="a known id wins"),
+        pytest.param([A0, B1, {"id": "a", "index": 1}], [0, 1, 0], id="even at another's index"),
+        pytest.param([A0, AT0, B0, AT0], [0, 0, 1, 1], id="a new id opens, its index taken"),
+        pytest.param([A0, B0, {"id": "a"}, AT0], [0, 1, 0, 1], id="the index is the last opened's"),
+        pytest.param([AT0, AT1, AT0, AT1], [0, 1, 0, 1], id="no id: an index not seen opens"),
+        pytest.param([AT0, A0, AT0, {"id": "a"}], [0, 0, 0, 0], id="an id that comes later"),
+        pytest.param([AT0, A0, B0, AT0], [0, 0, 1, 1], id="but only one"),
+        pytest.param([AT0 | F, B0, AT0], [0, 1, 1], id="and not that of another name"),
+        pytest.param([AT0 | F, {"CLOSE": 0}, A0], [0, 1], id="and not after its end"),
+        pytest.param([F, BARE, BARE], [0, 0, 0], id="neither: the open call"),
+        pytest.param([BARE, F, BARE], [0, 0, 0], id="neither, the name later"),
+        pytest.param([F, F, BARE], [0, 0, 0], id="the name again is not a new call"),
+        pytest.param([F, {"WHOLE": 0}, F, BARE], [0, 1, 1], id="unless the open one is whole"),
+        pytest.param([F, G, BARE], [0, 1, 1], id="another name is another call"),
+        pytest.param([F, {"CLOSE": 0}, BARE], [0, None], id="nothing is open: a straggler"),
+        pytest.param([F, {"CLOSE": 0}, F], [0, 1], id="nothing is open: a name opens"),
+        pytest.param([A0, B1, BARE], [0, 1, 1], id="the open one is that spoken of last"),
+        pytest.param([A0, B1, {"id": "a"}, BARE], [0, 1, 0, 0], id="however it was named"),
+        pytest.param([A0, B1, {"CLOSE": 1}, BARE], [0, 1, 0], id="if that has ended, another"),
+        pytest.param([{"id": "a"}, A0, AT0], [0, 0, 0], id="an index that comes later is linked"),
+        pytest.param([{"id": "a", "alias": "i"}, {"alias": "i"}], [0, 0], id="an alias"),
+        pytest.param([{"id": "a", "alias": "i"}, {"alias": "j"}], [0, 1], id="an unknown alias"),
+        pytest.param([AT0, {"alias": "j", "index": 0}, {"alias": "j"}], [0, 0, 0], id="linked"),
+        pytest.param([{"alias": "j"}, {"id": "a", "alias": "j"}], [0, 0], id="with an id later"),
+        pytest.param([A0 | {"alias": "j"}, B1 | {"alias": "j"}], [0, 1], id="unless it has one"),
+        pytest.param([{"id": "a", "opens": False}], [None], id="what cannot open"),
+        pytest.param([AT0 | {"opens": False}, AT0], [None, 0], id="does not"),
+    ],
+)
+def test_rules(events: list[dict[str, Any]], expected: list[int | None]) -> None:
+    assert run(*events) == expected
+    # The same in a named response, where events of another one come in between.
+    mixed: list[dict[str, Any]] = []
+    for event in events:
+        is_event = not any(key.isupper() for key in event)
+        mixed += [event | {"message": "m"}] if is_event else [event]
+        mixed += [{"id": "other", "index": 0, "message": "n", "opens": False}] if is_event else []
+    assert run(*mixed)[::2] == expected
+
+
+@pytest.mark.parametrize(
+    "events, expected",
+    [
+        pytest.param(
+            [A0 | {"message": "m"}, A0 | {"message": "n"}, AT0 | {"message": "m"}],
+            [0, 1, 0],
+            id="responses keep their calls apart, also with one id",
+        ),
+        pytest.param(
+            [A0, A0 | {"choice": 1}, AT0, AT0 | {"choice": 1}], [0, 1, 0, 1], id="so do choices"
+        ),
+        pytest.param(
+            [A0 | {"message": "m"}, {"END": "m"}, AT0 | {"message": "m"}, A0 | {"message": "m"}],
+            [0, 0, 0],
+            id="late events of an ended response are still its calls'",
+        ),
+        pytest.param(
+            [A0 | {"message": "m"}, {"END": "m"}, {"message": "m"}, B0 | {"message": "m"}],
+            [0, None, 1],
+            id="but a new id opens, as it does anywhere",
+        ),
+        pytest.param([A0, {"END": None}, AT0, B0, AT0], [0, 0, 1, 1], id="unnamed: a new id opens"),
+        pytest.param([A0, {"END": None}, A0, AT0], [0, 1, 1], id="unnamed: the id used again"),
+        pytest.param([A0, {"END": None}, {"id": "a"}], [0, 0], id="unnamed: a straggler"),
+        pytest.param([F, {"END": None}, BARE, F, BARE], [0, None, 1, 1], id="unnamed, no ids"),
+        pytest.param(
+            [{"BEGIN": "m"}, A0, {"END": None}, A0, {"BEGIN": "n"}, A0, AT0],
+            [0, 0, 1, 1],
+            id="a response that begins takes what names none",
+        ),
+        pytest.param(
+            [A0 | {"message": "m"}, B0 | {"message": "n"}, {"id": "a"}, {"id": "b"}, BARE],
+            [0, 1, 0, 1, 1],
+            id="an id finds its call in another open response",
+        ),
+        pytest.param([A0 | {"message": "m"}, {"FORGET": "m"}, AT0], [0, 1], id="forgotten"),
+    ],
+)
+def test_scopes(events: list[dict[str, Any]], expected: list[int | None]) -> None:
+    assert run(*events) == expected
+
+
+def test_ids_are_made_from_what_a_receiver_sees_too() -> None:
+    calls = Calls()
+    events: tuple[dict[str, Any], ...] = (
+        {"name": "f"},
+        {"index": 3},
+        {"index": 0, "message": "m", "choice": 2},
+    )
+    for event in events:
+        calls.find(**event)
+    assert [call.id for call in calls.made] == ["message-1:#1", "message-1:3", "m:2:0"]
+    assert [call.message_id for call in calls.made] == ["message-1", "message-1", "m:2"]
+    assert not any(call.given for call in calls.made)
+
+
+def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
+    calls = Calls()
+    calls.find(index=0)
+    made = calls.made[0].id
+    assert not calls.identity.linked
+    calls.find(index=0, id="a")
+    assert calls.identity.linked
+    assert (calls.made[0].id, calls.made[0].given) == ("a", True)
+    # Both lead to it, for whoever has kept the first.
+    assert calls.identity.known(made) is calls.identity.known("a") is calls.made[0]
+
+
+def test_a_made_id_is_for_good_once_the_index_leads_elsewhere() -> None:
+    calls = Calls()
+    calls.find(index=0, name="f")
+    calls.find(id="b", index=0, name="g")
+    assert [call.given for call in calls.made] == [True, True]
+    assert calls.find(id="message-1:0") == 0
+
+
+def test_an_id_that_comes_after_the_end_is_no_ones_that_ended() -> None:
+    calls = Calls()
+    calls.find(index=0, message="m")
+    for scope in calls.identity.ended("m", 0):
+        assert scope.message_id == "m"
+    assert calls.find(id="a", index=0, message="m") == 1
+
+
+def test_a_result_finds_the_latest_call_of_its_id() -> None:
+    calls = Calls()
+    calls.find(id="a", message="m")
+    calls.find(id="a", message="n")
+    assert calls.identity.known("a") is calls.made[1]
+    assert calls.identity.known("b") is None
+    assert calls.identity.known(None) is None
+
+
+def test_nothing_is_left_of_what_is_dropped() -> None:
+    calls = Calls()
+    for turn in range(50):
+        calls.find(id=f"a{turn}", index=0, alias=f"i{turn}", message=f"m{turn}")
+        calls.find(index=1, message=f"m{turn}", choice=1)
+        calls.end()
+    for call in calls.made:
+        calls.identity.drop(call)
+        calls.identity.drop(call)
+    left = {name: len(held) for name, held in vars(calls.identity).items() if hasattr(held, "keys")}
+    assert left == {"_scopes": 0, "_known": 0}
+
+
+EVENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": st.sampled_from("ab"),
+        "index": st.integers(0, 1),
+        "name": st.sampled_from("fg"),
+        "alias": st.sampled_from("xy"),
+        "message": st.sampled_from("mn"),
+        "choice": st.integers(0, 1),
+        "opens": st.booleans(),
+    },
+)
+
+
+@given(st.lists(st.one_of(EVENTS, st.just({"END": None}), st.just({"WHOLE": 0})), max_size=12))
+def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> None:
+    calls = Calls()
+    for event in events:
+        if "END" in event:
+            calls.end()
+        elif "WHOLE" in event:
+            for call in calls.made:
+                call.whole = True
+        else:
+            number = calls.find(**event)
+            if number is None:
+                continue
+            call = calls.made[number]
+            if "id" in event:
+                assert call.id in (event["id"], event.get("alias"))
+            if "message" in event:
+                choice = event.get("choice", 0)
+                assert call.message_id == event["message"] + (f":{choice}" if choice else "")
+    # Within a message an id is one call's alone.
+    named = [(call.message_id, call.id) for call in calls.made]
+    assert len(set(named)) == len(named)

@@ -1,0 +1,665 @@
+"""The life of a call: how it grows, how it ends, what is kept of it and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import tracemalloc
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, tool_calls
+from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
+from support import pieces
+from support.costs import is_flat
+from support.provider_streams import (
+    BUILDERS,
+    SEARCH,
+    THREE,
+    TWO,
+    WEATHER,
+    Event,
+    Made,
+    in_a_row,
+    openai_chat,
+    shuffled,
+)
+
+
+def by_hand(event: dict[str, Any]) -> list[Statement]:
+    """A provider whose events are the statements themselves."""
+    return list(event["say"])
+
+
+class Reader:
+    """Calls fed with statements, all of one response."""
+
+    def __init__(self, **options: Any) -> None:
+        self.calls = ToolCalls(by_hand, **options)
+
+    def say(self, *statements: Statement) -> list[ToolCallUpdate]:
+        return self.calls.feed({"say": statements})
+
+    def text(self, *texts: str, id: str = "a") -> ToolCall:
+        """The call after these pieces of its arguments."""
+        for text in texts:
+            self.say(CallDelta(id, name="f", text=text, message="m"))
+        call = self.calls.get(id)
+        assert call is not None
+        return call
+
+    def finish(self, **how: Any) -> list[ToolCallUpdate]:
+        return self.say(Finish("m", 0, **how))
+
+
+def test_a_call_grows_with_its_text() -> None:
+    calls = ToolCalls()
+    grown = []
+    for event in openai_chat([WEATHER], in_a_row([WEATHER], 5)):
+        for update in calls.feed(event):
+            grown.append((update.call.raw, update.call.args, update.call.status))
+    assert grown == [
+        ("", None, "streaming"),
+        ('{"cit', {}, "streaming"),
+        ('{"city":"S', {"city": "S"}, "streaming"),
+        ('{"city":"S\\u00e', {"city": "S"}, "streaming"),
+        ('{"city":"S\\u00e3o Pa', {"city": "São Pa"}, "streaming"),
+        ('{"city":"S\\u00e3o Paulo",', {"city": "São Paulo"}, "streaming"),
+        ('{"city":"S\\u00e3o Paulo","days', {"city": "São Paulo"}, "streaming"),
+        (WEATHER.text, {"city": "São Paulo", "days": 3}, "streaming"),
+        (WEATHER.text, {"city": "São Paulo", "days": 3}, "complete"),
+    ]
+
+
+def test_what_an_update_says() -> None:
+    calls = ToolCalls()
+    updates = [
+        update
+        for event in openai_chat([WEATHER], in_a_row([WEATHER], 5))
+        for update in calls.feed(event)
+    ]
+    assert {(u.tool_call_id, u.index, u.message_id) for u in updates} == {
+        ("call_a", 0, "chatcmpl-1")
+    }
+    assert [update.function_name for update in updates] == ["get_weather"] + [None] * 8
+    assert "".join(update.function_args or "" for update in updates) == WEATHER.text
+    assert [update.status for update in updates] == [None] * 8 + ["complete"]
+    # No argument text: None. Some, but nothing new (a piece of a key): [].
+    assert updates[0].json_update_fragments is None
+    assert updates[-1].json_update_fragments is None
+    assert updates[6].json_update_fragments == []
+    rebuilder = Rebuilder()
+    for update in updates:
+        rebuilder.feed(update.json_update_fragments or [])
+    assert rebuilder.complete
+    assert rebuilder.value == calls.calls[0].args
+
+
+def test_args_are_safe_to_keep_and_live_is_not() -> None:
+    reader = Reader()
+    call = reader.text('{"a": [1, "x')
+    kept, live = call.args, call.live
+    reader.text('y"], "b": {}}')
+    assert kept == {"a": [1, "x"]}
+    assert live is call.live
+    assert call.args == {"a": [1, "xy"], "b": {}}
+
+
+@pytest.mark.parametrize(
+    "texts, how, status, args",
+    [
+        (['{"a":1}'], {}, "complete", {"a": 1}),
+        (['{"a":1}'], {"cut": True}, "complete", {"a": 1}),
+        (['{"a":1'], {}, "truncated", {}),
+        (['{"a":"x'], {"cut": True}, "truncated", {"a": "x"}),
+        (["12"], {}, "complete", 12),
+        (["[1, 2"], {}, "truncated", [1]),
+        (['"\\ud83d'], {}, "truncated", ""),
+        ([""], {}, "complete", {}),
+        (["  \n"], {}, "complete", {}),
+        ([""], {"cut": True}, "truncated", None),
+        (["null"], {}, "complete", None),
+        (['{"a":1'], {"malformed": "bad"}, "error", {}),
+        (['{"a":1}'], {"malformed": "bad"}, "complete", {"a": 1}),
+    ],
+)
+def test_how_a_call_ends(texts: list[str], how: dict[str, Any], status: str, args: Any) -> None:
+    reader = Reader()
+    call = reader.text(*texts)
+    assert call.status == "streaming"
+    [update] = reader.finish(**how)
+    assert (call.status, call.args, call.raw) == (status, args, "".join(texts))
+    assert (update.status, update.error) == (status, call.error)
+    assert reader.finish(**how) == []
+
+
+@pytest.mark.parametrize(
+    "texts, status, args",
+    [
+        (['{"a":1}'], "complete", {"a": 1}),
+        (['{"a":1'], "truncated", {}),
+        ([""], "truncated", None),
+        (["12"], "truncated", None),
+    ],
+)
+def test_a_stream_that_only_stops(texts: list[str], status: str, args: Any) -> None:
+    """Nobody said that the call has ended, so only what is whole in itself is complete."""
+    reader = Reader()
+    call = reader.text(*texts)
+    [update] = reader.calls.flush()
+    assert (call.status, call.args) == (status, args)
+    assert update.status == status
+    assert reader.calls.flush() == []
+
+
+def test_a_call_ends_before_its_response() -> None:
+    reader = Reader()
+    call = reader.text('{"a":1}')
+    [update] = reader.say(CallDelta("a", message="m", opens=False, end=End()))
+    assert (call.status, update.status, update.function_args) == ("complete", "complete", None)
+    assert reader.say(CallDelta("a", text="}", message="m")) == []
+    assert reader.finish() == []
+    assert (call.status, call.raw) == ("complete", '{"a":1}')
+
+
+@pytest.mark.parametrize(
+    "after, status, raw, updates",
+    [
+        pytest.param('{"a": 1}', "streaming", '{"a": 1}', 0, id="all of it again: a repetition"),
+        pytest.param(" \n", "streaming", '{"a": 1} \n', 1, id="white space"),
+        pytest.param("}", "error", '{"a": 1}}', 1, id="anything else"),
+        pytest.param('{"a":1}', "error", '{"a": 1}{"a":1}', 1, id="not quite a repetition"),
+        pytest.param("\u00a0", "error", '{"a": 1}\u00a0', 1, id="no white space of JSON"),
+        pytest.param("", "streaming", '{"a": 1}', 0, id="nothing"),
+    ],
+)
+def test_text_after_the_arguments_are_whole(
+    after: str, status: str, raw: str, updates: int
+) -> None:
+    reader = Reader()
+    call = reader.text('{"a": ', "1}")
+    assert len(reader.say(CallDelta("a", text=after or None, message="m"))) == updates
+    assert (call.status, call.raw, call.args) == (status, raw, {"a": 1})
+    reader.finish()
+    assert call.status == ("error" if status == "error" else "complete")
+    if status == "error":
+        assert call.error is not None
+        assert (call.error["code"], call.error["offset"]) == ("INVALID_JSON", 8)
+
+
+def test_arguments_that_are_not_json_are_kept_and_disturb_nobody() -> None:
+    reader = Reader()
+    bad, good = reader.text('{"a": [1,'), reader.text('{"b"', id="b")
+    [update] = reader.say(CallDelta("a", text="2, !oops", message="m"))
+    assert update.status == bad.status == "error"
+    assert bad.error is update.error is not None
+    assert bad.error == {
+        "code": "INVALID_JSON",
+        "message": "expected a value but got '!' at character 12, in root.a[2]",
+        "offset": 12,
+        "line": 1,
+        "column": 13,
+        "path": "root.a[2]",
+    }
+    # What was good before the error has been told.
+    assert [fragment.value for fragment in update.json_update_fragments or []] == [2]
+    [update] = reader.say(CallDelta("a", text=" and more", message="m"))
+    assert (update.status, update.json_update_fragments) == (None, [])
+    assert (bad.raw, bad.args) == ('{"a": [1,2, !oops and more', {"a": [1, 2]})
+    reader.text(":2}", id="b")
+    [update] = reader.finish()
+    assert update.call is good
+    assert (good.status, good.args) == ("complete", {"b": 2})
+    reader.text("late")
+    assert bad.raw.endswith("more")
+
+
+def test_what_the_provider_repeats_is_held_against_what_it_sent() -> None:
+    for end, status in (
+        (End(text='{"a":1}'), "complete"),
+        (End(text='{ "a": 1.0 }'), "complete"),
+        (End(value={"a": 1}), "complete"),
+        (End(value={"a": 1, "more": []}), "complete"),
+        (End(text='{"a":1}}'), "error"),
+        (End(text='{"a":1,"b":2}'), "error"),
+        (End(text=""), "error"),
+        (End(value={"a": True}), "error"),
+        (End(value=[]), "error"),
+    ):
+        reader = Reader()
+        call = reader.text('{"a":', "1}")
+        reader.say(CallDelta("a", message="m", end=end))
+        assert (call.status, call.raw, call.args) == (status, '{"a":1}', {"a": 1}), end
+        assert status == "complete" or (call.error or {})["code"] == "ARGUMENTS_DIFFER"
+
+
+def test_the_repetition_is_never_appended() -> None:
+    reader = Reader()
+    call = reader.text('{"a":')
+    reader.say(CallDelta("a", message="m", end=End(text='{"a":1}')))
+    assert (call.status, call.raw) == ("error", '{"a":')
+
+
+def test_too_deep_to_compare_is_not_different() -> None:
+    reader = Reader(limits=Limits(depth=5000))
+    call = reader.text("[" * 3000 + "]" * 3000)
+    deep: list[Any] = []
+    for _ in range(2999):
+        deep = [deep]
+    reader.say(CallDelta("a", message="m", end=End(value=deep)))
+    assert call.status == "complete"
+
+
+def test_a_call_may_come_from_the_wire_and_from_a_provider() -> None:
+    """Nobody does that on purpose; text is text, and the first to speak says how it is read."""
+    reader = Reader()
+    received = CallDelta("w", message="m", text='{"a":', received=True)
+    reader.say(received, CallDelta("w", text="1}", message="m"))
+    reader.text('{"a":', id="p")
+    reader.say(CallDelta("p", text="1}", message="m", received=True))
+    reader.finish()
+    assert [call.status for call in reader.calls.calls] == ["complete", "truncated"]
+
+
+def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:
+    for statement in (
+        CallDelta("a", name="f", message="m", end=End(text='{"a":1}')),
+        CallDelta("a", name="f", message="m", end=End(value={"a": 1})),
+        CallDelta("a", name="f", message="m", preset={"a": 1}, end=End()),
+        CallDelta("a", name="f", message="m", preset='{"a":1}', end=End()),
+        CallDelta("a", name="f", message="m", value={"a": 1}),
+    ):
+        reader = Reader()
+        [update] = reader.say(statement)
+        assert update.function_args == '{"a":1}'
+        assert update.json_update_fragments
+        reader.finish()
+        [call] = reader.calls.calls
+        assert (call.status, call.raw, call.args) == ("complete", '{"a":1}', {"a": 1})
+
+
+def test_a_preset_gives_way_to_text() -> None:
+    reader = Reader()
+    reader.say(CallDelta("a", name="f", message="m", preset={"placeholder": 1}))
+    call = reader.text('{"a":1}')
+    reader.finish()
+    assert (call.status, call.args) == ("complete", {"a": 1})
+    reader.say(CallDelta("b", name="f", message="m", preset={"b": 1}))
+    [update] = reader.finish()
+    assert (update.function_args, update.status) == ('{"b":1}', "complete")
+
+
+def test_values_that_json_cannot_say() -> None:
+    for value in ({1, 2}, {"a": object()}, float("nan"), b""):
+        reader = Reader()
+        reader.say(CallDelta("a", name="f", message="m", value=value))
+        reader.finish()
+        [call] = reader.calls.calls
+        assert call.status == "error"
+
+
+def test_free_text() -> None:
+    reader = Reader()
+    reader.say(CallDelta("a", name="sql", message="m", free=True))
+    [call] = reader.calls.calls
+    assert (call.encoding, call.args) == ("text", "")
+    for piece in ("SELECT ", '"x"'):
+        [update] = reader.say(CallDelta("a", text=piece, message="m"))
+    assert call.args == call.raw == call.live == 'SELECT "x"'
+    assert [fragment.kind for fragment in update.json_update_fragments or []] == ["PartialString"]
+    reader.finish()
+    assert (call.status, call.args) == ("complete", 'SELECT "x"')
+
+
+def test_a_result_is_attached_by_id_however_late() -> None:
+    reader = Reader()
+    call = reader.text("{}")
+    reader.finish()
+    [update] = reader.say(Result("a", {"n": 1}))
+    assert update.is_result
+    assert update.call is call
+    assert (call.result, call.result_is_error) == ({"n": 1}, False)
+    reader.say(Result("a", "no", is_error=True))
+    assert (call.result, call.result_is_error) == ("no", True)
+    assert reader.say(Result("unknown", 1)) == []
+    assert reader.say(Result(None, 1)) == []
+
+
+def test_a_result_that_the_stream_does_not_say() -> None:
+    reader = Reader()
+    call = reader.text("{}")
+    reader.finish()
+    [update] = reader.calls.answer("a", {"n": 1}, is_error=True)
+    assert update.is_result
+    assert (call.answered, call.result, call.result_is_error) == (True, {"n": 1}, True)
+    assert reader.calls.answer("nobody", 1) == []
+
+
+def test_a_result_proves_that_the_call_has_ended() -> None:
+    reader = Reader()
+    call = reader.text('{"a":1}')
+    ended, answered = reader.say(Result("a", 1))
+    assert (ended.status, answered.is_result, call.status) == ("complete", True, "complete")
+
+
+def test_a_frozen_call_has_no_parser_and_takes_nothing() -> None:
+    calls = ToolCalls()
+    events = openai_chat(TWO, shuffled(TWO, 3))
+    for event in events:
+        calls.feed(event)
+    before = [(call.raw, call.args, call.status) for call in calls.calls]
+    assert calls.ended == ["chatcmpl-1"]
+    for event in events[:-1]:
+        assert calls.feed(event) == []
+    assert [(call.raw, call.args, call.status) for call in calls.calls] == before
+    reachable = {type(held).__name__ for held in _reachable(calls.calls)}
+    assert not {"Machine", "Tree", "JsonArguments"} & reachable
+
+
+def _reachable(*roots: Any) -> list[Any]:
+    """What the roots lead to; not through types and functions."""
+    found: dict[int, Any] = {}
+    left = list(roots)
+    while left:
+        held = left.pop()
+        if id(held) not in found and not callable(held):
+            found[id(held)] = held
+            left += gc.get_referents(held)
+    return list(found.values())
+
+
+def test_a_response_that_is_announced_again_goes_on() -> None:
+    reader = Reader()
+    call = reader.text('{"a":')
+    reader.say(Begin("m"))
+    assert reader.text("1}").args == {"a": 1}
+    assert call.status == "streaming"
+    [update] = reader.say(Begin("n"))
+    assert (update.call is call, call.status) == (True, "complete")
+
+
+def test_a_call_in_error_still_learns_its_id() -> None:
+    calls = ToolCalls()
+    where = {"item_id": "fc", "output_index": 0}
+    kind = "response.function_call_arguments"
+    calls.feed({"type": f"{kind}.delta", "delta": "no JSON", **where})
+    calls.feed({"type": f"{kind}.done", "arguments": "no JSON", **where})
+    item = {"type": "function_call", "id": "fc", "call_id": "c", "name": "f"}
+    [update] = calls.feed({"type": "response.output_item.done", "output_index": 0, "item": item})
+    assert (update.tool_call_id, update.function_name, update.status) == ("c", "f", None)
+    assert [(call.id, call.status) for call in calls.calls] == [("c", "error")]
+
+
+def test_forget() -> None:
+    reader = Reader()
+    reader.text("{}")
+    reader.say(CallDelta("b", name="g", text="{", message="n"))
+    reader.calls.forget("m")
+    assert [call.id for call in reader.calls.calls] == ["b"]
+    assert reader.calls.get("a") is None
+    reader.calls.forget("never seen")
+    reader.finish()
+    assert not reader.calls._done
+    # As if it had never come: a replay starts anew.
+    assert reader.text("{}").raw == "{}"
+
+
+def test_of_ended_responses_the_last_calls_are_kept() -> None:
+    calls = ToolCalls(keep=3)
+    for turn in range(5):
+        for event in openai_chat(TWO, in_a_row(TWO, 99), f"m{turn}"):
+            calls.feed(event)
+    # What ended with the last event is there whole, however little is kept.
+    assert [call.message_id for call in calls.calls] == ["m2", "m3", "m3", "m4", "m4"]
+    calls.feed({})
+    assert [call.message_id for call in calls.calls] == ["m3", "m4", "m4"]
+    everything = ToolCalls(keep=None)
+    for turn in range(300):
+        for event in openai_chat(TWO, in_a_row(TWO, 99), f"m{turn}"):
+            everything.feed(event)
+    assert len(everything.calls) == 600
+
+
+def test_calls_of_a_response_that_goes_on_are_kept() -> None:
+    reader = Reader(keep=3)
+    for number in range(50):
+        reader.text("{}", id=str(number))
+    assert len(reader.calls.calls) == 50
+
+
+def test_responses_that_never_end_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsonrill.toolcalls.calls._MOST", 20)
+    reader = Reader(keep=10)
+    updates: list[ToolCallUpdate] = []
+    for number in range(100):
+        updates += reader.say(CallDelta("a", 0, "f", "{", message=f"m{number}"))
+    assert len(reader.calls.calls) == 30
+    assert [u.message_id for u in updates if u.status == "truncated"] == [
+        f"m{number}" for number in range(70)
+    ]
+
+
+TURNS = 2_000
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_thousands_of_turns_in_flat_memory(named: bool) -> None:
+    calls = ToolCalls()
+    sizes: list[int] = []
+    tracemalloc.start()
+    try:
+        for turn in range(TURNS):
+            message = f"m{turn}" if named else ""
+            delta = {"index": 0, "id": f"c{turn}", "function": {"name": "f", "arguments": '{"a":'}}
+            more = {"index": 0, "function": {"arguments": f"{turn}}}"}}
+            # A few responses never end.
+            finish = "tool_calls" if turn % 100 else None
+            for call, reason in ((delta, None), (more, finish)):
+                choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": reason}
+                calls.feed({"id": message, "choices": [choice]})
+            if turn in (TURNS // 4, TURNS - 1):
+                gc.collect()
+                sizes.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert calls.calls[-1].args == {"a": TURNS - 1}
+    assert sizes[1] < sizes[0] * 1.5 + 40_000
+
+
+def test_a_bound_on_arguments() -> None:
+    reader = Reader(limits=Limits(text=20))
+    call = reader.text('{"a":"', "x" * 10)
+    assert call.status == "streaming"
+    for _ in range(100):
+        reader.text("x" * 10)
+    assert call.error is not None
+    assert call.error["code"] == "LIMIT_EXCEEDED"
+    assert len(call.raw) <= 40
+    reader.say(CallDelta("t", name="sql", free=True, message="m"))
+    for _ in range(100):
+        text = reader.text("x" * 10, id="t")
+    assert (text.error or {})["code"] == "LIMIT_EXCEEDED"
+    assert text.raw == "x" * 20
+
+
+def test_a_call_equals_one_that_says_the_same() -> None:
+    one, other = Reader().text("{}"), Reader().text("{", "}")
+    assert one == other
+    assert one != Reader().text("{")
+    assert one != "call"
+    with pytest.raises(TypeError):
+        hash(one)
+    assert repr(one) == "<ToolCall a f streaming '{}'>"
+    [update] = Reader().say(CallDelta("a", name="f", text="{", message="m"))
+    assert repr(update) == "<ToolCallUpdate a 'f' '{'>"
+
+
+@given(st.data())
+def test_any_cutting_ends_in_the_same_call(data: st.DataObject) -> None:
+    text = data.draw(
+        st.one_of(
+            st.sampled_from(
+                [WEATHER.text, SEARCH.text, '{"a": tru!}', "[1 2]", "{}{}", "12 ", '"a']
+            ),
+            st.text(alphabet='{}[]",:truefalsn0123.-e \\u', max_size=12),
+        )
+    )
+    whole, cut = Reader(), Reader()
+    # All at once a text of two equal halves is one text; in two pieces it repeats itself.
+    expected = whole.text(text) if text else whole.text("")
+    for piece in data.draw(pieces(text)):
+        if cut.calls.calls and cut.calls.calls[0].raw == piece:
+            return
+        cut.text(piece)
+    cut.text("")
+    for reader in (whole, cut):
+        reader.finish()
+    assert cut.calls.calls == [expected]
+
+
+# ---- streams ----
+
+
+def test_tool_calls_of_any_source() -> None:
+    events = openai_chat(TWO, shuffled(TWO, 1))
+    calls = ToolCalls()
+    updates = list(tool_calls(iter(events), calls=calls))
+    assert [update.call.status for update in updates[-2:]] == ["complete", "complete"]
+    assert {call.name for call in calls.calls} == {"get_weather", "search"}
+
+    async def later() -> AsyncIterator[Event]:
+        for event in events:
+            await asyncio.sleep(0)
+            yield event
+
+    async def read() -> list[str | None]:
+        return [update.function_args async for update in tool_calls(later())]
+
+    assert asyncio.run(read()) == [update.function_args for update in updates]
+    assert [u.function_args for u in tool_calls(map(json.dumps, events))] == [
+        update.function_args for update in updates
+    ]
+    opened, cut = tool_calls(events[1], provider="openai-chat", keep=1)
+    assert opened.function_name in ("get_weather", "search")
+    assert cut.status == "truncated"
+
+
+def test_tool_calls_are_flushed_at_the_end_of_the_source() -> None:
+    events = openai_chat(TWO, in_a_row(TWO))
+    assert [update.status for update in tool_calls(events[:4])][-1] == "truncated"
+    calls = ToolCalls()
+
+    def failing() -> Iterator[Event]:
+        yield from events[:4]
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        list(tool_calls(failing(), calls=calls))
+    assert calls.calls[0].status == "streaming"
+
+
+def test_leaving_the_loop_closes_the_source() -> None:
+    closed = []
+
+    def source() -> Iterator[Event]:
+        try:
+            yield from openai_chat(TWO, in_a_row(TWO))
+        finally:
+            closed.append(True)
+
+    updates = tool_calls(source())
+    next(updates)
+    updates.close()  # type: ignore[attr-defined]  # what `break` does in the end
+    assert closed == [True]
+
+
+def test_calls_and_options_do_not_go_together() -> None:
+    with pytest.raises(TypeError, match="provider"):
+        tool_calls([], calls=ToolCalls(), provider="anthropic")
+    with pytest.raises(TypeError):
+        tool_calls(7)  # type: ignore[call-overload]
+
+
+def test_the_end_of_one_stream_is_not_that_of_another() -> None:
+    calls = ToolCalls()
+    long, short = (
+        tool_calls(openai_chat([WEATHER], in_a_row([WEATHER], size), f"m{size}")[:-1], calls=calls)
+        for size in (1, 30)
+    )
+    next(long)
+    assert [update.status for update in short][-1] == "complete"
+    assert [call.status for call in calls.calls] == ["streaming", "complete"]
+    assert [update.status for update in long][-1] == "complete"
+    assert list(tool_calls([], calls=calls)) == []
+
+
+def test_one_object_for_many_streams() -> None:
+    calls = ToolCalls()
+    for turn in range(3):
+        list(tool_calls(openai_chat(TWO, in_a_row(TWO), f"m{turn}")[: 4 + turn], calls=calls))
+    assert [call.status for call in calls.calls] == ["truncated"] * 3
+
+
+# ---- cost ----
+
+
+def long_calls(size: int) -> tuple[list[Made], list[tuple[int, str]]]:
+    """Eight calls with this many characters of arguments each, four at a time, in turns."""
+    code = "x = 1\n" * (size // 7)
+    text = json.dumps({"path": "a.py", "code": code, "lines": [1, 2, 3]})
+    calls = [Made(f"c{number}", "write", text) for number in range(8)]
+    script = [
+        (number, text[at : at + 4]) for at in range(0, len(text), 4) for number in range(len(calls))
+    ]
+    return calls, script
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic", "vercel"])
+def test_eight_interleaved_calls_cost_the_same_at_any_size(name: str) -> None:
+    def start(size: int) -> Callable[[], object]:
+        events, calls = iter(BUILDERS[name](*long_calls(size + 2_000))), ToolCalls()
+
+        def step() -> None:
+            for update in calls.feed(next(events)):
+                assert update.call.live is not None or not update.call.raw
+
+        for _ in range(2 * size):
+            step()
+        return step
+
+    is_flat(start, small=100, large=4_000)
+
+
+def test_looking_at_raw_after_each_piece_stays_linear() -> None:
+    def start(size: int) -> Callable[[], object]:
+        reader = Reader()
+        call = reader.text('{"a":"')
+
+        def step(text: str = "abcd") -> None:
+            reader.say(CallDelta("a", text=text, message="m"))
+            assert call.raw
+
+        for _ in range(size // 1_000):
+            step("x" * 1_000)
+        return step
+
+    is_flat(start, large=1_000_000)
+
+
+def test_all_builders_are_read_by_statement_too() -> None:
+    """The statements are the whole interface: whatever a page says can be said by hand."""
+    from jsonrill.providers import Reader as EventReader
+
+    for name, build in BUILDERS.items():
+        events = build(THREE, shuffled(THREE, 9))
+        events_in = EventReader()
+        reader = Reader()
+        for event in events:
+            reader.say(*events_in.feed(event))
+        reader.calls.flush()
+        assert {call.status for call in reader.calls.calls} == {"complete"}, name

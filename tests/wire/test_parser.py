@@ -1,0 +1,828 @@
+"""The parser by tables: what each text makes, and what is said of each text that is refused."""
+
+from __future__ import annotations
+
+import array
+import copy
+import json
+import pickle
+import sys
+from decimal import Decimal
+from typing import Any, cast
+
+import pytest
+
+from jsonrill import (
+    Document,
+    Fragment,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    Limits,
+    Parser,
+    StreamClosed,
+    Truncated,
+)
+from support import by, by_character, cuttings
+from support.documents import described, loads, merged, outcome
+
+
+def parse(text: str | bytes, **options: Any) -> list[Fragment]:
+    parser = Parser(**options)
+    return parser.feed(text) + parser.flush()
+
+
+def refusal(pieces: Any, **options: Any) -> InvalidJSON | LimitExceeded:
+    """The error that these pieces end in."""
+    parser = Parser(**options)
+    with pytest.raises((InvalidJSON, LimitExceeded)) as caught:
+        for piece in pieces:
+            parser.feed(piece)
+        parser.flush()
+    return cast("InvalidJSON | LimitExceeded", caught.value)
+
+
+# ---- fragments ----
+
+FRAGMENTS: list[tuple[str, list[tuple[Any, ...]]]] = [
+    ("{}", [("StartObject", ()), ("EndObject", ()), ("JsonComplete", ())]),
+    ("[]", [("StartArray", ()), ("EndArray", ()), ("JsonComplete", ())]),
+    ('""', [("StartString", ()), ("CompleteString", (), None, ""), ("JsonComplete", ())]),
+    (
+        '"aé"',
+        [("StartString", ()), ("PartialString", (), "aé"), ("CompleteString", (), None, "aé")]
+        + [("JsonComplete", ())],
+    ),
+    ("12", [("CompleteNumber", (), "12", 12), ("JsonComplete", ())]),
+    ("-0", [("CompleteNumber", (), "-0", 0), ("JsonComplete", ())]),
+    ("-0.0", [("CompleteNumber", (), "-0.0", -0.0), ("JsonComplete", ())]),
+    ("1e5", [("CompleteNumber", (), "1e5", 1e5), ("JsonComplete", ())]),
+    ("1.50E-03", [("CompleteNumber", (), "1.50E-03", 0.0015), ("JsonComplete", ())]),
+    ("true", [("CompleteBoolean", (), None, True), ("JsonComplete", ())]),
+    ("false", [("CompleteBoolean", (), None, False), ("JsonComplete", ())]),
+    ("null", [("CompleteNull", ()), ("JsonComplete", ())]),
+    (
+        " \t\r\n[ 1 , null ] \n",
+        [("StartArray", ()), ("CompleteNumber", (0,), "1", 1), ("CompleteNull", (1,))]
+        + [("EndArray", ()), ("JsonComplete", ())],
+    ),
+    (
+        '{"a":{"b":[true,{}]},"c":"x"}',
+        [
+            ("StartObject", ()),
+            ("Key", (), None, "a"),
+            ("StartObject", ("a",)),
+            ("Key", ("a",), None, "b"),
+            ("StartArray", ("a", "b")),
+            ("CompleteBoolean", ("a", "b", 0), None, True),
+            ("StartObject", ("a", "b", 1)),
+            ("EndObject", ("a", "b", 1)),
+            ("EndArray", ("a", "b")),
+            ("EndObject", ("a",)),
+            ("Key", (), None, "c"),
+            ("StartString", ("c",)),
+            ("PartialString", ("c",), "x"),
+            ("CompleteString", ("c",), None, "x"),
+            ("EndObject", ()),
+            ("JsonComplete", ()),
+        ],
+    ),
+    (
+        '[[],[[]],"s",[0]]',
+        [
+            ("StartArray", ()),
+            ("StartArray", (0,)),
+            ("EndArray", (0,)),
+            ("StartArray", (1,)),
+            ("StartArray", (1, 0)),
+            ("EndArray", (1, 0)),
+            ("EndArray", (1,)),
+            ("StartString", (2,)),
+            ("PartialString", (2,), "s"),
+            ("CompleteString", (2,), None, "s"),
+            ("StartArray", (3,)),
+            ("CompleteNumber", (3, 0), "0", 0),
+            ("EndArray", (3,)),
+            ("EndArray", ()),
+            ("JsonComplete", ()),
+        ],
+    ),
+    (
+        '{"":1,"\\u0061\\n.b":2}',
+        [
+            ("StartObject", ()),
+            ("Key", (), None, ""),
+            ("CompleteNumber", ("",), "1", 1),
+            ("Key", (), None, "a\n.b"),
+            ("CompleteNumber", ("a\n.b",), "2", 2),
+            ("EndObject", ()),
+            ("JsonComplete", ()),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize("text, expected", FRAGMENTS, ids=[text for text, _ in FRAGMENTS])
+def test_the_fragments_of_a_text(text: str, expected: list[tuple[Any, ...]]) -> None:
+    want = [Fragment(*fields) for fields in expected]
+    assert parse(text) == want
+    for pieces in cuttings(text):
+        found = [fields[:4] for fields in outcome(pieces).fragments]
+        assert found == [fields[:4] for fields in merged(want)]
+
+
+def test_each_fragment_comes_with_the_character_that_makes_it_certain() -> None:
+    parser = Parser()
+    text = '{"ab": "x\\n", "c": [1, true]}'
+    came = [[fragment.kind for fragment in parser.feed(char)] for char in text]
+    assert [(char, kinds) for char, kinds in zip(text, came, strict=True) if kinds] == [
+        ("{", ["StartObject"]),
+        ('"', ["Key"]),
+        ('"', ["StartString"]),
+        ("x", ["PartialString"]),
+        ("n", ["PartialString"]),
+        ('"', ["CompleteString"]),
+        ('"', ["Key"]),
+        ("[", ["StartArray"]),
+        (",", ["CompleteNumber"]),
+        ("e", ["CompleteBoolean"]),
+        ("]", ["EndArray"]),
+        ("}", ["EndObject", "JsonComplete"]),
+    ]
+    assert parser.flush() == []
+
+
+def test_an_offset_is_where_the_token_began() -> None:
+    text = ' {"k" : [12, "abc", tru'
+    parser = Parser()
+    fragments = parser.feed(text) + parser.feed("e ] } ")
+    assert [(fragment.kind, fragment.offset) for fragment in fragments] == [
+        ("StartObject", 1),
+        ("Key", 2),
+        ("StartArray", 8),
+        ("CompleteNumber", 9),
+        ("StartString", 13),
+        ("PartialString", 13),
+        ("CompleteString", 13),
+        ("CompleteBoolean", 20),
+        ("EndArray", 25),
+        ("EndObject", 27),
+        ("JsonComplete", 28),
+    ]
+
+
+# ---- refusals ----
+
+# text, offset, line, column, path, what was expected, what came instead
+REFUSED: list[tuple[str, int, int, int, tuple[str | int, ...], str, str]] = [
+    ("}", 0, 1, 1, (), "a value", "'}'"),
+    ("]", 0, 1, 1, (), "a value", "']'"),
+    (",", 0, 1, 1, (), "a value", "','"),
+    (":", 0, 1, 1, (), "a value", "':'"),
+    ("x", 0, 1, 1, (), "a value", "'x'"),
+    ("'a'", 0, 1, 1, (), "a value", '"\'"'),
+    ("+1", 0, 1, 1, (), "a value", "'+'"),
+    (".5", 0, 1, 1, (), "a value", "'.'"),
+    ("NaN", 0, 1, 1, (), "a value", "'N'"),
+    ("Infinity", 0, 1, 1, (), "a value", "'I'"),
+    ("-Infinity", 1, 1, 2, (), "a digit", "'I'"),
+    ("\ufeff1", 0, 1, 1, (), "a value", "'\\ufeff'"),
+    ("\xa01", 0, 1, 1, (), "a value", "'\\xa0'"),
+    ("\x0b1", 0, 1, 1, (), "a value", "'\\x0b'"),
+    ("\n\n x", 3, 3, 2, (), "a value", "'x'"),
+    ("\r\n\r\n x", 5, 3, 2, (), "a value", "'x'"),
+    ("trux", 3, 1, 4, (), "'true'", "'x'"),
+    ("True", 0, 1, 1, (), "a value", "'T'"),
+    ("nil", 1, 1, 2, (), "'null'", "'i'"),
+    ("fals ", 4, 1, 5, (), "'false'", "' '"),
+    ("[tru]", 4, 1, 5, (0,), "'true'", "']'"),
+    ("truee", 4, 1, 5, (), "the end of the text", "'e'"),
+    ("-", 1, 1, 2, (), "a digit", ""),
+    ("-x", 1, 1, 2, (), "a digit", "'x'"),
+    ("1.", 2, 1, 3, (), "a digit", ""),
+    ("1.e1", 2, 1, 3, (), "a digit", "'e'"),
+    ("1ex", 2, 1, 3, (), "a digit", "'x'"),
+    ("1e+-", 3, 1, 4, (), "a digit", "'-'"),
+    ("[-]", 2, 1, 3, (0,), "a digit", "']'"),
+    ('{"a": 1.}', 8, 1, 9, ("a",), "a digit", "'}'"),
+    ("{}}", 2, 1, 3, (), "the end of the text", "'}'"),
+    ('"a" "b"', 4, 1, 5, (), "the end of the text", "'\"'"),
+    ("1 2", 2, 1, 3, (), "the end of the text", "'2'"),
+    ("{]", 1, 1, 2, (), "a key or '}'", "']'"),
+    ("{,", 1, 1, 2, (), "a key or '}'", "','"),
+    ("{a", 1, 1, 2, (), "a key or '}'", "'a'"),
+    ("{1", 1, 1, 2, (), "a key or '}'", "'1'"),
+    ('{"a"1', 4, 1, 5, ("a",), "':'", "'1'"),
+    ('{"a"}', 4, 1, 5, ("a",), "':'", "'}'"),
+    ('{"a" "b"', 5, 1, 6, ("a",), "':'", "'\"'"),
+    ('{"a"::', 5, 1, 6, ("a",), "a value", "':'"),
+    ('{"a":}', 5, 1, 6, ("a",), "a value", "'}'"),
+    ('{"a":,', 5, 1, 6, ("a",), "a value", "','"),
+    ('{"a":1]', 6, 1, 7, (), "',' or '}'", "']'"),
+    ('{"a":1 "b"', 7, 1, 8, (), "',' or '}'", "'\"'"),
+    ('{"a":1,}', 7, 1, 8, (), "a key", "'}'"),
+    ('{"a":1,,', 7, 1, 8, (), "a key", "','"),
+    ('{"a":1,2', 7, 1, 8, (), "a key", "'2'"),
+    ("[}", 1, 1, 2, (0,), "a value or ']'", "'}'"),
+    ("[,", 1, 1, 2, (0,), "a value or ']'", "','"),
+    ("[1}", 2, 1, 3, (), "',' or ']'", "'}'"),
+    ("[1 2", 3, 1, 4, (), "',' or ']'", "'2'"),
+    ("[1:2", 2, 1, 3, (), "',' or ']'", "':'"),
+    ("[1,]", 3, 1, 4, (1,), "a value", "']'"),
+    ("[1,,", 3, 1, 4, (1,), "a value", "','"),
+    ('{"a":[{"b":[0,x', 14, 1, 15, ("a", 0, "b", 1), "a value", "'x'"),
+    ('{"a.b": [x', 9, 1, 10, ("a.b", 0), "a value or ']'", "'x'"),
+    ('{\n  "a": [\n    1,\n    x', 22, 4, 5, ("a", 1), "a value", "'x'"),
+    ('"a\nb"', 2, 1, 3, (), "no control character in a string", "'\\n'"),
+    ('"\x00', 1, 1, 2, (), "no control character in a string", "'\\x00'"),
+    ('["a", "\x1f', 7, 1, 8, (1,), "no control character in a string", "'\\x1f'"),
+    ('{"a\t', 3, 1, 4, (), "no control character in a string", "'\\t'"),
+    ('"\\x', 2, 1, 3, (), "an escape", "'x'"),
+    ('"\\U', 2, 1, 3, (), "an escape", "'U'"),
+    ('"\\\n', 2, 1, 3, (), "an escape", "'\\n'"),
+    ('"\\é', 2, 1, 3, (), "an escape", "'é'"),
+    ('"\\ux', 3, 1, 4, (), "a hexadecimal digit", "'x'"),
+    ('"\\u123g', 6, 1, 7, (), "a hexadecimal digit", "'g'"),
+    ('"\\u12"', 5, 1, 6, (), "a hexadecimal digit", "'\"'"),
+    ('"\\u+123', 3, 1, 4, (), "a hexadecimal digit", "'+'"),
+    ('"\\u١234', 3, 1, 4, (), "a hexadecimal digit", "'١'"),
+    ('"\\ud83d\\x', 8, 1, 9, (), "an escape", "'x'"),
+    ('"\\ud83d\\ud', 10, 1, 11, (), "the end of the string", ""),
+    ('"\\ud83d\\udx', 10, 1, 11, (), "a hexadecimal digit", "'x'"),
+    ('"\\ud83d\\udeg', 11, 1, 12, (), "a hexadecimal digit", "'g'"),
+    ('{"\\q', 3, 1, 4, (), "an escape", "'q'"),
+    ("", 0, 1, 1, (), "a value", ""),
+    (" \n", 2, 2, 1, (), "a value", ""),
+    ("tr", 2, 1, 3, (), "'true'", ""),
+    ("[", 1, 1, 2, (0,), "a value or ']'", ""),
+    ("[1", 2, 1, 3, (0,), "',' or ']'", ""),
+    ("[1,", 3, 1, 4, (1,), "a value", ""),
+    ("{", 1, 1, 2, (), "a key or '}'", ""),
+    ('{"a', 3, 1, 4, (), "the end of the key", ""),
+    ('{"a"', 4, 1, 5, ("a",), "':'", ""),
+    ('{"a":', 5, 1, 6, ("a",), "a value", ""),
+    ('{"a":1', 6, 1, 7, ("a",), "',' or '}'", ""),
+    ('{"a":1 ', 7, 1, 8, (), "',' or '}'", ""),
+    ('{"a":1,', 7, 1, 8, (), "a key", ""),
+    ('"a', 2, 1, 3, (), "the end of the string", ""),
+    ('"a\\', 3, 1, 4, (), "the end of the string", ""),
+    ('["a\\u00', 7, 1, 8, (0,), "the end of the string", ""),
+    ("[nul", 4, 1, 5, (0,), "'null'", ""),
+]
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=[repr(row[0]) for row in REFUSED])
+def test_a_refusal_says_where_and_what(row: Any) -> None:
+    text, offset, line, column, path, expected, got = row
+    with pytest.raises(ValueError):
+        loads(text)
+    for pieces in cuttings(text):
+        error = refusal(pieces)
+        assert type(error) is (InvalidJSON if got else Truncated)
+        place = (error.offset, error.line, error.column, error.path)
+        assert place == (offset, line, column, path)
+        assert error.expected == expected  # type: ignore[union-attr]
+        came = f"but got {got}" if got else "but the text ended"
+        assert str(error).startswith(f"expected {expected} {came} at character {offset}, in root")
+
+
+def test_a_message_names_the_path() -> None:
+    assert str(refusal(['{"a": {"b c": [0, 1x'])) == (
+        """expected ',' or ']' but got 'x' at character 19, in root.a["b c"]"""
+    )
+
+
+def test_each_text_of_the_table_is_refused_at_its_first_impossible_character() -> None:
+    for text, offset, *_, got in REFUSED:
+        parser = Parser()
+        for char in text[:offset]:
+            parser.feed(char)
+        if got:
+            with pytest.raises(InvalidJSON) as caught:
+                parser.feed(text[offset])
+            assert type(caught.value) is InvalidJSON
+
+
+# What may follow a valid beginning, so that json.loads can say whether it is one.
+TAILS = ["", "0", '"', '":0', ":0", '"":0', "rue", "ue", "e", "alse", "lse", "se", "ull", "ll", "l"]
+TAILS += ['\\"', '\\":0'] + [f"{'0' * n}{tail}" for n in (1, 2, 3, 4) for tail in ('"', '":0')]
+
+
+def closers(text: str) -> str:
+    """The brackets that are open at the end of a valid beginning, inside out."""
+    found, in_string, escape = "", False, False
+    for char in text:
+        if escape:
+            escape = False
+        elif in_string:
+            escape, in_string = char == "\\", char != '"'
+        elif char == '"':
+            in_string = True
+        elif char in "{[":
+            found = ("}" if char == "{" else "]") + found
+        elif char in "}]":
+            found = found[1:]
+    return found
+
+
+def can_be_continued(text: str) -> bool:
+    for tail in TAILS:
+        try:
+            loads(text + tail + closers(text))
+        except ValueError:
+            continue
+        return True
+    return False
+
+
+def test_a_text_is_refused_at_the_first_character_after_which_nothing_can_save_it() -> None:
+    """All texts over an alphabet of one character of each kind, as far as they can be valid."""
+    beginnings = [""]
+    for _ in range(6):
+        longer = []
+        for text in beginnings:
+            for char in '{}[],:"\\u0-.e+tn \nx':
+                parser = Parser()
+                parser.feed(text)
+                try:
+                    parser.feed(char)
+                    refused = False
+                except InvalidJSON as error:
+                    refused = True
+                    assert error.offset == len(text)
+                assert refused is not can_be_continued(text + char), text + char
+                if not refused:
+                    longer.append(text + char)
+        # A sample that keeps every kind: exhaustive to the third character.
+        beginnings = longer if len(longer) < 1000 else longer[:: len(longer) // 200]
+
+
+def test_the_fragments_before_an_error_are_not_lost() -> None:
+    parser = Parser()
+    assert len(parser.feed('{"a": ')) == 2
+    with pytest.raises(InvalidJSON) as caught:
+        parser.feed('[1, "xy", tru]')
+    kinds = [fragment.kind for fragment in caught.value.fragments]
+    assert kinds == ["StartArray", "CompleteNumber", "StartString", "PartialString"] + [
+        "CompleteString"
+    ]
+
+
+def test_an_error_can_be_copied_and_pickled() -> None:
+    for error in (refusal(['{"a": [1, x']), refusal(["[[1"], limits=Limits(depth=1))):
+        for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+            assert type(other) is type(error)
+            assert described(other) == described(error)
+            assert other.fragments == error.fragments
+
+
+def test_one_except_clause_catches_everything() -> None:
+    assert issubclass(InvalidJSON, (JsonrillError, ValueError))
+    assert issubclass(Truncated, InvalidJSON)
+    for error in (LimitExceeded, StreamClosed):
+        assert issubclass(error, JsonrillError) and not issubclass(error, ValueError)
+
+
+# ---- limits ----
+
+
+def lengthy(text: str) -> str:
+    return f'{{"k": [1, "{text}", 2]}}'
+
+
+def any_cutting(text: str) -> list[list[Any]]:
+    return [*cuttings(text), *cuttings(text.encode())]
+
+
+LIMITS: list[tuple[str, Limits, str, int]] = [
+    ("depth", Limits(depth=0), "[]", 0),
+    ("depth", Limits(depth=2), '[[1], {"a": [', 12),
+    ("depth", Limits(depth=3), '{"a":{"b":{"c":{"d":1}}}}', 15),
+    ("text", Limits(text=1), "12", 1),
+    ("text", Limits(text=5), '"aaaaaaaaaaaa"', 5),
+    ("text", Limits(text=5), '"a" \n \n \n', 5),
+    ("text", Limits(text=3), "true", 3),
+    ("text", Limits(text=6), '"\\ud83d\\ude00"', 6),
+    ("text", Limits(text=4), "123456", 4),
+    ("text", Limits(text=12), lengthy("aaaa"), 12),
+    ("string", Limits(string=0), '"a"', 1),
+    ("string", Limits(string=3), '["abc", "abcd"]', 12),
+    ("string", Limits(string=3), '{"abc": 1, "abcd": 1}', 15),
+    ("string", Limits(string=5), '"\\n\\n\\n"', 6),
+    ("string", Limits(string=5), '"abcd\\n"', 6),
+    ("string", Limits(string=9), '"\\ud83d\\ude00"', 10),
+    ("string", Limits(string=7), '"\\u00e9\\u00e9"', 8),
+    ("string", Limits(string=2), '"\xa0\xa0\xa0"', 3),
+    ("number", Limits(number=3), "1234", 3),
+    ("number", Limits(number=3), "[123, -12, -123]", 14),
+    ("number", Limits(number=5), "[1.5e3, 1.5e30]", 13),
+    ("keys", Limits(keys=0), '{"a": 1}', 3),
+    ("keys", Limits(keys=2), '{"a": {"b": 1, "c": 2}, "d": 3, "e": 4}', 34),
+]
+
+
+@pytest.mark.parametrize("limit, limits, text, offset", LIMITS)
+def test_a_limit_is_named_and_stands_where_it_was_passed(
+    limit: str, limits: Limits, text: str, offset: int
+) -> None:
+    found = [outcome(pieces, limits=limits) for pieces in any_cutting(text)]
+    assert all(other == found[0] for other in found)
+    error = refusal([text], limits=limits)
+    assert isinstance(error, LimitExceeded)
+    assert (error.limit, error.offset) == (limit, offset)
+    assert str(error).startswith(f"more than {getattr(limits, limit)} ")
+    assert f"({limit}) at character {offset}, in root" in str(error)
+
+
+@pytest.mark.parametrize("limit, limits, text, offset", LIMITS)
+def test_nothing_before_a_limit_is_lost(limit: str, limits: Limits, text: str, offset: int) -> None:
+    before = Parser().feed(text[:offset])
+    assert outcome([text], limits=limits).fragments == merged(before)
+
+
+@pytest.mark.parametrize(
+    "limits, text",
+    [
+        (Limits(depth=3), '[[[1], {"a": 1}], {"b": {}}]'),
+        (Limits(text=10), "[1, 2, 3]\n"),
+        (Limits(text=6), '"aaaa"'),
+        (Limits(text=4), "true"),
+        (Limits(text=3), "123"),
+        (Limits(string=4), '{"abcd": "abcd", "efgh": ["\\n\\n", "", "é\xa0日x"]}'),
+        (Limits(string=6), '"\\ud800"'),
+        (Limits(string=6), '{"\\udbff": "\\u00e9"}'),
+        (
+            Limits(string=12),
+            '["\\ud83d\\ude00", "\\ud800\\ud800", "\\ud83d\\u0041", "\\ud83d\\n...."]',
+        ),
+        (Limits(string=7), '["\\ud83da", "a\\ud83d"]'),
+        (Limits(string=8), '["\\ud83d\\n"]'),
+        (Limits(number=5), "[12345, -1234, 1.5e3, 0.001, 1, -0, 123.4]"),
+        (Limits(number=3), "123"),
+        (Limits(keys=2), '[{"a": 1, "b": 2}, {"a": {"b": 1, "c": 1}, "d": 2}]'),
+    ],
+)
+def test_what_just_fits_is_accepted(limits: Limits, text: str) -> None:
+    for pieces in any_cutting(text):
+        assert outcome(pieces, limits=limits).error is None
+
+
+def test_the_limits_without_being_asked() -> None:
+    assert Limits() == Limits(depth=256, text=64 * 2**20, string=16 * 2**20, number=400)
+    assert Limits().keys == 100_000
+    parse("[" * 256 + "]" * 256)
+    assert refusal(["[" * 257]).limit == "depth"  # type: ignore[union-attr]
+    parse("1" * 400)
+    assert refusal(["1" * 401]).limit == "number"  # type: ignore[union-attr]
+    text = "{" + ",".join(f'"{n}":0' for n in range(100_001))
+    assert refusal([text]).limit == "keys"  # type: ignore[union-attr]
+
+
+def test_a_number_too_long_for_the_interpreter_is_over_a_limit_too() -> None:
+    digits = sys.get_int_max_str_digits()
+    text = f"[1, {'9' * (digits + 1)}]"
+    limits = Limits(number=10**6)
+    found = [outcome(pieces, limits=limits) for pieces in (*cuttings(text), by(1000, text))]
+    assert all(other == found[0] for other in found)
+    assert found[0].error is not None and found[0].error[0] == "LimitExceeded"
+    assert found[0].error[2] == "number"
+    assert [fragment.kind for fragment in found[0].fragments] == ["StartArray", "CompleteNumber"]
+    assert outcome([f"[{'9' * digits}]"], limits=limits).error is None
+
+
+# ---- options ----
+
+
+@pytest.mark.parametrize(
+    "text, offset",
+    [
+        ('{"a": 1, "a": 2}', 11),
+        ('{"a": 1, "\\u0061": 2}', 16),
+        ('{"": 1, "": 2}', 9),
+        ('[{"a": {"a": {}}, "b": [{"a": 1}], "a": 2}]', 37),
+        ('{"x": {"a": 1, "b": {"a": 0}, "a', 32),
+    ],
+)
+def test_a_key_twice_is_refused_on_request(text: str, offset: int) -> None:
+    text += '"' if text.endswith("a") else ""
+    found = [outcome(pieces, duplicates="error") for pieces in cuttings(text)]
+    assert all(other == found[0] for other in found)
+    error = refusal([text], duplicates="error")
+    assert type(error) is InvalidJSON
+    assert error.offset == offset
+    assert error.fragments == Parser().feed(text[:offset])
+
+
+def test_the_same_key_in_different_objects_is_no_duplicate() -> None:
+    text = '[{"a": {"a": 1}}, {"a": [{"a": 2}, {"a": 3}]}]'
+    assert outcome([text], duplicates="error") == outcome([text])
+
+
+def test_a_key_twice_makes_two_keys_without_request() -> None:
+    keys = [fragment.value for fragment in parse('{"a": 1, "a": 2}') if fragment.kind == "Key"]
+    assert keys == ["a", "a"]
+
+
+def test_parse_float_gets_the_source_text() -> None:
+    fragments = parse("[1.10, 1E400, -0.0, 5]", parse_float=Decimal)
+    values = [fragment.value for fragment in fragments if fragment.kind == "CompleteNumber"]
+    assert values == [Decimal("1.10"), Decimal("1E400"), Decimal("-0.0"), 5]
+    assert [type(value) for value in values] == [Decimal, Decimal, Decimal, int]
+    assert parse("1.50", parse_float=str)[0].value == "1.50"
+
+
+@pytest.mark.parametrize("long", ["", "x" * 100])
+def test_a_number_that_parse_float_refuses_is_invalid(long: str) -> None:
+    text = f'["{long}", 1.5,\n1e9999999999999999999, 2]'
+    found = [outcome(pieces, parse_float=Decimal) for pieces in cuttings(text)]
+    assert all(other == found[0] for other in found)
+    error = refusal([text], parse_float=Decimal)
+    assert type(error) is InvalidJSON and "1e9999999999999999999" in str(error)
+    assert (error.line, error.column, error.path) == (2, 22, (2,))
+    for pieces in cuttings(text):
+        document = Document(parse_float=Decimal)
+        with pytest.raises(InvalidJSON):
+            for piece in pieces:
+                document.feed(piece)
+        assert document.value == [long, Decimal("1.5")]
+
+
+def test_integers_are_exact_and_floats_are_those_of_the_standard_library() -> None:
+    text = "[123456789012345678901234567890, 0.1, 1e400, -1e400, 1e-400, 9007199254740993]"
+    values = [fragment.value for fragment in parse(text) if fragment.kind == "CompleteNumber"]
+    assert repr(values) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize("huge", [sys.maxsize, 10**30])
+@pytest.mark.parametrize("limit", ["depth", "text", "string", "number", "keys"])
+def test_a_limit_may_be_beyond_all_bounds(limit: str, huge: int) -> None:
+    text = '{"a": ["xyz", 123, 1.5]}'
+    for pieces in any_cutting(text):
+        assert outcome(pieces, limits=Limits(**{limit: huge})) == outcome([text])
+
+
+@pytest.mark.parametrize("bad", [{"text": 0}, {"depth": -1}, {"number": -5}])
+def test_limits_that_nothing_can_keep_are_a_value_error(bad: dict[str, int]) -> None:
+    with pytest.raises(ValueError):
+        Limits(**bad)
+
+
+@pytest.mark.parametrize("options", [{"duplicates": "first"}, {"duplicates": None}])
+def test_an_option_that_does_not_exist_is_a_value_error(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        Parser(**options)
+
+
+# ---- pending ----
+
+
+@pytest.mark.parametrize(
+    "text, pending",
+    [
+        ("", None),
+        (" ", None),
+        ("1", ((), "1")),
+        ("-", ((), "-")),
+        ("1.5e", ((), "1.5e")),
+        ("12 ", None),
+        ("t", ((), "t")),
+        ("fals", ((), "fals")),
+        ("true", None),
+        ("[", None),
+        ("[1", ((0,), "1")),
+        ("[1,", None),
+        ("[1, nul", ((1,), "nul")),
+        ("[[0], 25", ((1,), "25")),
+        ('{"a": 1', (("a",), "1")),
+        ('{"a": {"b.c": [0, {"d": -0.', (("a", "b.c", 1, "d"), "-0.")),
+        ('{"a": tr', (("a",), "tr")),
+        ('{"a": true', None),
+        ('{"a', None),
+        ('{"a"', None),
+        ('"a', None),
+        ('"\\u00', None),
+        ('["\\ud83d', None),
+        ("[1]", None),
+    ],
+)
+def test_pending_is_the_number_or_literal_being_read(text: str, pending: Any) -> None:
+    for pieces in cuttings(text):
+        parser = Parser()
+        for piece in pieces:
+            parser.feed(piece)
+        assert parser.pending == pending
+
+
+# ---- bytes ----
+
+BYTES: list[tuple[bytes, int, str]] = [
+    (b'"\xff"', 1, "0xff"),
+    (b'"a\xc3"', 2, "0xc3"),
+    (b'"\x80"', 1, "0x80"),
+    (b'"\xc0\xaf"', 1, "0xc0"),
+    (b'"\xe0\x80\x80"', 1, "0xe0"),
+    (b'"\xed\xa0\x80"', 1, "0xed"),
+    (b'"\xf4\x90\x80\x80"', 1, "0xf4"),
+    (b'"\xf5"', 1, "0xf5"),
+    (b'"\xe2\x82x"', 1, "0xe2"),
+    (b'"\xf0\x9f\x98"', 1, "0xf0"),
+    (b'["\xc3\xa9", \xff]', 6, "0xff"),
+    (b'{"\xc3\xa9\xff', 3, "0xff"),
+    (b'"\\u00\xff"', 5, "0xff"),
+    (b'"\\ud83d\xff"', 7, "0xff"),
+    (b"tru\xff", 3, "0xff"),
+    (b"[12\xff", 3, "0xff"),
+    (b"[1,\n\n \xfe", 6, "0xfe"),
+    (b"\xff", 0, "0xff"),
+    (b"\xef\xbb\xbf\xff", 0, "0xff"),
+    (b'{"a":1}\xff', 7, "0xff"),
+]
+
+
+@pytest.mark.parametrize("data, offset, byte", BYTES)
+def test_bytes_that_are_not_utf_8_are_not_json(data: bytes, offset: int, byte: str) -> None:
+    found = [outcome(pieces) for pieces in cuttings(data)]
+    assert all(other == found[0] for other in found)
+    error = refusal([data])
+    assert type(error) is InvalidJSON
+    assert (error.offset, error.expected) == (offset, "UTF-8")
+    assert f"but got byte {byte} at character {offset}" in str(error)
+
+
+def test_the_line_of_a_bad_byte() -> None:
+    error = refusal([b"[1,\n\n \xfe"])
+    assert (error.line, error.column) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "data", [b'"\xc3', b'"a\xe2\x82', b'{"\xf0\x9f\x98', b'"\\ud83d\xf0', b"\xef", b"\xef\xbb"]
+)
+def test_half_a_character_at_the_end_is_truncated(data: bytes) -> None:
+    for pieces in cuttings(data):
+        error = refusal(pieces)
+        assert type(error) is Truncated
+        with pytest.raises(UnicodeDecodeError) as caught:
+            data.decode("utf-8-sig")
+        assert error.offset == len(data[: caught.value.start].decode())
+
+
+@pytest.mark.parametrize("data", [b"[\xc3", b"1\xc3", b"\xc3", b"{} \xe2\x82", b"tr\xc3"])
+def test_half_a_character_where_none_may_stand_is_invalid(data: bytes) -> None:
+    for pieces in cuttings(data):
+        assert type(refusal(pieces)) is InvalidJSON
+
+
+def test_no_half_of_a_character_is_ever_shown() -> None:
+    parser = Parser()
+    came = [
+        [fragment.text for fragment in parser.feed(bytes([byte]))] for byte in '"é日😀'.encode()
+    ]
+    assert came == [[None], [], ["é"], [], [], ["日"], [], [], [], ["😀"]]
+
+
+@pytest.mark.parametrize("text", ["{}", ' ["é"]', "12"])
+def test_one_leading_bom_is_skipped_in_bytes_alone(text: str) -> None:
+    with_bom = text.encode("utf-8-sig")
+    for pieces in cuttings(with_bom):
+        assert outcome(pieces) == outcome([text])
+    for wrong in (b"\xef\xbb\xbf" + with_bom, b" " + with_bom, ("\ufeff" + text)):
+        assert type(refusal([wrong])) is InvalidJSON
+
+
+def test_a_bom_inside_a_string_is_a_character() -> None:
+    text = '"\ufeffa\ufeff"'
+    for pieces in cuttings(text.encode()):
+        assert outcome(pieces) == outcome([text])
+
+
+def test_what_is_not_a_bom_after_all() -> None:
+    for pieces in cuttings(b"\xef\xbb\xbc1"):
+        error = refusal(pieces)
+        assert "but got '\\ufefc'" in str(error) or "but got 'ﻼ'" in str(error)
+
+
+def test_other_encodings_are_refused() -> None:
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
+        assert type(refusal(['{"a": 1}'.encode(encoding)])) is InvalidJSON
+
+
+def test_anything_that_holds_bytes_or_text_will_do() -> None:
+    class Text(str):
+        pass
+
+    data = b'{"a": 1}'
+    pieces: list[Any] = [bytearray(data), memoryview(data), Text(data.decode())]
+    for piece in pieces:
+        assert parse(piece) == parse(data)
+    assert all(type(fragment.text) in (str, type(None)) for fragment in parse(Text('"abc"')))
+
+
+def test_text_and_bytes_may_be_mixed_between_characters() -> None:
+    pieces: list[str | bytes] = ["[", b'"\xc3\xa9', "é", b"", "", b'"', "]"]
+    assert outcome(pieces) == outcome(['["éé"]'])
+
+
+def test_text_in_the_middle_of_a_utf_8_character_is_invalid() -> None:
+    error = refusal([b'"\xc3', "a"])
+    assert type(error) is InvalidJSON
+    assert error.offset == 1
+
+
+# ---- use and misuse ----
+
+
+@pytest.mark.parametrize("data", [None, 1, ["[", "]"], object(), {"a": 1}, array.array("B", b"1")])
+def test_what_is_no_text_is_a_type_error_and_changes_nothing(data: Any) -> None:
+    parser = Parser()
+    parser.feed("[1")
+    with pytest.raises(TypeError, match=r"str or bytes.*" + type(data).__name__):
+        parser.feed(data)
+    assert [fragment.kind for fragment in parser.feed("]")] == [
+        "CompleteNumber",
+        "EndArray",
+        "JsonComplete",
+    ]
+
+
+def test_nothing_can_be_fed_after_the_end() -> None:
+    parser = Parser()
+    parser.feed("[]")
+    parser.flush()
+    for data in (" ", "", b"", "x"):
+        with pytest.raises(StreamClosed):
+            parser.feed(data)
+    assert parser.flush() == []
+
+
+@pytest.mark.parametrize("text", ["[x", "{}{", '"\x00', "[[", "tru!"])
+def test_nothing_can_be_fed_after_an_error(text: str) -> None:
+    parser = Parser(limits=Limits(depth=1))
+    with pytest.raises((InvalidJSON, LimitExceeded)):
+        parser.feed(text)
+    with pytest.raises(StreamClosed):
+        parser.feed("]")
+    assert parser.flush() == []
+    assert parser.flush() == []
+
+
+def test_nothing_can_be_fed_after_a_truncated_end() -> None:
+    parser = Parser()
+    parser.feed("[1")
+    with pytest.raises(Truncated):
+        parser.flush()
+    with pytest.raises(StreamClosed):
+        parser.feed("]")
+    assert parser.flush() == []
+
+
+def test_white_space_may_follow_the_end_of_the_value() -> None:
+    parser = Parser()
+    assert parser.feed("[]")[-1].kind == "JsonComplete"
+    assert parser.feed(" \n\t\r") == []
+    assert parser.flush() == []
+
+
+def test_a_number_at_the_root_ends_with_the_text() -> None:
+    parser = Parser()
+    assert parser.feed("1") + parser.feed("2") == []
+    assert parser.flush() == [Fragment("CompleteNumber", (), "12", 12), Fragment("JsonComplete")]
+    assert parser.flush() == []
+
+
+def test_an_empty_piece_changes_nothing() -> None:
+    text = '{"a\\n": ["\\u00e9", 12, true]}'
+    pieces = [piece for char in by_character(text) for piece in ("", char, b"")]
+    assert outcome(pieces) == outcome([text])
+
+
+def test_two_parsers_share_nothing() -> None:
+    one, other = Parser(), Parser()
+    one.feed('{"a": "x')
+    assert outcome(["[1]"]).error is None
+    assert [fragment.kind for fragment in other.feed("[]")][-1] == "JsonComplete"
+    assert one.feed('y"}')[0].path == ("a",)
+
+
+# ---- held back until whole ----
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        (r'"\n', ["", "", "\n"]),
+        (r'"\u00e9', [""] * 6 + ["é"]),
+        (r'"\ud83d\ude00', [""] * 12 + ["\U0001f600"]),
+        (r'"\ud83d"', [""] * 7 + ["\ud83d"]),
+        (r'"\ud83dx', [""] * 7 + ["\ud83dx"]),
+        (r'"\ud83d\n', [""] * 8 + ["\ud83d\n"]),
+        (r'"\ud83d\u0041', [""] * 9 + ["\ud83d", "", "", "A"]),
+        (r'"\ud83d\ud83d\ude00', [""] * 10 + ["\ud83d"] + [""] * 7 + ["\U0001f600"]),
+        (r'"\ude00', [""] * 6 + ["\ude00"]),
+        (r'"\ude00\ud83d"', [""] * 6 + ["\ude00"] + [""] * 6 + ["\ud83d"]),
+        (r'"a\\u', ["", "a", "", "\\", "u"]),
+    ],
+)
+def test_half_an_escape_is_never_shown(text: str, shown: list[str]) -> None:
+    parser = Parser()
+    came = ["".join(fragment.text or "" for fragment in parser.feed(char)) for char in text]
+    assert came == shown
