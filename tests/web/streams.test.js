@@ -232,6 +232,16 @@ test("select: the limit of the text counts for each value, at any cutting", asyn
   assert.match([...errors][0], /^more than 56 \(text\) at character \d+, in root.rows\[1\]/);
 });
 
+test("any number of results in one piece", async () => {
+  const rows = Array.from({ length: 150_000 }, (_, id) => ({ id }));
+  const found = select(JSON.stringify(rows), "root", { limits: { text: 30 } });
+  let count = 0;
+  for await (const { id } of found) assert.equal(id, count++);
+  assert.equal(count, rows.length);
+  for await (const { kind } of fragments(JSON.stringify(rows))) count -= kind === "EndObject" ? 1 : 0;
+  assert.equal(count, 0);
+});
+
 test("select keeps nothing: a long document in little memory", async () => {
   const row = JSON.stringify({ id: 1, text: "x".repeat(1000) });
   function* source() {

@@ -146,13 +146,13 @@ def cut_texts(text: st.SearchStrategy[str]) -> st.SearchStrategy[list[Any]]:
     )
 
 
-@examples(200)
+@examples(100)
 @given(cut=cut_texts(texts()), options=OPTIONS)
 def test_valid_texts(ask: Ask, cut: list[Any], options: dict[str, Any]) -> None:
     compare(ask, cut, options)
 
 
-@examples(300)
+@examples(150)
 @given(cut=cut_texts(spoiled()), options=OPTIONS)
 def test_spoiled_texts(ask: Ask, cut: list[Any], options: dict[str, Any]) -> None:
     compare(ask, cut, options)
@@ -175,7 +175,7 @@ def test_many_documents_at_every_cut(ask: Ask, text: str) -> None:
     compare(ask, list(text), {"many": True, "limits": {"text": 3}})
 
 
-@examples(300)
+@examples(150)
 @given(
     cut=cut_texts(st.one_of(texts(), st.sampled_from(ODD), st.sampled_from(MANY))),
     options=OPTIONS,
@@ -187,7 +187,7 @@ def test_limits(ask: Ask, cut: list[Any], options: dict[str, Any], limits: dict[
     compare(ask, cut, {**options, "limits": limits})
 
 
-@examples(200)
+@examples(100)
 @given(
     cut=cut_texts(st.lists(st.one_of(texts(), st.sampled_from(MANY)), max_size=5).map("\n".join))
 )
@@ -202,7 +202,7 @@ BYTES = (
 )
 
 
-@examples(200)
+@examples(100)
 @given(
     data=st.lists(st.sampled_from(BYTES), max_size=12).map(b"".join).flatmap(pieces),
     many=st.booleans(),

@@ -177,7 +177,8 @@ export class Machine {
   #tail = new Uint8Array(0);
   #bom = true;
   #offset = 0;
-  // The first character that is beyond the limit of the text.
+  // The first character that is beyond the limit of the text, that limit, and whether it has become
+  // nearer while a piece is read.
   #bound;
   #size;
   #moved = false;
@@ -219,7 +220,8 @@ export class Machine {
         data = this.#held + data;
         this.#held = "";
       }
-      this.#read(data, 0);
+      const end = this.#read(data, 0);
+      if (end < data.length) this.#carefully(data.slice(end));
     } else {
       this.#carefully(data);
     }
@@ -253,9 +255,9 @@ export class Machine {
    * @param {number} size
    */
   limitText(offset, size) {
+    this.#moved = offset + size < this.#bound;
     this.#size = size;
     this.#bound = offset + size;
-    this.#moved = true;
   }
 
   #finish() {
@@ -350,9 +352,7 @@ export class Machine {
     for (let start = 0; ; ) {
       const room = this.#bound - this.#offset - this.#held.length;
       const end = after(text, start, room);
-      const part = text.slice(start, end);
-      start = end;
-      this.#run(part);
+      start = end - this.#run(text.slice(start, end));
       if (start === text.length) return;
       const { length } = this.#held;
       if (this.#offset + length < this.#bound) continue; // another limit began
@@ -364,14 +364,14 @@ export class Machine {
   /**
    * Read, and with many documents go on where one was given up.
    * @param {string} part
+   * @returns {number} how many units at its end were left, because another limit began
    */
   #run(part) {
     const text = this.#held + part;
     this.#held = "";
     for (let pos = 0; ; ) {
       try {
-        this.#read(text, pos);
-        return;
+        return text.length - this.#read(text, pos);
       } catch (error) {
         if (!this.#many || !isOurs(error)) throw error;
         pos = /** @type {number} */ (error.offset) - this.#offset;
@@ -417,6 +417,7 @@ export class Machine {
    * Read a piece that is within the limit of the text.
    * @param {string} text
    * @param {number} pos
+   * @returns {number} its length; less if a limit began in it that it passes
    */
   #read(text, pos) {
     const end = text.length;
@@ -442,7 +443,7 @@ export class Machine {
         if (state <= FIRST_ELEMENT) {
           this.#state = STRING;
           this.#sink.startString(this.#token);
-          if (this.#moved) return this.#readAnew(text, pos);
+          if (this.#moved && this.#passes(pos, end)) return pos;
         } else {
           this.#state = KEY;
           this.#begun = "";
@@ -461,11 +462,11 @@ export class Machine {
       } else if (c === 123 && state <= FIRST_ELEMENT) {
         this.#open(pos, true);
         pos += 1;
-        if (this.#moved) return this.#readAnew(text, pos);
+        if (this.#moved && this.#passes(pos, end)) return pos;
       } else if (c === 91 && state <= FIRST_ELEMENT) {
         this.#open(pos, false);
         pos += 1;
-        if (this.#moved) return this.#readAnew(text, pos);
+        if (this.#moved && this.#passes(pos, end)) return pos;
       } else if (
         (c === 125 && this.#object && (state === AFTER || state === FIRST_KEY)) ||
         (c === 93 && !this.#object && (state === AFTER || state === FIRST_ELEMENT))
@@ -491,17 +492,19 @@ export class Machine {
       }
     }
     this.#offset += end - this.#held.length;
+    return end;
   }
 
   /**
-   * Read on after the limit of the text has moved.
-   * @param {string} text
+   * A limit began: true if the rest of the piece passes it and has to be read anew.
    * @param {number} pos
+   * @param {number} end
    */
-  #readAnew(text, pos) {
+  #passes(pos, end) {
     this.#moved = false;
+    if (this.#offset + end <= this.#bound) return false;
     this.#offset += pos;
-    this.#carefully(text.slice(pos));
+    return true;
   }
 
   /**

@@ -62,12 +62,21 @@ export function values(source, { live = false, schema, ...options } = {}) {
       if (piece === undefined) document.flush();
       else document.feed(piece);
     } finally {
-      out.push(...document.finished);
+      append(out, document.finished);
       if (document.changed && document.started) out.push(live ? document.live : document.value);
     }
     if (piece === undefined && document.errors.length !== 0) throw document.errors[0];
   });
   return schema === undefined ? found : ending(found, () => validated(schema, document.value));
+}
+
+/**
+ * Add items to a list; as arguments of `push` there may be too many.
+ * @param {any[]} out
+ * @param {any[]} items
+ */
+function append(out, items) {
+  for (const item of items) out.push(item);
 }
 
 /**
@@ -109,9 +118,9 @@ export function fragments(source, options) {
   const parser = new Parser(options);
   return drive(source, (piece, /** @type {Fragment[]} */ out) => {
     try {
-      out.push(...(piece === undefined ? parser.flush() : parser.feed(piece)));
+      append(out, piece === undefined ? parser.flush() : parser.feed(piece));
     } catch (error) {
-      out.push(.../** @type {any} */ (error).fragments ?? []);
+      append(out, /** @type {any} */ (error).fragments ?? []);
       throw error;
     }
     if (piece === undefined && parser.errors.length !== 0) throw parser.errors[0];
@@ -161,7 +170,7 @@ function pieces(source, fields, shown, options) {
       if (piece === undefined) machine.flush();
       else machine.feed(piece);
     } finally {
-      out.push(...sink.pieces.map(shown));
+      append(out, sink.pieces.map(shown));
       sink.pieces = [];
     }
     if (piece === undefined) sink.check();
@@ -191,7 +200,7 @@ export function select(source, field, { schema, ...options } = {}) {
       if (piece === undefined) machine.flush();
       else machine.feed(piece);
     } finally {
-      out.push(...sink.values);
+      append(out, sink.values);
       sink.values = [];
     }
     if (piece !== undefined) return;
