@@ -13,6 +13,7 @@ from jsonrill.batch import BatchError, Job, resume, run
 from support import logs
 from support.logs import done, log, quarantine, results, rows, sample
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 CHECK = Job(kind="check")
@@ -61,9 +62,13 @@ def cluster() -> Iterator[str]:
     """A cluster that runs before and after what it is asked to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", logs.ENV["PYTHONPATH"])
-        with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-        ) as made:
+        # A task that killed one worker is given up at once: starting workers is what takes time.
+        with (
+            dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            ) as made,
+        ):
             yield made.scheduler_address
 
 
@@ -94,6 +99,20 @@ def test_a_line_that_kills_workers_of_dask_is_put_aside(tmp_path: Path, cluster:
     assert [row["id"] for row in rows(tmp_path / "out")] == ["Faro", "Faro"]
     assert [bad["code"] for bad in quarantine(tmp_path / "out")] == ["DEADLY"]
     assert not report.failed
+
+
+def test_a_cluster_without_workers_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jsonrill.batch.engines.cluster.WORKERLESS", 0.5)
+    path = log(tmp_path / "a.jsonl", '{"text": "1"}')
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
+        pytest.raises(BatchError, match=r"no worker for 0\.5 seconds"),
+    ):
+        address = empty.scheduler_address
+        run(CHECK, [str(path)], str(tmp_path / "out"), engine="dask", scheduler=address)
+    assert resume(str(tmp_path / "out"), workers=0).ok
 
 
 def test_a_scheduler_that_is_not_there_is_told(tmp_path: Path) -> None:

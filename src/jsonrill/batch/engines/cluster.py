@@ -8,6 +8,7 @@ elsewhere; a shard that it gives up is judged as on one machine.
 from __future__ import annotations
 
 import signal
+import time
 import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ from .task import do_task, read_mark
 _TICK: Final = 0.5
 # How long a scheduler may take to answer.
 PATIENCE = "10s"
+# Seconds that a cluster may be without any worker, while lost ones are started again.
+WORKERLESS = 120.0
 # Shards that are handed over before they can be done, for each thread of a worker.
 _AHEAD: Final = 2
 
@@ -70,8 +73,17 @@ class Cluster:
     def _run(self, shards: Sequence[Shard], make: MakeTask) -> Iterator[Outcome | None]:
         trials = Trials(make)
         waiting, doing = deque(shards), self._doing
+        had_workers = time.monotonic()
         while waiting or doing:
-            while waiting and len(doing) < self._room():
+            threads = sum(map(int, self.client.nthreads().values()))
+            if threads:
+                had_workers = time.monotonic()
+            elif time.monotonic() - had_workers > WORKERLESS:
+                raise BatchError(
+                    f"the Dask cluster has had no worker for {WORKERLESS:g} seconds;"
+                    " start some and go on with --resume"
+                )
+            while waiting and len(doing) < max(2, _AHEAD * threads):
                 shard = waiting.popleft()
                 task = trials.task(shard)
                 doing[self._submit(shard, task)] = shard, task["mark"]
@@ -83,9 +95,6 @@ class Cluster:
                 else:
                     yield outcome
             yield None
-
-    def _room(self) -> int:
-        return max(2, _AHEAD * sum(map(int, self.client.nthreads().values())))
 
     def _submit(self, shard: Shard, task: dict[str, Any]) -> Any:
         key = f"jsonrill-{shard.name}-{uuid.uuid4().hex[:8]}"
