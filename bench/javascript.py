@@ -29,6 +29,7 @@ def compared(budget: float, cap: float) -> dict[str, Any]:
         words = ["node", str(NODE / "javascript.mjs"), str(file), str(budget), str(cap)]
         done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
+    found |= {"budget": budget, "cap": cap}
     script = found.pop("page")
     chromium = shutil.which("chromium")
     if chromium is not None:
