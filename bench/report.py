@@ -603,8 +603,8 @@ The npm package beside jsonriver, @streamparser/json and partial-json, which par
 again. Microseconds for one piece of {PIECE} characters, the value in hand after each. `Document`,
 @streamparser/json and partial-json are fed in a plain loop; `values()` and jsonriver wait for each
 piece, as they must. `value` and `values()` give values that are safe to keep, the others one that
-changes. Each row has {results["budget"]:g} s here, and is stopped after {results["cap"]:g} s for one
-text. In node:
+changes. Each row has {results["budget"]:g} s here and is stopped after {results["cap"]:g} s for
+one text. In node:
 
 {speed("node")}
 {browser}
