@@ -344,6 +344,7 @@ const drip = (text, look = () => {}) => () => {
 };
 const live = (document) => document.live;
 const keys = (count) => `{${Array.from({ length: count }, (_, at) => `"key${at}": ${at}`).join(", ")}}`;
+const deep = (levels) => "[".repeat(levels) + "]".repeat(levels);
 const items = (count) => `[${Array.from({ length: count }, (_, at) => `{"id": ${at}}`).join(", ")}]`;
 
 for (const [name, small, large, look] of [
@@ -352,7 +353,8 @@ for (const [name, small, large, look] of [
   ["a long string", `"${"x".repeat(200_000)}"`, `"${"x".repeat(400_000)}"`, live],
   ["a string of escapes", `"${"\\u00e9".repeat(30_000)}"`, `"${"\\u00e9".repeat(60_000)}"`, live],
   ["a long number", "1".repeat(100_000), "1".repeat(200_000), live],
-  ["deep nesting", "[".repeat(50_000) + "]".repeat(50_000), "[".repeat(100_000) + "]".repeat(100_000), live],
+  // So deep that the collector has moved most of it to the old space in either case.
+  ["deep nesting", deep(200_000), deep(400_000), live],
   ["value of a list of small items", `[{"a": [${items(2000)}, 1]}]`, `[{"a": [${items(4000)}, 1]}]`],
 ]) {
   test(`twice the text takes less than three times as long: ${name}`, () => {
