@@ -64,7 +64,7 @@ def tool_calls(page: Page) -> None:
 def error(page: Page) -> None:
     page.locator("#speed").evaluate(SPEED)
     page.locator("[data-model=booking]").click()
-    expect(page.locator("#state")).to_have_text("Ended, with an error", timeout=60_000)
+    expect(page.locator("#state")).to_have_text("Closed with an error", timeout=60_000)
 
 
 def replay(page: Page) -> None:

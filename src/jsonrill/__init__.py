@@ -17,6 +17,7 @@ what goes wrong    `JsonrillError` and its children
 
 The folders are the journey of the data. A part imports only from parts above it.
 
+    jsontext.py      writing JSON: one iterative writer, quoting, surrogates
     paths.py         where a value sits: paths, patterns, JSON Pointer
     errors.py        the error tree, each with its place and to_dict(); size limits
     options.py       every option of every stage: types, defaults, checks, help

@@ -1,8 +1,8 @@
-"""Server-sent events: text ↔ events, as the WHATWG standard says. No I/O.
+"""Server-sent events: text ↔ events, as the WHATWG standard defines them. No I/O.
 
-Written: `id`, `event`, `retry` and `data` lines, LF only, no BOM, and nothing that readers which
-are less strict than a browser take for an event: a heartbeat is a comment of one line, and a
-`retry` stands in a block that has data. Read: everything a browser reads, under any cutting.
+The encoder writes `id`, `event`, `retry` and `data` lines, LF only, no BOM. It writes nothing that
+clients less strict than a browser mistake for an event: a heartbeat is a comment of one line, and
+`retry` is sent in a block with data. The decoder reads all that a browser reads, in any pieces.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ class HasJSON(Protocol):
 def encode_event(
     data: str, *, event: str | None = None, id: str | int | None = None, retry: int | None = None
 ) -> bytes:
-    """One event as it goes over the wire. Line ends in `data` all arrive as a newline.
+    """The bytes of one event. Every line end in `data` arrives as a newline.
 
-    Data that is empty, and CR, LF or NUL in an id or a name, are refused with a ValueError.
+    Empty data, and CR, LF or NUL in an id or an event name, are a ValueError.
     """
     if not data:
-        raise ValueError("an event without data is none, and some clients choke on it")
+        raise ValueError(
+            "an event needs data: browsers ignore one without, and some clients fail on it"
+        )
     lines = []
     if id is not None:
         lines.append(f"id: {_field('id', str(id))}\n")
@@ -50,7 +52,7 @@ def encode_event(
         lines.append(f"event: {_field('event', event)}\n")
     if retry is not None:
         if type(retry) is not int or retry < 0:
-            raise ValueError(f"retry is a number of milliseconds, not {retry!r}")
+            raise ValueError(f"retry is a whole number of milliseconds, not {retry!r}")
         lines.append(f"retry: {retry}\n")
     if "\n" in data or "\r" in data:
         lines += [f"data: {line}\n" for line in _LINE_END.split(data)]
@@ -62,14 +64,14 @@ def encode_event(
 
 def _field(name: str, value: str) -> str:
     if _FORBIDDEN.search(value):
-        raise ValueError(f"an {name} cannot have CR, LF or NUL in it: {value!r}")
+        raise ValueError(f"an {name} cannot contain CR, LF or NUL: {value!r}")
     return value
 
 
 class SSEEncoder:
-    """Updates (anything with `to_json`) or texts → the bytes of their events; CLOSE at the end.
+    """Turns updates (anything with `to_json`) or texts into the bytes of events, CLOSE at the end.
 
-    `retry`, if given, goes out with the first event. After `flush` nothing more can be sent.
+    `retry`, if given, is sent with the first event. After `flush` nothing more can be sent.
     """
 
     __slots__ = ("_closed", "_retry")
@@ -81,11 +83,11 @@ class SSEEncoder:
         self._closed = False
 
     def feed(self, item: HasJSON | str, *, id: str | int | None = None) -> bytes:
-        """One event of the default type."""
+        """The bytes of one event of the default type."""
         return self._block(item if isinstance(item, str) else item.to_json(), None, id)
 
     def flush(self, *, id: str | int | None = None) -> bytes:
-        """The end of the stream: `event: CLOSE`, `data: [DONE]`. The second time: nothing."""
+        """The bytes of the last event, CLOSE with `data: [DONE]`; empty if it was called before."""
         if self._closed:
             return b""
         block = self._block(DONE, "CLOSE", id)
@@ -101,11 +103,11 @@ class SSEEncoder:
 
 
 class SSEDecoder:
-    """Bytes or text of an event stream → events, each as soon as its blank line is there.
+    """Turns bytes or text of an event stream into events, each when its blank line has come.
 
-    `last_event_id` is what a client that lost the connection asks to go on from, `retry` the time
-    to wait before it does, in milliseconds, if the server said one. `limit` bounds the characters
-    of one line and of one event's data; over it: `LimitExceeded`.
+    `last_event_id` is what a client sends to resume a lost connection, `retry` how many
+    milliseconds it waits before that, if the server set it. More than `limit` characters in one
+    line or in the data of one event are a `LimitExceeded`.
     """
 
     __slots__ = ("_closed", "_data", "_decoder", "_event", "_failure", "_id", "_limit", "_line",
@@ -119,9 +121,9 @@ class SSEDecoder:
         self._closed = False
         self._failure: LimitExceeded | None = None
         self._started = False
-        # A CR ends a line at once; an LF right after it, perhaps in the next piece, is part of it.
+        # A CR ends a line at once; an LF right after it, even in the next piece, belongs to it.
         self._skip_lf = False
-        # The line that is being read, and its length or that of the data before it.
+        # The line that is being read; and its length plus that of the data lines before it.
         self._line: list[str] = []
         self._size = 0
         # The block that is being read.
@@ -130,9 +132,9 @@ class SSEDecoder:
         self._id = ""
 
     def feed(self, data: bytes | str) -> list[SSEEvent]:
-        """The events that this piece ends."""
+        """The events that are complete with this piece."""
         if self._closed:
-            raise self._failure or StreamClosed("this event stream has ended")
+            raise self._failure or StreamClosed("this event stream is closed")
         text = data if isinstance(data, str) else self._decoder.decode(data)
         if text and not self._started:
             self._started = True
@@ -147,19 +149,19 @@ class SSEDecoder:
         return events
 
     def flush(self) -> list[SSEEvent]:
-        """The stream has ended. A block without its blank line is no event."""
+        """Close the stream. A block without its blank line is no event, so the list is empty."""
         self._closed = True
         return []
 
     def _lines(self, text: str, events: list[SSEEvent]) -> None:
-        *whole, rest = _LINE_END.split(text)
+        *complete, rest = _LINE_END.split(text)
         try:
-            for line in whole:
+            for line in complete:
                 self._add(line)
                 self._end_line(events)
             self._add(rest)
         except LimitExceeded as error:
-            # Events that came before are not lost: the error waits for the next call.
+            # The events before it are returned first; the next call raises the error.
             self._closed, self._failure = True, error
             if not events:
                 raise

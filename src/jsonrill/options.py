@@ -1,9 +1,9 @@
 """Every option of every stage, once: name, type, default, allowed values, stages, help.
 
 Signatures and the `TypedDict`s below are written out, because type checkers, editors and Cython
-read nothing else; a test compares them with the table. Everything else is made from the table:
+read nothing else; a test compares them with the table. Everything else is generated from the table:
 checks, flags and `--help`, the server's options and its OpenAPI document, the checks of a batch
-job, the tables in the docs. Registries hand over their names with `allow`.
+job, the tables in the docs. Registries add their names with `allow`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _JSON: Final[dict[Any, dict[str, Any]]] = {
 
 @dataclass(slots=True)
 class Option:
-    """One option. A number has a range, a name has `choices`, in any spelling if `folds`."""
+    """One option. A number has a range, a name has `choices`; `folds` ignores case, - and _."""
 
     name: str
     type: Any
@@ -114,7 +114,7 @@ class Option:
 
     @property
     def allowed(self) -> str:
-        """What the value may be, for messages and docs."""
+        """The allowed values in words, for messages and docs."""
         if self.least is not None:
             kind = "number" if self.type == float | None else "whole number"
             top = "up" if self.most is None else f"to {self.most}"
@@ -126,7 +126,7 @@ class Option:
     def check(self, value: Any) -> Any:
         """The value as a stage takes it; `ValueError` if it is not allowed.
 
-        Patterns of entities, schemas and repairs are checked by those who read them.
+        Patterns of entities, schemas and repair rules are checked by the stage.
         """
         if value is None and (self.default is None or self.type == int | None):
             return None
@@ -149,7 +149,7 @@ class Option:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """What the server takes, for OpenAPI."""
+        """The JSON Schema of the option, for OpenAPI."""
         schema = {**_JSON.get(self.type, _JSON[str]), "description": self.help}
         if self.least is not None:
             schema |= {"minimum": self.least}
@@ -237,13 +237,13 @@ def taken_by(*stages: str) -> Iterator[Option]:
 
 
 def offered(front: Front, *stages: str) -> list[Option]:
-    """The options of these stages (or of all) that a front has."""
+    """The options of these stages (default: all) that a front offers."""
     found = taken_by(*stages or get_args(Stage))
     return [it for it in found if front not in NOT_OFFERED.get(it.name, ((), ""))[0]]
 
 
 def of_stage(stage: Stage, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the given options that the stage takes."""
+    """The given options that the stage takes."""
     return {it.name: given[it.name] for it in taken_by(stage) if it.name in given}
 
 
@@ -254,7 +254,7 @@ def check(**given: Any) -> None:
 
 
 def refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:
-    """`TypeError` for a name that is not known; it names the nearest one that is."""
+    """`TypeError` for an unknown name; the message suggests the most similar known one."""
     known = list(known)
     for name in given:
         if name not in known:

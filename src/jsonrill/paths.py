@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
-from json.encoder import encode_basestring
 from typing import Any, Final
+
+from .jsontext import quoted
 
 Path = tuple[str | int, ...]
 
@@ -20,7 +21,6 @@ _STEP: Final = re.compile(
     r"\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<index>0|[1-9][0-9]*)\]"
     r"|\[(?P<quote>\")|(?P<key>\.\*)|(?P<item>\[\*\])"
 )
-_LONE_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 class Place:
@@ -90,7 +90,7 @@ def to_text(path: Path) -> str:
         elif _NAME.fullmatch(step):
             parts.append("." + step)
         else:
-            parts.append(f"[{_quoted(step)}]")
+            parts.append(f"[{quoted(step)}]")
     return "".join(parts)
 
 
@@ -194,12 +194,6 @@ def _index(token: str, path: Path) -> int:
 
 def _same(want: str | int, step: str | int) -> bool:
     return type(want) is type(step) and want == step
-
-
-def _quoted(key: str) -> str:
-    text = encode_basestring(key)
-    # A lone surrogate has no UTF-8 form; escaped, the text can be sent and stored.
-    return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)
 
 
 def _unquoted(text: str, at: int) -> tuple[str, int]:

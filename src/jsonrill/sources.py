@@ -1,4 +1,4 @@
-"""A provider's events as the text that the stages of jsonrill read."""
+"""The text of the answer in a provider's events, which the stages of jsonrill read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .providers.statements import CallDelta, Translate, text_in
 
 
 class AnswerText:
-    """Events of a provider → the text of one choice of its answer, without reasoning and calls."""
+    """Reads events and returns the text of one choice, without reasoning and calls."""
 
     def __init__(self, provider: str | Translate = "auto", *, choice: int = 0) -> None:
         self._reader = Reader(provider)
@@ -18,7 +18,7 @@ class AnswerText:
         self._has_calls = False
 
     def feed(self, event: Any) -> str:
-        """The text that one event adds: a dict, JSON text, or an object of the client."""
+        """The text that an event adds: a dict, JSON text, or an object of a client library."""
         said = self._reader.feed(event)
         text = text_in(said, self._choice)
         if text:

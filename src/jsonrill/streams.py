@@ -1,4 +1,4 @@
-"""The only file that knows sync from async: each function here takes either kind of iterable.
+"""The public functions. Each takes a sync or an async iterable; no other file knows both.
 
 A stage is a generator function of one piece (or `END`), so that it can yield what was good and
 then raise. `drive` runs it over a source, lazily, and closes the source when the loop is left.
@@ -46,6 +46,9 @@ Text = str | bytes
 Texts = Text | Iterable[Text]
 T = TypeVar("T")
 U = TypeVar("U")
+# What `drive` runs: a stage, and a function that tells if it needs no more pieces.
+StageOf = Callable[[T], Iterator[U]]
+Over = Callable[[], bool]
 
 END: Final[Any] = object()
 
@@ -59,17 +62,18 @@ def values(
     source: AsyncIterable[Text], *, live: bool = False, **options: Unpack[ParseOptions]
 ) -> AsyncIterator[Any]: ...
 def values(source: Any, *, live: bool = False, **options: Unpack[ParseOptions]) -> Any:
-    """The value after each piece of text that changed it, safe to keep (`live=True`: without a
-    copy, changing with the next piece). Options are those of `Document`.
+    """Yield the value after each piece of text that changed it, safe to keep.
 
-    With `many=True` a document that is not JSON does not stop the others; the first such error is
-    raised when the source has ended."""
+    With `live=True` it is not copied, and changes with the next piece. Options are those of
+    `Document`. With `many=True` a document that is not JSON does not stop the others; the first
+    such error is raised at the end of the source.
+    """
     _known("values", options, "live")
     return drive(value_stage(Document(**options), live), source)
 
 
 def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any]]:
-    """The stage of `values`, over a document that the caller keeps."""
+    """The stage of `values`, for a document that the caller keeps."""
 
     def stage(piece: Text) -> Iterator[Any]:
         try:
@@ -94,7 +98,7 @@ def fragments(
     source: AsyncIterable[Text], **options: Unpack[ParseOptions]
 ) -> AsyncIterator[Fragment]: ...
 def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
-    """The fragments of a text, each as soon as it is certain. Options are those of `Parser`."""
+    """Yield the fragments of a text, each as soon as it is certain. Options: those of `Parser`."""
     _known("fragments", options)
     parser = Parser(**options)
 
@@ -119,23 +123,23 @@ def texts(
     source: AsyncIterable[Text], field: str | Path, *, document: Document | None = None
 ) -> AsyncIterator[str]: ...
 def texts(source: Any, field: str | Path, *, document: Document | None = None) -> Any:
-    """The text of one string field as it grows: joined, the yielded pieces are the field.
+    """Yield the text of one string field as it grows; joined, the pieces are the field.
 
     `field` is a path (`"answer"`, `"root.steps[0].title"`). Give a `Document` to keep the rest.
     """
     path = from_text(field) if isinstance(field, str) else tuple(field)
-    whole = Document() if document is None else document
+    reading = Document() if document is None else document
     shown = 0
 
     def stage(piece: Text) -> Iterator[str]:
         nonlocal shown
         error = None
         try:
-            changed = whole.flush() if piece is END else whole.feed(piece)
+            changed = reading.flush() if piece is END else reading.feed(piece)
         except (InvalidJSON, LimitExceeded) as raised:
-            error, changed = raised, whole.changed
+            error, changed = raised, reading.changed
         if changed:
-            _, text = lookup(whole.live, path)
+            _, text = lookup(reading.live, path)
             if isinstance(text, str) and len(text) > shown:
                 new, shown = text[shown:], len(text)
                 yield new
@@ -168,13 +172,14 @@ def updates(
     every: float | None = None,
     **options: Unpack[UpdateOptions],
 ) -> Any:
-    """How far each entity of a text has come, in one of five modes; options are those of
-    `PartialStream`. After an ERROR of the whole stream the source is closed, not read on.
+    """Yield updates of the entities in a text, in one of five modes.
 
-    With `every`, a PARTIAL comes at most once in that many seconds; those held back become one,
-    which is always delivered: when its time has come, or before what comes next, or at the end.
-    A source that is not async cannot be left while it makes us wait, so there the time has come
-    with its next piece or its end. An async one is then read in a task of its own, by asyncio.
+    Options are those of `PartialStream`. After an ERROR of the stream the source is closed.
+
+    With `every`, a PARTIAL is emitted at most once in that many seconds. Those held back become
+    one, which is always emitted: when it is due, before the next COMPLETED or ERROR, or at the end.
+    A sync source blocks while it waits, so there it is emitted with the next piece after it is due.
+    An async source is read in a task of its own, by asyncio.
     """
     _known("updates", options, "every")
     stream = PartialStream(mode, **options)
@@ -185,9 +190,7 @@ def updates(
     def over() -> bool:
         return stream.ended
 
-    if every is None:
-        return drive(stage, source, over)
-    return _paced(stage, source, over, Pace(every))
+    return drive(stage, source, over, None if every is None else Pace(every))
 
 
 @overload
@@ -197,9 +200,9 @@ def chunks(
 @overload
 def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> AsyncIterator[str]: ...
 def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
-    """The texts that snapshots of a growing value make; joined, they are the last snapshot.
+    """Yield the chunks of text that snapshots of a growing value make.
 
-    Options are those of `Chunker`; empty texts are left out.
+    Joined, they are the last snapshot. Options are those of `Chunker`; empty chunks are left out.
     """
     _known("chunks", options)
     chunker = Chunker(**options)
@@ -223,16 +226,16 @@ def tool_calls(
 def tool_calls(
     source: Any, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
 ) -> Any:
-    """What each event of a provider's stream changes in its tool calls; `update.call` is the call.
+    """Yield an update for each change of a tool call in a provider's stream (`update.call`).
 
-    The source is the stream that the provider's client hands out, or any iterable of events.
-    Options are those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    The source is the stream that a client library returns, or any iterable of events. Options are
+    those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
     """
     _known("calls", options, "calls")
     if calls is not None and options:
         raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
     reading = ToolCalls(**options) if calls is None else calls
-    # Other streams may be read into the same calls: the end of this one is not theirs.
+    # Other streams may be read into the same calls: this one ends only its own messages.
     seen: set[str] = set()
 
     def stage(event: Any) -> Iterator[ToolCallUpdate]:
@@ -255,10 +258,10 @@ def content(
     source: Iterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
 ) -> Iterator[str]: ...
 def content(source: Any, *, choice: int = 0, provider: str | Translate = "auto") -> Any:
-    """The text of the answer in a provider's stream, piece by piece, for `values` and the others.
+    """Yield the text of the answer in a provider's stream, for `values` and the other functions.
 
     The source is what `tool_calls` takes; `provider` is that of `ToolCalls`. Reasoning and tool
-    calls are not part of the text; of several choices it is that of `choice`.
+    calls are not part of the text. If the answer has several choices, `choice` selects one.
     """
     answer = AnswerText(provider, choice=choice)
 
@@ -270,7 +273,7 @@ def content(source: Any, *, choice: int = 0, provider: str | Translate = "auto")
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
-    """The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON."""
+    """The value of a text that may be cut off anywhere; InvalidJSON if it cannot become JSON."""
     _known("values", options)
     document = Document(**options)
     document.feed(text)
@@ -287,10 +290,10 @@ def _known(stage: Stage, given: Mapping[str, object], *own: str) -> None:
 
 
 class Pace:
-    """Holds a PARTIAL back until its time has come, and makes one of all that are held.
+    """Holds a PARTIAL back until it is due, and merges those that are held.
 
-    One is held at most: entities come one after the other, and a COMPLETED or ERROR is not held
-    but tells what the one held before it would have.
+    At most one is held: entities come one after the other, and a COMPLETED or ERROR, which is never
+    held, contains what a PARTIAL held before it would have told.
     """
 
     def __init__(self, every: float) -> None:
@@ -303,7 +306,7 @@ class Pace:
         self._due = monotonic()
 
     def feed(self, fresh: Iterable[Update]) -> Iterator[Update]:
-        """What goes out now of the updates that have come and the one that was held."""
+        """Yield the updates that are emitted now."""
         for update in fresh:
             if self.held is not None and not absorb(self.held, update):
                 yield from self.flush()
@@ -316,14 +319,14 @@ class Pace:
             yield from self.flush()
 
     def flush(self) -> Iterator[Update]:
-        """The one that is held, whether or not its time has come."""
+        """Yield the update that is held, due or not."""
         held, self.held = self.held, None
         if held is not None:
             self._due = monotonic() + self._every
             yield held
 
     def wait(self) -> float:
-        """Seconds until the time of the one that is held has come."""
+        """Seconds until the update that is held is due."""
         return self._due - monotonic()
 
 
@@ -331,41 +334,30 @@ def _never() -> bool:
     return False
 
 
-def drive(stage: Callable[[T], Iterator[U]], source: Any, over: Callable[[], bool] = _never) -> Any:
-    """Run a stage over a source, until that ends or the stage is `over`."""
-    source = _iterable(source)
-    if isinstance(source, AsyncIterable):
-        return _adrive(stage, source, over)
-    return _sdrive(stage, source, over)
-
-
-def _paced(
-    stage: Callable[[T], Iterator[Update]], source: Any, over: Callable[[], bool], pace: Pace
+def drive(
+    stage: StageOf[Any, Any], source: Any, over: Over = _never, pace: Pace | None = None
 ) -> Any:
-    """The same for updates that are held back."""
-    source = _iterable(source)
+    """Run a stage over a source until it ends or the stage is `over`; `pace` is for updates."""
+    if isinstance(source, (str, bytes, bytearray, memoryview)):
+        source = (source,)
     if isinstance(source, AsyncIterable):
-        return _apace(stage, source, over, pace)
-    return _space(stage, source, over, pace)
+        if pace is None:
+            return _drive_async(stage, source, over)
+        return _paced_async(stage, source, over, pace)
+    if not isinstance(source, Iterable):
+        raise TypeError(f"a source is text or an iterable of it, not {type(source).__name__}")
+    if pace is None:
+        return _drive_sync(stage, source, over)
+    return _paced_sync(stage, source, over, pace)
 
 
 def _events(source: Any) -> Any:
-    """The source; a model or a mapping can be iterated too, but it is one event or snapshot."""
+    """The source as an iterable of events. A model or a mapping is one event, though iterable."""
     one = isinstance(source, Mapping) or hasattr(source, "model_dump")
     return (source,) if one else source
 
 
-def _iterable(source: Any) -> Any:
-    if isinstance(source, (str, bytes, bytearray, memoryview)):
-        return (source,)
-    if not isinstance(source, AsyncIterable | Iterable):
-        raise TypeError(f"a source is text or an iterable of it, not {type(source).__name__}")
-    return source
-
-
-def _sdrive(
-    stage: Callable[[T], Iterator[U]], source: Iterable[T], over: Callable[[], bool]
-) -> Iterator[U]:
+def _drive_sync(stage: StageOf[T, U], source: Iterable[T], over: Over) -> Iterator[U]:
     pieces = iter(source)
     ended = False
     try:
@@ -381,8 +373,8 @@ def _sdrive(
             close()
 
 
-async def _adrive(
-    stage: Callable[[T], Iterator[U]], source: AsyncIterable[T], over: Callable[[], bool]
+async def _drive_async(
+    stage: StageOf[T, U], source: AsyncIterable[T], over: Over
 ) -> AsyncGenerator[U]:
     pieces = aiter(source)
     ended = False
@@ -403,26 +395,20 @@ async def _adrive(
                 await closing
 
 
-def _space(
-    stage: Callable[[T], Iterator[Update]],
-    source: Iterable[T],
-    over: Callable[[], bool],
-    pace: Pace,
+def _paced_sync(
+    stage: StageOf[T, Update], source: Iterable[T], over: Over, pace: Pace
 ) -> Iterator[Update]:
     try:
-        yield from _sdrive(lambda piece: pace.feed(stage(piece)), source, over)
+        yield from _drive_sync(lambda piece: pace.feed(stage(piece)), source, over)
     except Exception:
         yield from pace.flush()
         raise
 
 
-async def _apace(
-    stage: Callable[[T], Iterator[Update]],
-    source: AsyncIterable[T],
-    over: Callable[[], bool],
-    pace: Pace,
+async def _paced_async(
+    stage: StageOf[T, Update], source: AsyncIterable[T], over: Over, pace: Pace
 ) -> AsyncIterator[Update]:
-    """As `_adrive`, but a source that stalls does not keep what is held."""
+    """As `_drive_async`, but a held update is emitted when it is due, even if the source stalls."""
     from asyncio import Event, create_task, timeout, wait
 
     slot: list[T] = []
@@ -432,7 +418,7 @@ async def _apace(
         # All in one task, from its first piece to its closing: a source may have opened
         # something (a timeout, a cancel scope) that belongs to the task it was opened in.
         try:
-            async with aclosing(_adrive(_as_is, source, _never)) as pieces:
+            async with aclosing(_drive_async(_as_is, source, _never)) as pieces:
                 async for piece in pieces:
                     slot.append(piece)
                     arrived.set()
@@ -473,10 +459,6 @@ def _as_is(piece: T) -> Iterator[T]:
 
 
 def _closer(pieces: Any, source: Any, *names: str) -> Callable[[], Any] | None:
-    """How to tell the source that nobody reads on, so that `break` stops a generation."""
-    for owner in (source, pieces):
-        for name in names:
-            close = getattr(owner, name, None)
-            if callable(close):
-                return close  # type: ignore[no-any-return]
-    return None
+    """The method that closes the source, so that `break` stops a generation, or None."""
+    found = (getattr(owner, name, None) for owner in (source, pieces) for name in names)
+    return next(filter(callable, found), None)

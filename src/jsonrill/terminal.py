@@ -92,12 +92,12 @@ def _add_container(text: Text, value: Any, open_path: Path | None, indent: str) 
 
 
 def _quoted(value: str) -> str:
-    from .parse.grammar import dumps
+    from .jsontext import dumps
 
     return safe(dumps(value))
 
 
 def _plain(value: Any) -> str:
-    from .parse.grammar import dumps
+    from .jsontext import dumps
 
     return dumps(value)

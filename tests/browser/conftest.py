@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """One for all pages of a module: what the browser has fetched need not be sent again."""
+    """One context for all pages of a module, so that files are fetched once."""
     made = browser.new_context(viewport={"width": 1280, "height": 800})
     made.grant_permissions(["clipboard-read", "clipboard-write"])
     yield made
@@ -53,7 +53,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def shown(page: Page, demo: Server) -> Iterator[Shown]:
-    """The page, open; whatever it logs, refuses or throws is a failure."""
+    """The open page; an error or warning of the browser fails the test."""
     seen = Shown(page, demo.url)
     seen.open()
     yield seen

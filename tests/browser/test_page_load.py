@@ -83,7 +83,7 @@ def test_three_thousand_events_a_second(shown: Shown, demo: Server) -> None:
     page.locator("#open-box summary").click()
     page.locator("#open-id").fill(made)
     page.locator("#open-form .main").click()
-    expect(page.locator("#dot")).to_have_attribute("data-state", "live")
+    expect(page.locator("#dot")).to_have_attribute("data-state", "open")
     page.evaluate(WATCH)
     flood = Flood(f"{demo.url}/v1/streams/{made}", lines)
     flood.start()
@@ -131,7 +131,7 @@ def test_ten_thousand_values_stay_smooth(shown: Shown) -> None:
     # Only a page of the list is there, around what was found; the one before comes when asked for.
     assert page.locator(".item").count() < 1500
     before = shown.pane().locator(".more").first
-    assert before.inner_text().startswith("show 200 before of")
+    assert before.inner_text().startswith("show 200 previous of")
     before.click()
     expect(shown.line("1000")).to_have_count(1)
     shown.pane().locator(".collapse").click()

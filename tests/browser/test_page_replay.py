@@ -1,4 +1,4 @@
-"""A text of one's own is replayed: found out what it is, cut, paced, and moved through."""
+"""Replay of a pasted text: its format is detected, it is cut into pieces, played and scrubbed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def at(shown: Shown) -> tuple[int, int]:
 
 def test_a_text_is_replayed_in_pieces(shown: Shown) -> None:
     shown.paste(TEXT)
-    expect(shown.page.locator("#paste-found")).to_have_text("This is JSON text.")
+    expect(shown.page.locator("#paste-found")).to_have_text("Detected: JSON text")
     expect(shown.page.locator("#player")).to_be_visible()
     expect(shown.page.locator("#state")).to_have_text("Playing")
     shown.done()
@@ -41,7 +41,7 @@ def test_the_scrubber_goes_anywhere(shown: Shown) -> None:
         assert at(shown) == (place, records)
         expect(shown.line("end")).to_have_count(int(place == records))
     shown.slide("#scrub", 20)
-    for button, place in (("#forth", 21), ("#forth", 22), ("#back", 21)):
+    for button, place in (("#next-piece", 21), ("#next-piece", 22), ("#previous-piece", 21)):
         shown.page.locator(button).click()
         shown.until_raw(TEXT[: 4 * place])
     shown.speed(5)
@@ -82,15 +82,15 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
 @pytest.mark.parametrize(
     "name, found, key, value",
     [
-        ("ferry.jsonl", "snapshots", "headline", "Ferry returns after the winter"),
-        ("harbour.jsonl", "provider events", "harbour", "Old mole"),
+        ("ferry.jsonl", "Snapshots, one per line", "headline", "Ferry returns after the winter"),
+        ("harbour.jsonl", "Provider events, one per line", "harbour", "Old mole"),
         ("recipe.txt", "JSON text", "serves", "4"),
     ],
 )
-def test_what_it_is_is_found_out(shown: Shown, name: str, found: str, key: str, value: str) -> None:
+def test_the_format_is_detected(shown: Shown, name: str, found: str, key: str, value: str) -> None:
     shown.speed(5)
     shown.paste(recorded(name))
-    expect(shown.page.locator("#paste-found")).to_have_text(f"This is {found}.")
+    expect(shown.page.locator("#paste-found")).to_have_text(f"Detected: {found}")
     shown.done()
     assert shown.value(key) == value
 
@@ -98,7 +98,7 @@ def test_what_it_is_is_found_out(shown: Shown, name: str, found: str, key: str, 
 def test_several_documents(shown: Shown) -> None:
     shown.speed(5)
     shown.paste('{"a": 1}\n{"b": [2]}\n"three"\n')
-    expect(shown.page.locator("#paste-found")).to_have_text("This is several documents.")
+    expect(shown.page.locator("#paste-found")).to_have_text("Detected: Several documents (NDJSON)")
     shown.done()
     assert shown.value("documents") == "[3]" and shown.value("b") == "[1]"
     shown.line("b").click()
@@ -109,7 +109,7 @@ def test_a_providers_log_as_it_came(shown: Shown) -> None:
     events = "".join(f"data: {line}\n\n" for line in recorded("stumble.jsonl").splitlines())
     shown.speed(5)
     shown.paste(f"{events}data: [DONE]\n\n")
-    expect(shown.page.locator("#paste-found")).to_have_text("This is a provider's event stream.")
+    expect(shown.page.locator("#paste-found")).to_have_text("Detected: Provider event stream (SSE)")
     shown.done()
     assert shown.page.locator(".card h4").all_inner_texts() == ["search_places", "send_note"]
 
@@ -123,7 +123,7 @@ def test_streams_of_every_provider(shown: Shown) -> None:
         if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
             continue
         shown.paste("\n".join(json.dumps(event) for event in events), "events")
-        expect(shown.page.locator("#title")).to_have_text("Your text")
+        expect(shown.page.locator("#title")).to_have_text("Pasted text")
         shown.done()
         calls = recording["expected_calls"]
         expect(shown.page.locator(".card")).to_have_count(len(calls))
@@ -167,7 +167,7 @@ def test_errors_stand_at_their_character(shown: Shown, text: str, offset: int) -
     shown.speed(5)
     shown.paste(text, "text")
     shown.done()
-    mark = shown.page.locator("#raw mark.fault")
+    mark = shown.page.locator("#raw mark.error")
     expected = text[offset] if offset < len(text) else "end of text"
     assert mark.inner_text() == expected
     before = mark.evaluate(
@@ -179,7 +179,7 @@ def test_errors_stand_at_their_character(shown: Shown, text: str, offset: int) -
         }"""
     )
     assert before == text[:offset]
-    # Back before the fault it is not there, and forth again it is.
+    # Before the error there is no mark; after it there is one again.
     shown.slide("#scrub", 0)
     expect(mark).to_have_count(0)
     shown.slide("#scrub", at(shown)[1])
@@ -188,4 +188,4 @@ def test_errors_stand_at_their_character(shown: Shown, text: str, offset: int) -
 
 def test_nothing_to_replay(shown: Shown) -> None:
     shown.paste("   ")
-    expect(shown.page.locator("#problem")).to_have_text("There is nothing to replay yet.")
+    expect(shown.page.locator("#problem")).to_have_text("There is no text to replay.")

@@ -1,4 +1,4 @@
-"""Strangers' text on the page is text, whatever it says; a token is asked for and kept close."""
+"""Untrusted text is only ever text; a token is asked for and kept in memory."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_hostile_calls_and_errors_are_text_too(shown: Shown) -> None:
     assert card.locator("h4").inner_text() == "<img src=x onerror=alert(1)>‹U+202E›"
     assert shown.page.locator("img").count() == 0
     shown.paste(f'{{"{evil}": oops')
-    expect(shown.page.locator("#raw .fault-note")).to_contain_text("<img src=x")
+    expect(shown.page.locator("#raw .error-note")).to_contain_text("<img src=x")
     assert shown.page.locator("img").count() == 0
 
 

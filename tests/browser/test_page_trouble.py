@@ -1,4 +1,4 @@
-"""What goes wrong is said where it belongs, and nothing that is not true any more stays."""
+"""Errors are shown where they belong, and nothing outdated stays on the page."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ def test_of_several_documents_the_broken_one_is_marked(shown: Shown) -> None:
     shown.speed(5)
     shown.paste(text, "many")
     shown.done()
-    expect(shown.page.locator("#state")).to_have_text("Ended, with an error")
+    expect(shown.page.locator("#state")).to_have_text("Closed with an error")
     marks = shown.page.locator("#raw mark")
     assert marks.all_inner_texts() == [",", "o", "end of text"]
     assert shown.raw() == text + "end of text"
     assert shown.value("documents") == "[4]" and shown.value("d") == "1"
     badges = shown.pane().locator(".row", has=shown.page.locator(".badge"))
     assert badges.locator(".key").all_inner_texts() == ["c", "3"]
-    assert "misfits" not in shown.pane().locator(".pane-foot").inner_text()
+    assert "rejected" not in shown.pane().locator(".pane-foot").inner_text()
 
 
 def test_two_faults_in_one_line(shown: Shown, http: httpx2.Client) -> None:
@@ -111,7 +111,7 @@ def test_a_message_that_speaks_of_another_place(shown: Shown, http: httpx2.Clien
     shown.choose("format", "data")
     read(shown, published(http, '{"z": 1}', schema=schema))
     shown.done()
-    expect(shown.page.locator("#raw .fault-note")).to_contain_text("at character 0, in root")
+    expect(shown.page.locator("#raw .error-note")).to_contain_text("at character 0, in root")
     assert shown.page.locator("#raw mark").inner_text() == "{"
     shown.paste('{"x at character 1, in root": oops}', "text")
     expect(shown.page.locator("#raw mark")).to_have_text("o")
@@ -131,7 +131,7 @@ def test_what_a_publisher_says_of_its_failure_marks_nothing(
         shown.choose("format", format)
         read(shown, made["id"])
         shown.done()
-        expect(shown.page.locator("#state")).to_have_text("Ended, with an error")
+        expect(shown.page.locator("#state")).to_have_text("Closed with an error")
         assert shown.raw() == '{"a": [1, 2'
         assert shown.page.locator("#raw mark").count() == 0
         marked = shown.pane().locator(".row", has=shown.page.locator(".badge"))
@@ -162,7 +162,7 @@ def test_what_failed_leaves_nothing_of_what_was_before(shown: Shown) -> None:
     assert shown.raw() == "" and shown.line("before").count() == 0
     assert shown.page.locator("#player").is_hidden()
     assert shown.figure("events") == "0"
-    for action in ("#disconnect", "#resume", "#stop", "#again"):
+    for action in ("#disconnect", "#resume", "#stop", "#restart"):
         assert shown.page.locator(action).is_disabled()
     shown.faults.clear()
     # The next one is not in its way.
@@ -195,7 +195,7 @@ def test_a_format_that_cannot_be_had_and_one_that_can(shown: Shown) -> None:
     shown.faults.clear()
     shown.choose("format", "data")
     expect(shown.line("b")).to_have_count(1)
-    expect(state).to_have_text("Complete: everything has come")
+    expect(state).to_have_text("Complete")
 
 
 def test_names_of_files_are_strangers_text(shown: Shown) -> None:
@@ -216,7 +216,7 @@ def test_a_file_that_cannot_be_read(shown: Shown) -> None:
 
 def test_an_empty_file_is_nothing(shown: Shown) -> None:
     shown.page.evaluate(DROP, ["", "empty.json"])
-    expect(shown.page.locator("#problem")).to_have_text("There is nothing to replay yet.")
+    expect(shown.page.locator("#problem")).to_have_text("There is no text to replay.")
     assert shown.page.locator("#paste-found").inner_text() == ""
 
 
@@ -272,7 +272,7 @@ def test_copying_is_seen_and_needs_no_modern_clipboard(shown: Shown) -> None:
     assert shown.page.evaluate("document.activeElement.getAttribute('role')") == "treeitem"
     shown.page.evaluate("() => { document.execCommand = () => false; }")
     shown.page.keyboard.press("p")
-    expect(said).to_have_text("This browser did not allow copying")
+    expect(said).to_have_text("The browser did not allow copying")
 
 
 def test_files_with_returns_stay_readable(shown: Shown) -> None:

@@ -26,7 +26,7 @@ from jsonrill import (
     from_wire,
     to_wire,
 )
-from jsonrill.parse.grammar import dumps
+from jsonrill.jsontext import dumps
 from support import cuttings, examples, pieces
 from support.documents import (
     GRAMMAR,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jsonrill import CompactEncoder, Document, Parser, Rebuilder, to_wire
-from jsonrill.parse.grammar import dumps
+from jsonrill.jsontext import dumps
 
 
 class Near:

@@ -1,4 +1,4 @@
-"""The page as a person sees it: words for what tests click and read."""
+"""What tests click and read on the page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from playwright.sync_api import Locator, Page, expect
 
 from support import SLACK
 
-DONE = re.compile("Complete|Ended")
+DONE = re.compile("Complete|Closed")
 TWO_FRAMES = """() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
 })"""
 
 
 class Shown:
-    """One open page. `faults` is what the browser complained about: it should stay empty."""
+    """One open page. `faults` lists errors and warnings of the browser: it should stay empty."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -42,7 +42,7 @@ class Shown:
         assert self.faults == []
         assert [url for url in self.requests if not url.startswith(self.url)] == []
 
-    # ---- hands ----
+    # ---- input ----
 
     def model(self, name: str) -> None:
         self.page.locator(f"[data-model={name}]").click()
@@ -51,7 +51,7 @@ class Shown:
         self.slide("#speed", power)
 
     def slide(self, slider: str, value: int) -> None:
-        """As a drag ends: the value, `input`, `change`."""
+        """Set a slider as the end of a drag does: the value, `input`, `change`."""
         self.page.locator(slider).evaluate(
             """(slider, value) => {
                 slider.value = value;
@@ -65,15 +65,15 @@ class Shown:
     def choose(self, select: str, value: str, pane: int = 1) -> None:
         self.pane(pane).locator(f"select.{select}").select_option(value)
 
-    def paste(self, text: str, kind: str = "auto") -> None:
+    def paste(self, text: str, format: str = "auto") -> None:
         box = self.page.locator("#paste-box")
         if box.get_attribute("open") is None:
             box.locator("summary").click()
         self.page.locator("#paste").fill(text)
-        self.page.locator("#paste-kind").select_option(kind)
+        self.page.locator("#paste-format").select_option(format)
         self.page.locator("#paste-form .main").click()
 
-    # ---- eyes ----
+    # ---- what is shown ----
 
     def pane(self, number: int = 1) -> Locator:
         return self.page.locator(f"#pane-{number}")
@@ -88,11 +88,11 @@ class Shown:
         return self.line(key, pane).first.locator(".value").inner_text()
 
     def raw(self) -> str:
-        """The raw text without what is marked in it."""
+        """The raw text without the notes of errors."""
         text: str = self.page.locator("#raw").evaluate(
             """(raw) => {
                 const copy = raw.cloneNode(true);
-                for (const note of copy.querySelectorAll(".fault-note, .earlier")) note.remove();
+                for (const note of copy.querySelectorAll(".error-note, .earlier")) note.remove();
                 return copy.textContent;
             }"""
         )
@@ -109,7 +109,7 @@ class Shown:
         return found[label]
 
     def done(self, seconds: float = 20, drawn: bool = True) -> None:
-        """Wait until all has come: for the panes and the raw text, and until it is drawn."""
+        """Wait until the stream is complete in all panes, and until it is drawn."""
         expect(self.page.locator("#state")).to_have_text(DONE, timeout=seconds * 1000 * SLACK)
         if drawn:
             expect(self.page.locator("#raw .cursor")).to_be_hidden(timeout=seconds * 1000 * SLACK)
@@ -119,7 +119,7 @@ class Shown:
         return self.page.locator("#state").inner_text()
 
     def until(self, look: Callable[[], Any], seconds: float = 20) -> Any:
-        """What `look` gives once it is true."""
+        """The result of `look` once it is true."""
         end = time.monotonic() + seconds * SLACK
         while not (found := look()):
             assert time.monotonic() < end, f"{self.state()}; {self.faults}"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsonrill.providers.statements import CallDelta
 from jsonrill.toolcalls.identity import Identity
 
 
@@ -43,7 +44,7 @@ class Calls:
         return self.made[-1]
 
     def find(self, **event: Any) -> int | None:
-        call = self.identity.find(**event)
+        call = self.identity.find(CallDelta(**event))
         if call is None:
             return None
         if event.get("name") is not None and call.name is None:

@@ -1,44 +1,44 @@
-/** Parts of the page that need no page: what is shown of a text, what a pasted one is, frames. */
+/** Parts of the page that need no DOM: escaping, detection of formats, frames, counters. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Counters } from "../../src/jsonrill/web/page/subscription.js";
 import { detect, pieces, plan } from "../../src/jsonrill/web/page/replay.js";
-import { brief, counted, grouped, size, unitsOf, visible } from "../../src/jsonrill/web/page/escaping.js";
+import { escapeText, formatBytes, formatCount, formatNumber, shorten, skipCharacters } from "../../src/jsonrill/web/page/escaping.js";
 
-test("what cannot be seen, or reorders, becomes a sign", () => {
-  assert.equal(visible("plain tèxt 😀 \t\n"), "plain tèxt 😀 \t\n");
-  assert.equal(visible("\u001b[31m\u0000\u007f\u0085"), "‹U+001B›[31m‹U+0000›‹U+007F›‹U+0085›");
-  assert.equal(visible("a\u202eb\u2066c\u2069\u200f\u061c"), "a‹U+202E›b‹U+2066›c‹U+2069›‹U+200F›‹U+061C›");
-  assert.equal(visible("\u200b\ufeff\u2028\u2029\u00ad"), "‹U+200B›‹U+FEFF›‹U+2028›‹U+2029›‹U+00AD›");
-  assert.equal(visible("\ud83d \ude00 😀"), "‹U+D83D› ‹U+DE00› 😀");
-  assert.equal(visible("a\u{e0041}b"), "a‹U+E0041›b");
-  assert.equal(visible("a\r\nb\r"), "a␍\nb␍");
-  // Joined emoji and letters that are written from right to left are what they are.
-  assert.equal(visible("👩‍🚀 שלום مرحبا"), "👩‍🚀 שלום مرحبا");
+test("invisible and reordering characters are shown as their code points", () => {
+  assert.equal(escapeText("plain tèxt 😀 \t\n"), "plain tèxt 😀 \t\n");
+  assert.equal(escapeText("\u001b[31m\u0000\u007f\u0085"), "‹U+001B›[31m‹U+0000›‹U+007F›‹U+0085›");
+  assert.equal(escapeText("a\u202eb\u2066c\u2069\u200f\u061c"), "a‹U+202E›b‹U+2066›c‹U+2069›‹U+200F›‹U+061C›");
+  assert.equal(escapeText("\u200b\ufeff\u2028\u2029\u00ad"), "‹U+200B›‹U+FEFF›‹U+2028›‹U+2029›‹U+00AD›");
+  assert.equal(escapeText("\ud83d \ude00 😀"), "‹U+D83D› ‹U+DE00› 😀");
+  assert.equal(escapeText("a\u{e0041}b"), "a‹U+E0041›b");
+  assert.equal(escapeText("a\r\nb\r"), "a␍\nb␍");
+  // Joined emoji and right-to-left letters stay as they are.
+  assert.equal(escapeText("👩‍🚀 שלום مرحبا"), "👩‍🚀 שלום مرحبا");
 });
 
 test("no character that reorders text is left", () => {
   for (let code = 0; code < 0x3000; code += 1) {
-    const shown = visible(String.fromCodePoint(code));
+    const shown = escapeText(String.fromCodePoint(code));
     assert.ok(!/[\p{Bidi_Control}]/u.test(shown) || code === 0x200c || code === 0x200d, code.toString(16));
     if (/\p{Cc}/u.test(shown)) assert.ok("\t\n".includes(shown), code.toString(16));
   }
 });
 
 test("characters are counted as Python counts them", () => {
-  assert.equal(unitsOf("a😀b", 0), 0);
-  assert.equal(unitsOf("a😀b", 2), 3);
-  assert.equal(unitsOf("a😀b", 3), 4);
-  assert.equal(unitsOf("a😀b", 99), 4);
+  assert.equal(skipCharacters("a😀b", 0), 0);
+  assert.equal(skipCharacters("a😀b", 2), 3);
+  assert.equal(skipCharacters("a😀b", 3), 4);
+  assert.equal(skipCharacters("a😀b", 99), 4);
 });
 
-test("figures for people", () => {
-  assert.deepEqual([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1\u202f000", "1\u202f234\u202f567"]);
-  assert.deepEqual([12, 1200, 2_500_000].map(size), ["12 B", "1.2 kB", "2.5 MB"]);
-  assert.equal(counted(1, "match", "matches"), "1 match");
-  assert.equal(counted(2, "match", "matches"), "2 matches");
+test("numbers are formatted for people", () => {
+  assert.deepEqual([0, 999, 1000, 1234567].map(formatNumber), ["0", "999", "1\u202f000", "1\u202f234\u202f567"]);
+  assert.deepEqual([12, 1200, 2_500_000].map(formatBytes), ["12 B", "1.2 kB", "2.5 MB"]);
+  assert.equal(formatCount(1, "match", "matches"), "1 match");
+  assert.equal(formatCount(2, "match", "matches"), "2 matches");
 });
 
 /** A server that knows two providers. @param {string[]} lines */
@@ -48,7 +48,7 @@ async function recognise(lines) {
   return { provider, calls: lines.some((line) => line.includes("toolUse")) };
 }
 
-const KINDS = [
+const FORMATS = [
   ['{"a": [1, 2]}', "text"],
   ['{\n "a": 1\n}', "text"],
   ['{"a": oops', "text"],
@@ -69,19 +69,19 @@ const KINDS = [
   ['data: {"choices":[]}\n\ndata: [DONE]\n', "sse"],
   ['event: x\ndata: {"type":"y"}\nid: 1\n\n: comment\n', "sse"],
 ];
-for (const [text, kind] of KINDS) {
-  test(`${JSON.stringify(text).slice(0, 40)} is ${kind}`, async () => {
-    assert.equal((await detect(text, "auto", recognise)).kind, kind);
+for (const [text, format] of FORMATS) {
+  test(`${JSON.stringify(text).slice(0, 40)} is ${format}`, async () => {
+    assert.equal((await detect(text, "auto", recognise)).format, format);
   });
 }
 
-test("the server says whether there are tool calls, of what is auto-detected and of what is chosen", async () => {
+test("the server is asked about tool calls, for detected and for chosen formats", async () => {
   const text = '{"messageStart":{}}\n{"contentBlockDelta":{"delta":{"toolUse":{}}}}';
-  assert.deepEqual(await detect(text, "auto", recognise), { kind: "events", calls: true });
-  assert.deepEqual(await detect(text, "events", recognise), { kind: "events", calls: true });
-  assert.deepEqual(await detect(text, "many", recognise), { kind: "many", calls: false });
+  assert.deepEqual(await detect(text, "auto", recognise), { format: "events", calls: true });
+  assert.deepEqual(await detect(text, "events", recognise), { format: "events", calls: true });
+  assert.deepEqual(await detect(text, "many", recognise), { format: "many", calls: false });
   const sse = 'data: {"choices":[]}\n\ndata: {"toolUse":1}\n\n';
-  assert.deepEqual(await detect(sse, "auto", recognise), { kind: "sse", calls: true });
+  assert.deepEqual(await detect(sse, "auto", recognise), { format: "sse", calls: true });
 });
 
 test("pieces, joined, are the text, and no character is cut", () => {
@@ -107,7 +107,7 @@ test("a plan says how to publish", () => {
   assert.equal(plan('{"choices":[]}', "events", 4, true).suits, "calls");
 });
 
-test("drawing is asked for once a frame, and goes on where it was not done", async () => {
+test("a frame is requested once, and again for painters that were not done", async () => {
   /** @type {(() => void)[]} */
   const asked = [];
   globalThis.requestAnimationFrame = (work) => asked.push(work);
@@ -119,8 +119,8 @@ test("drawing is asked for once a frame, and goes on where it was not done", asy
     drawn.push("quick");
     return false;
   };
-  for (let at = 0; at < 5; at += 1) frames.ask(slow);
-  frames.ask(quick);
+  for (let at = 0; at < 5; at += 1) frames.request(slow);
+  frames.request(quick);
   assert.equal(asked.length, 1);
   // A hidden tab has no frames: nothing is drawn, nothing is lost.
   assert.deepEqual(drawn, []);
@@ -128,7 +128,7 @@ test("drawing is asked for once a frame, and goes on where it was not done", asy
   assert.deepEqual(drawn, ["slow", "quick", "slow"]);
 });
 
-test("what comes again is counted from nothing, and never backwards", () => {
+test("restarted counters count from zero, and the rate is never negative", () => {
   const counters = new Counters();
   assert.equal(counters.rate, 0);
   for (let at = 1; at <= 500; at += 1) counters.count(String(at));
@@ -141,10 +141,10 @@ test("what comes again is counted from nothing, and never backwards", () => {
   assert.ok(counters.rate >= 0);
 });
 
-test("a long text is told by its ends, and no character is cut", () => {
-  assert.equal(brief("short"), "short");
+test("a long text is shortened to its ends, and no character is cut", () => {
+  assert.equal(shorten("short"), "short");
   for (let odd = 0; odd < 2; odd += 1) {
-    const told = brief("x".repeat(odd) + "\u{1f30a}".repeat(400) + "x".repeat(odd));
+    const told = shorten("x".repeat(odd) + "\u{1f30a}".repeat(400) + "x".repeat(odd));
     assert.ok(told.length <= 300 && told.isWellFormed());
   }
 });

@@ -12,8 +12,8 @@ from typing import Any, Final, get_args
 
 from ..build.document import Document
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, RevisionError, Truncated
+from ..jsontext import dumps
 from ..options import Stage, of_stage
-from ..parse.grammar import dumps
 from ..partial_stream import PartialStream
 from ..partial_stream.entities import Entities
 from ..schema import Schema

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from .errors import BadRecord
 from .input.line import Line, too_long
 from .input.record import read_line

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
+from ..jsontext import quoted
 from .compare import ABSENT, ATOMS, NOTHING, is_blank, is_empty, waits
 from .rules import Rules
 from .snapshot import Tree
-from .text import quoted, whole
+from .text import whole
 
 Key = Any  # a str in an Object, an int in an Array
 

@@ -10,13 +10,13 @@ This file alone knows what a snapshot may be.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from json import JSONDecodeError, JSONDecoder
 from math import isfinite
 from typing import Any, Final, NoReturn, Protocol
 
 from ..errors import InvalidJSON, LimitExceeded
+from ..jsontext import SURROGATE, escape_surrogates
 from ..options import Loads
 
 Tree = Any  # None | bool | str | bytes | list[Tree] | dict[str, Tree]
@@ -29,8 +29,6 @@ class Model(Protocol):
 
 
 Snapshot = str | bytes | bytearray | Mapping[str, Any] | list[Any] | tuple[Any, ...] | Model
-
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def read(snapshot: Snapshot, loads: Loads | None = None) -> Tree:
@@ -61,7 +59,10 @@ def decode(text: str | bytes | bytearray) -> Tree:
         ) from None
     except UnicodeDecodeError as error:
         raise InvalidJSON(f"the snapshot is not UTF-8: {error}", offset=error.start) from None
-    return tree if text.isascii() or not _has_surrogate(text) else _decoded(_escape(text))
+    if text.isascii() or not _has_surrogate(text):
+        return tree
+    # The decoder makes a character of two halves only where both are escapes.
+    return _decoded(escape_surrogates(text))
 
 
 def plain(tree: Tree) -> Any:
@@ -104,11 +105,6 @@ def _has_surrogate(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _escape(text: str) -> str:
-    """A valid text with its raw surrogates escaped, for the decoder pairs only escaped ones."""
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
 def _number(text: str) -> Any:
@@ -175,7 +171,7 @@ def _key(key: Any) -> str:
 
 def _paired(text: str) -> str:
     """Two halves of a surrogate pair that stand side by side are one character in JSON."""
-    if text.isascii() or not _SURROGATE.search(text):
+    if text.isascii() or not SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 

@@ -112,7 +112,7 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
             raise typer.Exit(130) from None
         raise typer.Exit(1 if begun or isinstance(error, OutputError) else 2) from None
     if as_json:
-        from ..parse.grammar import dumps
+        from ..jsontext import dumps
 
         typer.echo(dumps(report.to_json()))
     else:

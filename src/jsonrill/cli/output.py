@@ -13,7 +13,7 @@ import sys
 from typing import Any, Final, TextIO
 
 from ..eventstream import DONE, encode_event
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..terminal import safe
 
 _TOKEN: Final = re.compile(

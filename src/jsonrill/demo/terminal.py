@@ -18,8 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import Chunker, PartialStream, ToolCalls
+from ..jsontext import dumps
 from ..options import Mode
-from ..parse.grammar import dumps
 from ..terminal import CARET, rendered, safe
 from .recordings import recorded
 

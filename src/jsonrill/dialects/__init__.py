@@ -1,7 +1,7 @@
-"""A stream as other people's clients read it: OpenAI chat chunks, AI SDK UI messages, AG-UI events.
+"""Streams for the clients of others: OpenAI chat chunks, AI SDK UI messages, AG-UI events.
 
-A dialect is a stage: provider events or JSON text in, events of its clients out, as dicts. What
-such an event looks like is known on its page alone; a new dialect is a page and a line here.
+A dialect is a stage: provider events or JSON text in, events of its clients out, as dicts. Only its
+own file knows what such an event looks like; a new dialect is a file and a line here.
 """
 
 from typing import Final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from ..errors import InvalidJSON, LimitExceeded, stream_error
@@ -17,8 +17,13 @@ MESSAGE: Final = "message"
 
 
 class AGUI(ChatDialect):
-    """JSON becomes the run's state, by patches of what is complete: each value is
-    sent once. With `fragments` what grows is there too, as CUSTOM events."""
+    """JSON becomes the run's state, patched when a value is complete, so each is sent once.
+
+    With `fragments`, values that grow are sent, too, as fragments in CUSTOM events.
+    """
+
+    TEXT_BEGINS = {"type": "TEXT_MESSAGE_START", "messageId": MESSAGE, "role": "assistant"}
+    TEXT_ENDS = {"type": "TEXT_MESSAGE_END", "messageId": MESSAGE}
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -29,14 +34,8 @@ class AGUI(ChatDialect):
     def _begin(self) -> Iterator[Event]:
         yield {"type": "RUN_STARTED", **self._run}
 
-    def _text_begins(self) -> Iterator[Event]:
-        yield {"type": "TEXT_MESSAGE_START", "messageId": MESSAGE, "role": "assistant"}
-
     def _text(self, text: str) -> Iterator[Event]:
         yield {"type": "TEXT_MESSAGE_CONTENT", "messageId": MESSAGE, "delta": text}
-
-    def _text_ends(self) -> Iterator[Event]:
-        yield {"type": "TEXT_MESSAGE_END", "messageId": MESSAGE}
 
     def _call_begins(self, id: str, name: str) -> Iterator[Event]:
         yield {"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": name}
@@ -47,15 +46,10 @@ class AGUI(ChatDialect):
     def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
         yield {"type": "TOOL_CALL_END", "toolCallId": id}
 
-    def _piece(self, text: str) -> Iterator[Event]:
-        yield from self._read(lambda: self._parser.feed(text))
-
-    def _last_piece(self) -> Iterator[Event]:
-        yield from self._read(self._parser.flush)
-
-    def _read(self, work: Callable[[], list[Fragment]]) -> Iterator[Event]:
+    def _json(self, text: str | None) -> Iterator[Event]:
+        parser = self._parser
         try:
-            yield from self._state(work())
+            yield from self._state(parser.flush() if text is None else parser.feed(text))
         except (InvalidJSON, LimitExceeded) as error:
             yield from self._state(error.fragments)
             yield from self._fail(stream_error(error))
@@ -88,5 +82,5 @@ class AGUI(ChatDialect):
 
 
 def _banned(path: Sequence[str | int]) -> bool:
-    """Keys at which the client's JSON Patch refuses the whole patch."""
+    """True for a path at which the client's JSON Patch refuses the whole patch."""
     return "__proto__" in path or ("constructor" in path and "prototype" in path)

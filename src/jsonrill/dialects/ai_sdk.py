@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..eventstream import DONE
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..partial_stream import PartialStream, Update
 from ..toolcalls import ToolCall
 from .chat import ChatDialect
@@ -17,7 +17,10 @@ BANNED = ("__proto__", "constructor")
 
 
 class AISDK(ChatDialect):
-    """Entities are `data-*` parts, of which a later one with the same id takes the place."""
+    """Entities are `data-*` parts; a later part replaces the one with the same id."""
+
+    TEXT_BEGINS = {"type": "text-start", "id": "text"}
+    TEXT_ENDS = {"type": "text-end", "id": "text"}
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -28,14 +31,8 @@ class AISDK(ChatDialect):
         yield {"type": "start"}
         yield {"type": "start-step"}
 
-    def _text_begins(self) -> Iterator[Event]:
-        yield {"type": "text-start", "id": "text"}
-
     def _text(self, text: str) -> Iterator[Event]:
         yield {"type": "text-delta", "id": "text", "delta": text}
-
-    def _text_ends(self) -> Iterator[Event]:
-        yield {"type": "text-end", "id": "text"}
 
     def _call_begins(self, id: str, name: str) -> Iterator[Event]:
         self._called = True
@@ -52,13 +49,8 @@ class AISDK(ChatDialect):
             text = (call.error or {}).get("message") or f"the call is {call.status}"
             yield {"type": "tool-input-error", **event, "dynamic": True, "errorText": text}
 
-    def _piece(self, text: str) -> Iterator[Event]:
-        for update in self._updates.feed(text):
-            yield _part(update)
-
-    def _last_piece(self) -> Iterator[Event]:
-        for update in self._updates.flush():
-            yield _part(update)
+    def _json(self, text: str | None) -> Iterator[Event]:
+        yield from map(_part, self._updates.flush() if text is None else self._updates.feed(text))
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
         if problem["code"] == "CANCELLED":
@@ -82,7 +74,7 @@ def _part(update: Update) -> Event:
 
 
 def _harmless(value: Any) -> Any:
-    """The value without the keys for which the client refuses all of it."""
+    """The value without the keys for which the client refuses an event."""
     text = dumps(value)
     return _without_banned(value) if any(f'"{key}":' in text for key in BANNED) else value
 

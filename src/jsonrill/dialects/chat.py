@@ -1,10 +1,10 @@
-"""What the dialects of chat clients have in common: texts, tool calls and JSON begin and end."""
+"""The base of dialects of chat clients, in which texts, tool calls and JSON begin and end."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from ..providers.statements import Ending, Finish, Text, of_choice
 from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
@@ -12,10 +12,13 @@ from .dialect import Dialect, Event, Settings
 
 
 class ChatDialect(Dialect):
-    """Subclasses say how each thing is written. Of several choices the first is shown.
+    """Subclasses write the events. Only the first of several choices is shown.
 
-    A call is begun when its name is known.
+    A call begins when its name is known.
     """
+
+    TEXT_BEGINS: ClassVar[Event]
+    TEXT_ENDS: ClassVar[Event]
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -31,7 +34,7 @@ class ChatDialect(Dialect):
 
     def feed_json(self, text: str) -> list[Event]:
         self._in_json = True
-        return [*self._opening(), *(self._piece(text) if text and not self.failed else ())]
+        return [*self._opening(), *(self._json(text) if text and not self.failed else ())]
 
     def _opening(self) -> Iterator[Event]:
         if not self._started:
@@ -45,7 +48,7 @@ class ChatDialect(Dialect):
             if isinstance(statement, Text):
                 if not self._in_text:
                     self._in_text = True
-                    yield from self._text_begins()
+                    yield self.TEXT_BEGINS
                 yield from self._text(statement.text)
                 continue
             if isinstance(statement, Finish):
@@ -58,9 +61,9 @@ class ChatDialect(Dialect):
         for update in self._calls.flush():
             yield from self._call(update)
         if self._in_text:
-            yield from self._text_ends()
+            yield self.TEXT_ENDS
         if self._in_json and complete and not self.failed:
-            yield from self._last_piece()
+            yield from self._json(None)
         if complete and self._error is not None:
             yield from self._fail({"code": "PROVIDER_ERROR", "message": self._error})
 
@@ -82,13 +85,7 @@ class ChatDialect(Dialect):
     def _begin(self) -> Iterator[Event]: ...
 
     @abstractmethod
-    def _text_begins(self) -> Iterator[Event]: ...
-
-    @abstractmethod
     def _text(self, text: str) -> Iterator[Event]: ...
-
-    @abstractmethod
-    def _text_ends(self) -> Iterator[Event]: ...
 
     @abstractmethod
     def _call_begins(self, id: str, name: str) -> Iterator[Event]: ...
@@ -100,7 +97,5 @@ class ChatDialect(Dialect):
     def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]: ...
 
     @abstractmethod
-    def _piece(self, text: str) -> Iterator[Event]: ...
-
-    @abstractmethod
-    def _last_piece(self) -> Iterator[Event]: ...
+    def _json(self, text: str | None) -> Iterator[Event]:
+        """The events of a piece of JSON text; None is its end."""

@@ -1,4 +1,4 @@
-"""What all dialects have in common: how they are made, fed and ended."""
+"""The base of all dialects: how they are made, fed and ended."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Problem = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a dialect is made with; each takes of it what it needs."""
+    """The options of a dialect; each uses those it needs."""
 
     # Options of `ToolCalls`, of `Parser` and of `PartialStream` (with the mode).
     calls: Mapping[str, Any] = field(default_factory=dict)
     parser: Mapping[str, Any] = field(default_factory=dict)
     updates: Mapping[str, Any] = field(default_factory=dict)
-    # Add fragments, perhaps compact ones, to events that have room for more than their own fields.
+    # Add fragments (compact ones) where the dialect allows fields of others.
     fragments: bool = False
     compact: bool = False
     # How the client names the conversation and this part of it.
@@ -30,32 +30,32 @@ class Settings:
 
 
 class Dialect(ABC):
-    """A stage. Either events are fed to it or JSON text; `flush` ends it."""
+    """A stage that is fed either events or JSON text; `flush` ends it."""
 
     def __init__(self, settings: Settings) -> None:
         self.failed = False
 
     @abstractmethod
     def feed(self, event: Any) -> list[Event]:
-        """What an event of a provider becomes: a dict, JSON text, or an object of its client."""
+        """The client's events for a provider's event (a dict, JSON text, or an SDK object)."""
 
     def feed_json(self, text: str) -> list[Event]:
-        """What a piece of JSON text becomes."""
+        """The client's events for a piece of JSON text."""
         return []
 
     def flush(self, problem: Problem | None = None) -> list[Event]:
-        """The last events: what is open is closed, then comes the problem if there is one."""
+        """The last events: they close what is open, then report the problem if there is one."""
         failed = () if problem is None else self._fail(problem)
         return [*self._close(problem is None), *failed, *self._finish()]
 
     def _fail(self, problem: Problem) -> Iterator[Event]:
-        """Say, once, that the stream has failed."""
+        """Report a failure of the stream, but only the first one."""
         if not self.failed:
             self.failed = True
             yield from self._failure(problem)
 
     def _close(self, complete: bool) -> Iterator[Event]:
-        """Close what is open; `complete` says that everything has come."""
+        """Close what is open; `complete` is False if the stream broke off."""
         yield from ()
 
     @abstractmethod

@@ -13,7 +13,7 @@ from .dialect import Dialect, Event, Problem, Settings
 
 
 class OpenAI(Dialect):
-    """Chat completion chunks as they came, on request with fragments beside the arguments."""
+    """Passes chat completion chunks on, with `fragments` beside the arguments if asked for."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -33,7 +33,7 @@ class OpenAI(Dialect):
         return [{**chunk, "choices": choices}]
 
     def _with_fragments(self, chunk: dict[str, Any], choice: Any) -> Any:
-        """Each delta is read by itself, so that its fragments are known to be its own."""
+        """The choice with fragments; each delta is read by itself, to know which are its own."""
         delta = choice.get("delta") if isinstance(choice, dict) else None
         if not isinstance(delta, dict):
             return choice

@@ -1,17 +1,13 @@
-"""RFC 8259 as patterns and tables, and the one way in which jsonrill writes JSON.
+"""RFC 8259 as patterns and tables: what a token looks like, complete or cut off.
 
-Reading: what a token looks like, whole or cut off. Writing: `dumps`, compact, never invalid.
 No state is kept here; the machine that uses these lives in `machine.py`.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
-from math import isinf
-from typing import Any, Final
+from typing import Final
 
 # Section 2: exactly these four. str.isspace() would also accept U+00A0.
 SPACE: Final = re.compile(r"[ \t\n\r]*")
@@ -70,69 +66,8 @@ GOOD_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
 # How "surrogateescape" decodes a byte that is not UTF-8.
 UNDECODABLE: Final = re.compile(r"[\udc80-\udcff]")
 
-_LONE_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
-
 
 def unescape(run: str) -> str:
     """The decoded text of a whole run of a string, at the speed of the standard library."""
     text: str = scanstring(run + '"', 0, True)[0]
     return text
-
-
-def dumps(value: Any, *, strict: bool = False) -> str:
-    """`value` as compact JSON that any reader takes: no NaN, no bare lone surrogate.
-
-    With `strict`, decimals are a TypeError and what is too deep for others a RecursionError.
-    """
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        if strict and not isinstance(error, ValueError):
-            raise
-        text = "".join(_written(value))
-    if text.isascii():
-        return text
-    return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)
-
-
-def _written(value: Any) -> Iterator[str]:
-    """`value` piece by piece, where the standard library refuses: at any depth, with decimals,
-    and with numbers like 1e400, which read as infinity, so that they read as infinity again."""
-    # Containers being written, by identity: their items, and what ends them.
-    spine: dict[int, tuple[Iterator[tuple[str, Any]], str]] = {0: (iter([("", value)]), "")}
-    comma = ""
-    while spine:
-        items, end = spine[next(reversed(spine))]
-        key, item = next(items, ("", _NO_MORE))
-        if item is _NO_MORE:
-            spine.popitem()
-            yield end
-            comma = ","
-            continue
-        yield comma + key
-        comma = ","
-        if id(item) in spine:
-            raise ValueError("a value that holds itself has no JSON form")
-        if isinstance(item, dict):
-            yield "{"
-            spine[id(item)] = (((f"{_scalar(k)}:", v) for k, v in item.items()), "}")
-            comma = ""
-        elif isinstance(item, (list, tuple)):
-            yield "["
-            spine[id(item)] = ((("", v) for v in item), "]")
-            comma = ""
-        else:
-            yield _scalar(item)
-
-
-_NO_MORE: Final = object()
-
-
-def _scalar(value: Any) -> str:
-    from decimal import Decimal  # seldom wanted, and slow to import
-
-    if isinstance(value, Decimal) and value.is_finite():
-        return str(value)
-    if isinstance(value, float) and isinf(value):
-        return "1e999" if value > 0 else "-1e999"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

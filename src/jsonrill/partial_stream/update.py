@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..parse.sink import Repair
 from ..paths import Path, Place, from_text, lookup, path_of, place_of, to_text
 from .delta import difference

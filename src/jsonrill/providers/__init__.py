@@ -1,8 +1,8 @@
-"""One page for each provider, with all that is known of it: its events in, statements out.
+"""One module for each provider, with all that is known of it: its events in, statements out.
 
-This file knows which pages there are, how to recognise whose event one is, and how to make a plain
-dict of the objects that clients hand out. No client is imported: their objects are asked, by
-names that they share, for their content.
+This file lists the modules, recognises which provider an event is from, and makes plain dicts of
+the objects that client libraries yield. It imports none of these libraries, and reads their objects
+by the methods that they share, such as `model_dump`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ __all__ = ["PROVIDERS", "Provider", "Reader", "plain", "recognise"]
 
 
 class Provider(NamedTuple):
-    """A page: is an event this provider's, and a fresh translation of such events."""
+    """What a module has: `accepts` tells if an event is its provider's, `translation` makes a new
+    translation of such events."""
 
     accepts: Callable[[dict[str, Any]], bool]
     translation: Callable[[], Translate]
 
 
-# In the order in which an event is offered to them: the surest signs first.
+# An event is offered to them in this order: those that recognise theirs most surely come first.
 PROVIDERS: Final[dict[str, Provider]] = {
     "openai_chat": Provider(openai_chat.accepts, lambda: openai_chat.translate),
     "anthropic": Provider(anthropic.accepts, lambda: anthropic.translate),
@@ -51,16 +52,16 @@ allow("provider", ["auto", *PROVIDERS])
 
 
 class Reader:
-    """Events → statements. `provider` is the name of a page, a function of one's own, or `auto`.
+    """Turns events into statements. `provider` is a name, a function of one's own, or `auto`.
 
-    With `auto` an event is read by the page of the event before it, or by the first that accepts
-    it. What no page accepts (an `error`) is for the page at hand.
+    With `auto` the provider of the event before reads an event if it accepts it, else the first
+    that does. An event that none accepts (an `error`) is read by the provider of the event before.
     """
 
     __slots__ = ("_accepts", "_pages", "_translate", "provider")
 
     def __init__(self, provider: str | Translate = "auto") -> None:
-        # The name of the page at hand; None if it is not known yet, or a function.
+        # The provider of the last event; None if it is not known yet, or a function.
         self.provider: str | None = None
         self._pages: dict[str, Translate] = {}
         self._accepts: Callable[[dict[str, Any]], bool] = lambda event: False
@@ -68,20 +69,20 @@ class Reader:
         if callable(provider):
             self._accepts, self._translate = lambda event: True, provider
         elif (name := TABLE["provider"].check(provider)) != "auto":
-            self._turn_to(name)
+            self._switch_to(name)
             self._accepts = lambda event: True
 
     def feed(self, event: Any) -> Sequence[Statement]:
-        """What an event says: a dict, JSON text, or an object of the provider's client."""
+        """The statements of an event: a dict, JSON text, or an object of a client library."""
         if type(event) is not dict or "data" in event:
             event = plain(event)
             if event is None:
                 return ()
         if not self._accepts(event) and (name := recognise(event)) is not None:
-            self._turn_to(name)
+            self._switch_to(name)
         return self._translate(event)
 
-    def _turn_to(self, name: str) -> None:
+    def _switch_to(self, name: str) -> None:
         self.provider = name
         page = PROVIDERS[name]
         self._accepts = page.accepts
@@ -89,7 +90,7 @@ class Reader:
 
 
 def recognise(event: Any) -> str | None:
-    """The name of the provider whose event this is; None for what is no event of a known one."""
+    """The name of the provider that this event is from; None if it is not known."""
     known = plain(event)
     if known is None:
         return None
@@ -99,11 +100,11 @@ def recognise(event: Any) -> str | None:
 def plain(event: Any) -> dict[str, Any] | None:
     """The event as a dict; None for what cannot be one.
 
-    Takes dicts, JSON text, and the objects of clients; looks into the envelopes that some of them
-    put around an event.
+    Takes dicts, JSON text and objects of client libraries, and unwraps the events that some of them
+    wrap in an object with `data`.
     """
     if type(event) is not dict:
-        # Whatever an object of somebody else's does when asked, an event never raises.
+        # Objects of other libraries may raise anything; an event that cannot be read never does.
         try:
             text = isinstance(event, (str, bytes))
             event = json.loads(event) if text else _from_object(event, [100_000])
@@ -118,7 +119,7 @@ def plain(event: Any) -> dict[str, Any] | None:
 
 
 def _from_object(event: Any, budget: list[int]) -> Any:
-    """An object's content, without its methods; `budget` bounds what a maze of objects can cost."""
+    """The content of an object, as dicts and lists; `budget` bounds how many values it may have."""
     budget[0] -= 1
     if budget[0] < 0:
         raise ValueError("not an event")
@@ -136,13 +137,13 @@ def _from_object(event: Any, budget: list[int]) -> Any:
 
 
 def _from_model(event: Any) -> Any:
-    """A pydantic model, as those of nearly all clients."""
+    """The content of a pydantic model, which nearly all client libraries use."""
     kind = getattr(event, "type", None)
     if kind == "chunk" and hasattr(event, "chunk"):
-        # The event of a helper that keeps a growing snapshot beside the chunk.
+        # A helper of the library wraps the chunk together with a growing snapshot.
         event = event.chunk
-    # A snapshot of all that came before would make each event dearer than the last. Fields that
-    # were not sent are left out, for their defaults are nobody's words; but not the type.
+    # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
+    # left out, because the provider did not say their defaults; but not the type.
     dump = event.model_dump(by_alias=True, exclude_unset=True, exclude={"snapshot"}, warnings=False)
     if isinstance(dump, dict) and isinstance(kind, str) and kind != "chunk":
         dump.setdefault("type", kind)

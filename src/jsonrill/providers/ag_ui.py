@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import as_error, as_id, as_text
+from .fields import as_error, as_id, as_text, typed
 from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
-
-EVENTS = (
-    *("TOOL_CALL_", "RUN_", "TEXT_MESSAGE_", "STEP_", "STATE_", "MESSAGES_SNAPSHOT"),
-    *("REASONING_", "THINKING_"),
-)
 
 TEXTS: dict[str, type[Text | Reasoning]] = {
     "TEXT_MESSAGE_CONTENT": Text,
@@ -21,9 +16,10 @@ TEXTS: dict[str, type[Text | Reasoning]] = {
 }
 
 
-def accepts(event: dict[str, Any]) -> bool:
-    kind = event.get("type")
-    return isinstance(kind, str) and kind.startswith(EVENTS)
+accepts = typed(
+    *("TOOL_CALL_", "RUN_", "TEXT_MESSAGE_", "STEP_", "STATE_", "MESSAGES_SNAPSHOT"),
+    *("REASONING_", "THINKING_"),
+)
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:

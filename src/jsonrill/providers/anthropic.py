@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_error, as_id, as_index, as_text
+from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, typed
 from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
 
-EVENTS = frozenset(
-    "message_start content_block_start content_block_delta content_block_stop message_delta"
-    " message_stop".split()
-)
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 CUT = frozenset(("max_tokens", "model_context_window_exceeded", "refusal"))
 
 
-def accepts(event: dict[str, Any]) -> bool:
-    kind = event.get("type")
-    return isinstance(kind, str) and kind in EVENTS
+accepts = typed("content_block_", "message_start", "message_delta", "message_stop")
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
@@ -72,6 +66,6 @@ def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
 
 
 def _is_error(block: dict[str, Any], content: Any) -> bool:
-    """MCP results have a flag; the server's tools answer with content of a type `…_error`."""
-    kind = content.get("type") if isinstance(content, dict) else None
-    return block.get("is_error") is True or (isinstance(kind, str) and kind.endswith("_error"))
+    """True for a result with a flag (MCP), or with content of a type `…_error` (server tools)."""
+    kind = as_text(as_object(content).get("type")) or ""
+    return block.get("is_error") is True or kind.endswith("_error")

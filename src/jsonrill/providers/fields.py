@@ -1,41 +1,61 @@
-"""Fields of events, which may hold anything: each function gives what is expected, or nothing."""
+"""Reading fields of events, which may hold anything: each function returns the expected type.
+
+A field of another type counts as absent, so that an odd event never raises.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-# Where `None` could be meant: the provider said nothing here.
+# Marks that a provider said nothing, where None could be a value.
 ABSENT: Final[Any] = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 
 
 def as_id(value: Any) -> str | None:
-    """An id, if this is one: not empty, and not the "null" that some clients fill in."""
+    """An id, or None. Not an id: the empty text, and the "null" that some clients fill in."""
     return value if isinstance(value, str) and value and value != "null" else None
 
 
 def as_index(value: Any) -> int | None:
-    """An index, if this is one; protocol buffers may have made a float of it."""
+    """An index, or None. Protocol buffers may have made a float of it."""
     if type(value) is int:
         return value
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def as_text(value: Any) -> str | None:
-    """A text, if this is one and not empty."""
+    """A text that is not empty, or None."""
     return value if isinstance(value, str) and value else None
 
 
 def as_error(value: Any) -> str:
-    """What the provider says about an error, which may be a text or an object with a message."""
+    """The message of an error, which is a text or an object with a `message`."""
     said = as_text(value) or as_text(as_object(value).get("message"))
     return said or "the provider reported an error"
 
 
 def items(value: Any) -> list[dict[str, Any]]:
-    """The objects in what should be a list of objects."""
+    """The objects in a list; none if this is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def as_object(value: Any) -> dict[str, Any]:
     """The object, or an empty one in place of anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def either(holder: dict[str, Any], name: str, other: str) -> Any:
+    """The field of one of two names, for fields that come in camelCase and in snake_case."""
+    value = holder.get(name)
+    return holder.get(other) if value is None else value
+
+
+def typed(*prefixes: str) -> Callable[[dict[str, Any]], bool]:
+    """A function that tells if the `type` of an event begins with one of these."""
+
+    def accepts(event: dict[str, Any]) -> bool:
+        kind = event.get("type")
+        return isinstance(kind, str) and kind.startswith(prefixes)
+
+    return accepts

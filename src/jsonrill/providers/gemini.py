@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items
+from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, either, items
 from .statements import (
     Begin,
     CallDelta,
@@ -38,30 +38,30 @@ def accepts(event: dict[str, Any]) -> bool:
 def translate(event: dict[str, Any]) -> list[Statement]:
     if "event_type" in event:
         return _interaction(event)
-    message = as_id(_get(event, "responseId", "response_id"))
+    message = as_id(either(event, "responseId", "response_id"))
     said: list[Statement] = []
     for candidate in items(event.get("candidates")):
         choice = as_index(candidate.get("index")) or 0
         for part in items(as_object(candidate.get("content")).get("parts")):
-            call = _get(part, "functionCall", "function_call")
+            call = either(part, "functionCall", "function_call")
             if isinstance(call, dict):
                 said.append(_call(call, message, choice))
             elif text := as_text(part.get("text")):
                 thought = part.get("thought") is True
                 said.append(Reasoning(text, choice) if thought else Text(text, choice))
-        if reason := as_text(_get(candidate, "finishReason", "finish_reason")):
+        if reason := as_text(either(candidate, "finishReason", "finish_reason")):
             malformed = str(reason) if reason.startswith("MALFORMED") else None
             said.append(Finish(message, choice, cut=reason != "STOP", malformed=malformed))
-    return said + as_usage(_get(event, "usageMetadata", "usage_metadata"))
+    return said + as_usage(either(event, "usageMetadata", "usage_metadata"))
 
 
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
     name, args = as_text(call.get("name")), call.get("args")
     delta = CallDelta(as_id(call.get("id")), None, name, None, message, choice)
-    delta.parts = [_part(part) for part in items(_get(call, "partialArgs", "partial_args"))]
+    delta.parts = [_part(part) for part in items(either(call, "partialArgs", "partial_args"))]
     if args is not None:
         delta.value = args
-    if _get(call, "willContinue", "will_continue") is not True:
+    if either(call, "willContinue", "will_continue") is not True:
         delta.end = End()
     # An empty call is nothing but the end of the open one.
     delta.opens = bool(name or delta.id or delta.parts or args is not None)
@@ -69,23 +69,15 @@ def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
 
 
 def _part(part: dict[str, Any]) -> Part:
-    more = _get(part, "willContinue", "will_continue") is True
-    path = as_text(_get(part, "jsonPath", "json_path")) or "$"
-    for names in (
-        ("stringValue", "string_value"),
-        ("numberValue", "number_value"),
-        ("boolValue", "bool_value"),
-    ):
-        if (value := _get(part, *names)) is not None:
+    more = either(part, "willContinue", "will_continue") is True
+    path = as_text(either(part, "jsonPath", "json_path")) or "$"
+    for kind in ("string", "number", "bool"):
+        if (value := either(part, f"{kind}Value", f"{kind}_value")) is not None:
             return Part(path, value, more)
-    if _get(part, "nullValue", "null_value") is not None or _says_null(part):
-        return Part(path, None, more)
-    return Part(path, ABSENT, more)
-
-
-def _says_null(part: dict[str, Any]) -> bool:
-    """Protocol buffers may write a null value as null; clients fill all empty fields with it."""
-    return "nullValue" in part and "stringValue" not in part
+    # Protocol buffers may write a null value as null; but clients fill all empty fields with null.
+    said_null = "nullValue" in part and "stringValue" not in part
+    is_null = said_null or either(part, "nullValue", "null_value") is not None
+    return Part(path, None if is_null else ABSENT, more)
 
 
 def _interaction(event: dict[str, Any]) -> list[Statement]:
@@ -132,8 +124,3 @@ def _step(index: int | None, step: dict[str, Any]) -> list[Statement]:
         failed = step.get("is_error") is True
         return [Result(as_id(step.get("call_id")), step.get("result"), failed)]
     return []
-
-
-def _get(holder: dict[str, Any], camel: str, snake: str) -> Any:
-    value = holder.get(camel)
-    return holder.get(snake) if value is None else value

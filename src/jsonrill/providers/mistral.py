@@ -10,21 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
-from .fields import as_error, as_id, as_index, as_text
+from .fields import as_error, as_id, as_index, as_text, typed
 from .statements import Begin, CallDelta, Finish, Statement, as_usage
 
-
-def accepts(event: dict[str, Any]) -> bool:
-    """Its chat completions look like OpenAI's, and are recognised as such."""
-    kind = event.get("type")
-    return isinstance(kind, str) and kind.startswith(
-        (
-            "function.call.",
-            "conversation.response.",
-            "message.output.",
-            "tool.execution.",
-        )
-    )
+# Its chat completions look like OpenAI's, and are recognised as such.
+accepts = typed("function.call.", "conversation.response.", "message.output.", "tool.execution.")
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:

@@ -1,14 +1,14 @@
 """OpenAI Responses: items with an id of their own, deltas that name the item, numbered events.
 
 Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools
-(free text). The full arguments come twice more at the end, and are only held against the streamed.
+(free text). The full arguments come twice more at the end, and are only compared with the streamed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items
+from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items, typed
 from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
 
 TEXTS: dict[str, type[Text | Reasoning]] = {
@@ -22,27 +22,16 @@ CALLS = {
     "mcp_call": "arguments",
     "custom_tool_call": "input",
 }
-# The events about their arguments, without what they do: delta or done.
-ARGUMENTS = {
-    "response.function_call_arguments": "arguments",
-    "response.mcp_call_arguments": "arguments",
-    "response.custom_tool_call_input": "input",
-}
+# The events about their arguments, without the `.delta` or `.done` at the end.
+ARGUMENTS = {f"response.{kind}_{field}": field for kind, field in CALLS.items()}
 BEGINS = ("response.created", "response.queued", "response.in_progress")
-FINISHES = {
-    "response.completed": False,
-    "response.incomplete": True,
-    "response.failed": True,
-}
+FINISHES = ("response.completed", "response.incomplete", "response.failed")
 
-
-def accepts(event: dict[str, Any]) -> bool:
-    kind = event.get("type")
-    return isinstance(kind, str) and kind.startswith("response.")
+accepts = typed("response.")
 
 
 class Responses:
-    """The translation, which remembers the last number to tell an event from its repetition."""
+    """Translates events; remembers the last `sequence_number` to skip events that come again."""
 
     def __init__(self) -> None:
         self._number = -1
@@ -87,7 +76,7 @@ class Responses:
         return False
 
     def _is_another(self, kind: str, response: str | None, item: str | None) -> bool:
-        """Does another response begin, whose events are numbered from 0 again?"""
+        """True if another response begins, whose events are numbered from 0 again."""
         if kind in BEGINS:
             return response is not None and response != self._response
         added = kind == "response.output_item.added"
@@ -99,7 +88,7 @@ def _key(item: dict[str, Any]) -> str | None:
 
 
 def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
-    """The deltas and the first repetition of one call's arguments."""
+    """The statement of an event about a call's arguments: a delta, or all of them once more."""
     stem, _, what = kind.rpartition(".")
     field = ARGUMENTS.get(stem)
     if field is None or what not in ("delta", "done"):
@@ -156,5 +145,5 @@ def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
     for index, item in enumerate(items(response.get("output"))):
         said += _item(item, index, done=True)
     error = as_error(response.get("error")) if kind == "response.failed" else None
-    finish = Finish(cut=FINISHES[kind], error=error, last=True)
+    finish = Finish(cut=kind != "response.completed", error=error, last=True)
     return [*said, *as_usage(response.get("usage")), finish]

@@ -1,9 +1,8 @@
 """Statements: what a provider's event says, in records that are the same for all providers.
 
-A provider's page turns one decoded event into statements, and everything that wants to know what an
-event says reads these. Which call a `CallDelta` is about is decided in `toolcalls/`, from
-`message`, `choice`, `id`, `alias`, `index` and `name`: a page passes on what the event says and
-remembers nothing that identity already knows.
+A provider's module turns one decoded event into statements; everything else reads statements.
+`toolcalls/identity.py` decides which call a `CallDelta` is about, from `message`, `choice`, `id`,
+`alias`, `index` and `name`. A module passes on what the event says and keeps no track of calls.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from .fields import ABSENT
 
 
 class Part(NamedTuple):
-    """A value at a JSONPath; `more` of it follows. Without a value: an end, or a container."""
+    """A value at a JSONPath; `more`: the rest of a string follows. Without a value: the end of a
+    string, or a container."""
 
     path: str
     value: Any = ABSENT
@@ -27,14 +27,14 @@ class Part(NamedTuple):
 class End:
     """The arguments of a call have ended, and what the provider says about that."""
 
-    # The arguments once more, as text or as a value: held against those that were streamed.
+    # The arguments once more, as text or as a value, to compare with those that were streamed.
     text: str | None = None
     value: Any = ABSENT
-    # The provider says that they are not whole.
+    # True: the provider says that they are not complete.
     cut: bool = False
-    # False: a call cut off before its first character ends in the same way as one without any.
+    # False: this event ends a call without arguments and one cut off before its first character.
     sure: bool = True
-    # The provider's own complaint.
+    # The provider's error message.
     error: str | None = None
 
 
@@ -47,22 +47,22 @@ class CallDelta:
     name: str | None = None
     # New argument text, as it came.
     text: str | None = None
-    # The response, and which of its alternatives; None: the one at hand.
+    # The response (None: the current one), and which of its choices.
     message: str | None = None
     choice: int = 0
-    # Another name under which later events speak of this call.
+    # Another id under which later events name this call.
     alias: str | None = None
-    # False: this says nothing that could open a call.
+    # False: this cannot open a call.
     opens: bool = True
-    # The text is not JSON but free text.
+    # True: the text is free text, not JSON.
     free: bool = False
-    # Instead of text: the whole arguments, or values at paths.
+    # Instead of text: the complete arguments, or values at paths.
     value: Any = ABSENT
     parts: Sequence[Part] = ()
-    # Whole arguments stated at the start; they count if nothing else comes.
+    # Complete arguments stated at the start; they count if nothing else comes.
     preset: Any = ABSENT
     end: End | None = None
-    # From jsonrill's own wire events: fragments (None: not sent) instead of a parser's.
+    # Of jsonrill's own wire events: fragments that were sent (None: none), status and error.
     received: bool = False
     fragments: list[Any] | None = None
     status: str | None = None
@@ -71,7 +71,7 @@ class CallDelta:
 
 @dataclass(slots=True)
 class Text:
-    """More of the answer's text. `block` tells several texts of one answer apart."""
+    """More of the answer's text. `block` is the number of the text, if an answer has several."""
 
     text: str
     choice: int = 0
@@ -80,7 +80,7 @@ class Text:
 
 @dataclass(slots=True)
 class Reasoning:
-    """More of what the model thinks before it answers; it is not part of the answer's text."""
+    """More of the model's reasoning, which is not part of the answer's text."""
 
     text: str
     choice: int = 0
@@ -89,14 +89,14 @@ class Reasoning:
 
 @dataclass(slots=True)
 class Usage:
-    """The tokens that were counted, as the provider wrote them."""
+    """The token counts, as the provider wrote them."""
 
     counts: dict[str, Any]
 
 
 @dataclass(slots=True)
 class Begin:
-    """A response begins; what was open before it is over."""
+    """A response begins; the one before it has ended."""
 
     message: str | None = None
 
@@ -107,19 +107,19 @@ class Finish:
 
     message: str | None = None
     choice: int | None = None
-    # It was stopped before the model was done.
+    # True: it was stopped before the model had finished.
     cut: bool = False
-    # The provider says that the calls which are not complete are malformed.
+    # Why the calls that are not complete are malformed.
     malformed: str | None = None
-    # The provider's error, which ended the response.
+    # The error message of the provider, which ended the response.
     error: str | None = None
-    # No event of this response follows.
+    # True: no event of this response follows.
     last: bool = False
 
 
 @dataclass(slots=True)
 class Result:
-    """What a tool answered."""
+    """The result of a tool call."""
 
     id: str | None
     result: Any = None
@@ -128,7 +128,7 @@ class Result:
 
 @dataclass(slots=True)
 class Aggregate:
-    """The final state of all calls of a message, in place of what was streamed."""
+    """The final state of all calls of a message, which replaces what was streamed."""
 
     message: str | None
     calls: list[CallDelta]
@@ -150,12 +150,12 @@ def of_choice(said: Iterable[Statement], choice: int) -> list[Statement]:
 
 
 class Ending:
-    """How the choices of an answer ended, as far as the provider said so."""
+    """Keeps track of how the choices of an answer ended."""
 
     __slots__ = ("_choices",)
 
     def __init__(self) -> None:
-        # Every choice that was heard of.
+        # All choices that have come; None: not ended.
         self._choices: dict[int, Outcome | None] = {}
 
     def feed(self, said: Iterable[Statement]) -> None:
@@ -189,10 +189,10 @@ class Ending:
         outcome: Outcome = "error" if failed else "cut" if finish.cut else "complete"
         ended = [*self._choices] or [0] if finish.choice is None else [finish.choice]
         for choice in ended:
-            # Providers that say it twice give the reason in the first event.
+            # Providers that end it twice give the reason in the first event.
             self._choices[choice] = self._choices.get(choice) or outcome
 
 
 def as_usage(value: Any) -> list[Statement]:
-    """The statement of a `usage`, if this is one."""
+    """The statement of a `usage` field; none if it is no object."""
     return [Usage(value)] if isinstance(value, dict) else []

@@ -1,17 +1,23 @@
 """Values at JSONPaths, in document order → compact JSON text that only grows.
 
-For providers that send values instead of text. One container chain and at most one string are
-open; a path that lies elsewhere closes them. What has been written cannot be added to any more: a
-part that would need that is a `ValueError`, and leaves the text as it was.
+For providers that send values instead of text. One chain of containers and at most one string are
+open; a path that lies elsewhere closes them. Closed containers cannot grow: a part that would need
+that is a `ValueError`, and leaves the text as it was. For example, these parts write this text:
+
+    $.city = "Par", more follows    {"city":"Par
+    $.city = "is"                   is"
+    $.days[0] = 1                   ,"days":[1
+    close()                         ]}
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, Final
 
-from ..parse.grammar import dumps
+from ..jsontext import dumps, quoted
 from ..paths import Path, to_text
 from .fields import ABSENT
 from .statements import Part
@@ -24,23 +30,21 @@ _STEP: Final = re.compile(
 )
 
 
+@dataclass(slots=True)
 class _Container:
     """An open container: the step that leads to it, and what it has so far."""
 
-    __slots__ = ("is_object", "keys", "length", "step")
-
-    def __init__(self, step: str | int | None, is_object: bool) -> None:
-        self.step = step
-        self.is_object = is_object
-        self.keys: set[str] = set()
-        self.length = 0
+    step: str | int | None
+    is_object: bool
+    keys: set[str] = field(default_factory=set)
+    length: int = 0
 
     def has(self, step: str | int) -> bool:
         return step in self.keys if isinstance(step, str) else step < self.length
 
 
 class Writer:
-    """One document: `write` its parts as they come, then `close` it."""
+    """Writes one document: `write` its parts as they come, then `close` it."""
 
     __slots__ = ("_open", "_started", "_string")
 
@@ -57,7 +61,7 @@ class Writer:
         if part.value is ABSENT:
             if part.more or self._knows(path):
                 return ""
-            return self._container(path, is_array)
+            return self._place(path) + self._begin(path[-1] if path else None, not is_array)
         value = _json(part.value)
         text = self._place(path)
         if part.more and isinstance(part.value, str):
@@ -86,7 +90,7 @@ class Writer:
         return '"' if was_open else ""
 
     def _knows(self, path: Path) -> bool:
-        """Has something been written at `path`?"""
+        """True if something has been written at `path`."""
         common = self._common(path)
         if common == len(path):
             return self._started
@@ -101,29 +105,24 @@ class Writer:
             common += 1
         return common
 
-    def _container(self, path: Path, is_array: bool) -> str:
-        text = self._place(path) + ("[" if is_array else "{")
-        self._open.append(_Container(path[-1] if path else None, not is_array))
-        return text
-
     def _place(self, path: Path) -> str:
-        """Everything before a value at `path`: closing, opening, commas and keys."""
+        """The text before a value at `path`: what closes and opens, commas and keys."""
         common = min(self._common(path), max(len(path) - 1, 0))
         self._check(path, common)
         text = self._leave_string()
         if self._started:
             text += self._close_to(common + 1)
         elif path:
-            text = self._begin(None, path[0])
+            text = self._begin(None, isinstance(path[0], str))
         self._started = True
         for at in range(common, len(path)):
             text += self._member(path[at])
             if at + 1 < len(path):
-                text += self._begin(path[at], path[at + 1])
+                text += self._begin(path[at], isinstance(path[at + 1], str))
         return text
 
     def _check(self, path: Path, common: int) -> None:
-        """Can a value be appended at `path`? Nothing is changed before this is known."""
+        """`ValueError` if no value can be appended at `path`. Changes nothing."""
         if self._started and (not path or not self._open):
             raise ValueError(f"{to_text(path)} has already been written")
         parent = self._open[common] if self._started else None
@@ -142,22 +141,21 @@ class Writer:
         if isinstance(step, int):
             return comma
         parent.keys.add(step)
-        return f"{comma}{dumps(step)}:"
+        return f"{comma}{quoted(step)}:"
 
-    def _begin(self, step: str | int | None, inner: str | int) -> str:
-        is_object = isinstance(inner, str)
+    def _begin(self, step: str | int | None, is_object: bool) -> str:
         self._open.append(_Container(step, is_object))
         return "{" if is_object else "["
 
     def _close_to(self, count: int) -> str:
-        """Close the open containers but the first `count`."""
+        """The text that closes all open containers but the first `count`."""
         closed = self._open[count:]
         del self._open[count:]
         return "".join("}" if container.is_object else "]" for container in reversed(closed))
 
 
 def read_path(text: str) -> tuple[Path, bool]:
-    """`$.a['b'][0]` as a path; a trailing `[]` says that it is an array's."""
+    """The path of `$.a['b'][0]`, and whether a trailing `[]` says that an array is there."""
     is_array = text.endswith("[]")
     end = len(text) - 2 if is_array else len(text)
     at = 1 if text.startswith("$") else 0

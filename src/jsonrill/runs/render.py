@@ -15,7 +15,7 @@ from typing import Any
 from ..chunker import Chunker
 from ..dialects import DIALECTS, Event, Settings
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..partial_stream import PartialStream
 from ..sources import AnswerText
 from ..toolcalls import ToolCallEvents, ToolCalls

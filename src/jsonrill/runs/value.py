@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..build.document import Document
 from ..errors import InvalidJSON, LimitExceeded
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..providers.statements import text_in
 from ..store import Status, Store
 from ..toolcalls import ToolCall, ToolCalls

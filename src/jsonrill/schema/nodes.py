@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from typing import Any, Final, NamedTuple, Protocol
 
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..paths import ANY_INDEX, ANY_KEY, Path
 
 # The kinds of value that the first characters tell apart, and sets of them.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..paths import Path
 from .nodes import (
     ARRAY,

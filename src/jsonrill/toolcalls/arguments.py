@@ -1,9 +1,8 @@
-"""How the arguments of one call grow: argument text in, fragments and a value out.
+"""The arguments of one call: text in, fragments and a growing value out.
 
-`JsonArguments` parses text, for `FreeText` the text is the value, `Received` applies
-fragments from the wire and has the text as a fallback; when all is over, plain `Arguments` keep
-what is left of either. None raises on data: what is wrong is in `error`. Which call it is, and when
-it has ended, is not known here.
+`JsonArguments` parses text, for `FreeText` the text is the value, `Received` applies fragments
+from the wire and falls back to the text. After the end plain `Arguments` keep the result. None of
+them raises on data: what is wrong is in `error`.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from ..wire.parser import Parser, emit
 Outcome = Literal["complete", "empty", "truncated"]
 Problem = dict[str, Any]
 
-_NO_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = Limits()
 # RFC 8259 section 2: exactly these four.
 _SPACES: Final = " \t\n\r"
 
 
 def is_blank(text: str) -> bool:
-    """Nothing but white space, as JSON has it."""
+    """True if the text is nothing but the white space of JSON."""
     return not text.strip(_SPACES)
 
 
 class Arguments:
-    """The base of all kinds; by itself, arguments that take no text: not yet, or not any more."""
+    """The base of all kinds. By itself: arguments before their first text, or after their end."""
 
     __slots__ = ("_known", "_limits", "_raw", "_repairs", "error")
 
@@ -44,7 +43,7 @@ class Arguments:
         raw: str = "",
         value: Any = None,
         repairs: Sequence[Repair] = (),
-        limits: Limits = _NO_LIMITS,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._raw = TextBuffer()
         self._raw.add(raw)
@@ -59,7 +58,7 @@ class Arguments:
 
     @property
     def value(self) -> Any:
-        """As far as known, safe to keep."""
+        """The value as far as it is known, safe to keep."""
         return self._known
 
     @property
@@ -72,20 +71,20 @@ class Arguments:
 
     @property
     def whole(self) -> bool:
-        """Whether they are a complete JSON value."""
+        """True if the arguments are a complete JSON value."""
         return False
 
     @property
     def begun(self) -> tuple[Path, str, int] | None:
-        """The number or literal that is being read, or that an error broke off, and its offset."""
+        """The number or literal that is being read, or that an error cut off, and its offset."""
         return None
 
     def feed(self, text: str) -> list[Fragment] | None:
-        """What this text makes certain; None if it is not taken."""
+        """The fragments that this text makes certain; None if the text is not taken."""
         return None
 
     def end(self) -> tuple[Outcome, list[Fragment]]:
-        """The text has ended: what was it?"""
+        """End the text: what it turned out to be, and the last fragments."""
         return "empty", []
 
 
@@ -94,7 +93,7 @@ class JsonArguments(Arguments):
 
     __slots__ = ("_parser", "_tree")
 
-    def __init__(self, limits: Limits = _NO_LIMITS, repair: Iterable[str] = ()) -> None:
+    def __init__(self, limits: Limits = DEFAULT_LIMITS, repair: Iterable[str] = ()) -> None:
         super().__init__(limits=limits)
         self._parser = Parser(limits=limits, repair=repair)
         self._tree = Tree()
@@ -122,7 +121,7 @@ class JsonArguments(Arguments):
 
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:
-            # Not JSON, but kept; only a flood is not.
+            # Text that is not JSON is kept, too, but not without bound.
             if len(self.raw) > self._limits.text:
                 return None
             self._raw.add(text)
@@ -159,7 +158,7 @@ class FreeText(Arguments):
         return self.raw
 
     def feed(self, text: str) -> list[Fragment] | None:
-        """The text as fragments of a string that is the whole document."""
+        """The text as fragments of one string."""
         if len(self.raw) + len(text) > self._limits.text:
             bound = self._limits.text
             over = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
@@ -177,16 +176,16 @@ class Received(Arguments):
     """Arguments that another jsonrill has parsed: its fragments are applied, its text is kept.
 
     Text that came without fragments, or with fragments that do not fit, takes their place: from
-    then on the value is what the whole text says, once it is whole. The browser does the same.
+    then on the value is that of the text, once it is complete. The browser does the same.
     """
 
     __slots__ = ("_machine", "_parsed", "_reader", "_tree", "free")
 
-    def __init__(self, limits: Limits = _NO_LIMITS, *, free: bool = False) -> None:
+    def __init__(self, limits: Limits = DEFAULT_LIMITS, *, free: bool = False) -> None:
         super().__init__(limits=limits)
         self._reader = WireReader()
         self._tree = Tree()
-        # The text in place of the fragments.
+        # Reads the text in place of the fragments.
         self._machine: Machine | None = None
         self._parsed = Tree()
         self.free = free
@@ -210,7 +209,7 @@ class Received(Arguments):
     def receive(
         self, text: str | None, fragments: list[Any] | None
     ) -> tuple[str | None, list[Fragment] | None]:
-        """Take what one event brings: the text, and those fragments that could be used."""
+        """Add the text and fragments of one event; returns the text and the fragments that fit."""
         if len(self.raw) > self._limits.text:
             return None, None
         if text:
@@ -249,7 +248,7 @@ class Received(Arguments):
         return used, True
 
     def _fall_back(self, text: str, last: bool = False) -> None:
-        """Read the text. The sender judges; what is not JSON only never gives a value here."""
+        """Read the text. If it is not JSON, which the sender reports, there is no value."""
         if self._machine is None:
             self._machine, text = machine(self._parsed), self.raw
         with suppress(InvalidJSON, LimitExceeded, StreamClosed):

@@ -1,7 +1,8 @@
-"""One tool call, as its users see it. How it grows and ends is `life.py`'s to know."""
+"""One tool call, as its users see it. How it grows and ends is in `lifecycle.py`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from ..parse.sink import Repair
@@ -12,44 +13,29 @@ Status = Literal["streaming", "complete", "error", "truncated"]
 NOTHING: Final = Arguments()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ToolCall:
     """One call. It grows with the stream; the `args` it hands out are safe to keep.
 
-    `raw` is the argument text as received, always there. `args` is its value as far as known:
-    None before anything is, the text itself for tools that take free text (`encoding`). `error` is
-    what `JsonrillError.to_dict` says; its offset, line and column are those in `raw`.
+    `raw` is the argument text as received. `args` is its value as far as known: None before
+    anything is, the text itself for tools that take free text (`encoding`). `error` is what
+    `JsonrillError.to_dict` returns; its offset, line and column are those in `raw`. `model` is the
+    validated instance, if the schema is a pydantic model and the arguments are complete.
     """
 
-    __slots__ = (
-        "_arguments",
-        "answered",
-        "encoding",
-        "error",
-        "id",
-        "index",
-        "message_id",
-        "model",
-        "name",
-        "result",
-        "result_is_error",
-        "status",
-    )
-
-    def __init__(self, id: str, index: int | None = None, message_id: str = "") -> None:
-        self.id = id
-        self.index = index
-        self.message_id = message_id
-        self.name: str | None = None
-        self.status: Status = "streaming"
-        self.error: Problem | None = None
-        self.encoding: Literal["json", "text"] = "json"
-        # Has a result come? It may be None.
-        self.answered = False
-        self.result: Any = None
-        self.result_is_error = False
-        # The validated instance, if there was a pydantic schema and the arguments are whole.
-        self.model: Any = None
-        self._arguments: Arguments = NOTHING
+    id: str
+    index: int | None = None
+    message_id: str = ""
+    name: str | None = None
+    status: Status = "streaming"
+    error: Problem | None = None
+    encoding: Literal["json", "text"] = "json"
+    # True once a result has come, which may be None.
+    answered: bool = False
+    result: Any = None
+    result_is_error: bool = False
+    model: Any = None
+    _arguments: Arguments = field(default=NOTHING, init=False)
 
     @property
     def raw(self) -> str:
@@ -63,17 +49,17 @@ class ToolCall:
 
     @property
     def live(self) -> Any:
-        """The same without any copy: look now, it changes with the next event."""
+        """The arguments without a copy: they change with the next event."""
         return self._arguments.live
 
     @property
     def whole(self) -> bool:
-        """Are the arguments whole JSON? (Only `status` says that the provider meant it.)"""
+        """True if the arguments are complete JSON. (`status` says if the provider ended them.)"""
         return self.status == "complete" or self._arguments.whole
 
     @property
     def repairs(self) -> list[Repair]:
-        """What had to be put right in the text, with `repair`."""
+        """With `repair`: the repairs in the argument text."""
         return list(self._arguments.repairs)
 
     def __eq__(self, other: object) -> bool:

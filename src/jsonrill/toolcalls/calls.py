@@ -1,12 +1,13 @@
-"""Tool calls as they stream: provider events in, calls with growing arguments out.
+"""Tool calls as they stream: statements of a provider in, calls with growing arguments out.
 
-Here statements (`providers/`) meet calls (`identity.py` tells which, `life.py` how one lives), and
-what is kept of them is bounded. No provider is known here, and nothing is raised on data.
+Hands each statement to the call it is about (`identity.py` finds it, `lifecycle.py` lets it grow)
+and bounds how many calls are kept. Knows no provider, and raises nothing on data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from ..errors import Limits
@@ -27,6 +28,7 @@ from ..providers.statements import (
     Usage,
 )
 from ..wire.fragment import CompactEncoder, Fragment, to_wire
+from .arguments import Problem
 from .call import Status, ToolCall
 from .identity import Identity, Scope
 from .lifecycle import LiveCall, News
@@ -38,49 +40,31 @@ if TYPE_CHECKING:
 _MOST: Final = 10_000
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ToolCallUpdate:
-    """What one event changed in one call; None where it changed nothing. `call` is the call.
+    """What one event changed in one call (`call`); None where it changed nothing.
 
     `json_update_fragments` is None when no argument text came, `[]` when some came but nothing is
     new. `status` and `error` are there when the status changed, `is_result` when a result came.
     """
 
-    __slots__ = (
-        "_sends_id",
-        "call",
-        "encoding",
-        "error",
-        "function_args",
-        "function_name",
-        "index",
-        "is_result",
-        "json_update_fragments",
-        "message_id",
-        "status",
-        "tool_call_id",
-    )
+    call: LiveCall
+    function_name: str | None = None
+    function_args: str | None = None
+    json_update_fragments: list[Fragment] | None = None
+    status: Status | None = None
+    encoding: str | None = None
+    is_result: bool = field(default=False, kw_only=True)
+    message_id: str = field(init=False)
+    tool_call_id: str = field(init=False)
+    index: int | None = field(init=False)
+    error: Problem | None = field(init=False)
+    _sends_id: bool = field(init=False)
 
-    def __init__(
-        self,
-        call: LiveCall,
-        function_name: str | None = None,
-        function_args: str | None = None,
-        json_update_fragments: list[Fragment] | None = None,
-        status: Status | None = None,
-        *,
-        is_result: bool = False,
-    ) -> None:
-        self.call = call
-        self.message_id = call.message_id
-        self.tool_call_id = call.id
-        self.index = call.index
-        self.function_name = function_name
-        self.function_args = function_args
-        self.json_update_fragments = json_update_fragments
-        self.status = status
-        self.error = call.error if status == "error" else None
-        self.encoding: str | None = None
-        self.is_result = is_result
+    def __post_init__(self) -> None:
+        call = self.call
+        self.message_id, self.tool_call_id, self.index = call.message_id, call.id, call.index
+        self.error = call.error if self.status == "error" else None
         # An id of our own making is not sent where the provider's may still come: the receiver
         # knows the call by its index until then, and makes the same one.
         self._sends_id = call.given or call.index is None
@@ -89,8 +73,7 @@ class ToolCallUpdate:
         """As a dict for JSON, absent fields left out; with an encoder, fragments are compact."""
         fragments: list[Any] | None = self.json_update_fragments
         if fragments is not None:
-            encode = encoder.feed if encoder is not None else _full
-            fragments = encode(fragments)
+            fragments = encoder.feed(fragments) if encoder else [*map(to_wire, fragments)]
         fields = {
             "tool_call_id": self.tool_call_id if self._sends_id else None,
             "index": self.index,
@@ -109,18 +92,13 @@ class ToolCallUpdate:
         return f"<ToolCallUpdate {self.tool_call_id} {said}>"
 
 
-def _full(fragments: Iterable[Fragment]) -> list[Any]:
-    return [to_wire(fragment) for fragment in fragments]
-
-
 class ToolCalls:
-    """Provider events → tool calls whose arguments grow, however the calls are interleaved.
+    """Reads provider events and keeps tool calls whose arguments grow, interleaved or not.
 
-    `provider` is `"auto"`, the name of a page in `providers/`, or a function of one's own.
+    `provider` is `"auto"`, the name of a known provider, or a function from an event to statements.
     `schemas` maps tool names to what `Schema` takes. `repair` reads arguments that are nearly JSON,
-    but a call that was cut off stays truncated. Of the calls of ended responses the last
-    `keep` are kept (None: all). One object can read any number of responses, one after another or
-    at once.
+    but a call that was cut off stays truncated. The last `keep` calls of responses that have ended
+    are kept (None: all). One object can read any number of responses, one after another or at once.
     """
 
     def __init__(
@@ -136,13 +114,12 @@ class ToolCalls:
         self.reader = Reader(provider)
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep
-        # A call that was cut off stays truncated: half of one must not pass for a whole one.
+        # A call that was cut off stays truncated: half of one must not pass for a complete one.
         self._repair = rule_names(repair) - {"cut-off"}
         self._limits = limits or Limits()
         self._identity: Identity[LiveCall] = Identity(self._make)
-        # By their numbers.
+        # All calls that are kept, by number; and those whose response has ended.
         self._calls: dict[int, LiveCall] = {}
-        # Of these the responses have ended.
         self._done: dict[int, LiveCall] = {}
         self._updates: list[ToolCallUpdate] = []
         # The messages whose response ended with the last `feed` or `flush`.
@@ -155,7 +132,7 @@ class ToolCalls:
 
     @property
     def repairs(self) -> list[Repair]:
-        """With `repair`: what was put right in the calls that are kept, call by call."""
+        """With `repair`: the repairs in the calls that are kept, call by call."""
         return [repair for call in self._calls.values() for repair in call.repairs]
 
     def get(self, id: str) -> ToolCall | None:
@@ -164,29 +141,25 @@ class ToolCalls:
 
     def of(self, message_id: str) -> list[LiveCall]:
         """The calls of one message."""
-        scope = self._identity.scope_of(message_id)
-        return [] if scope is None else list(scope.calls.values())
+        return self._identity.calls_of(message_id)
 
     def feed(self, event: Any) -> list[ToolCallUpdate]:
-        """Read one event: a decoded dict, JSON text, or an object of the provider's client."""
+        """The updates that one event makes: a dict, JSON text, or an object of a client library."""
         return self.read(self.reader.feed(event))
 
     def read(self, said: Iterable[Statement]) -> list[ToolCallUpdate]:
-        """Read the statements of one event, for those who need them too (`self.reader`)."""
+        """The updates that statements make; `self.reader` turns an event into statements."""
         if self.ended:
             self.ended = []
             self._evict()
         for statement in said:
-            if type(statement) is CallDelta:
-                self._call(statement)
-            else:
-                self._act(statement)
+            self._act(statement)
         return self._take()
 
     def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
-        """The stream is over: what has not ended is truncated. Another stream may follow.
+        """The updates at the end of a stream: calls that have not ended are truncated.
 
-        Where several streams are read at once, say which messages came in this one.
+        Another stream may follow. If several are read at once, name the messages of this one.
         """
         self.ended = []
         self._evict()
@@ -196,7 +169,7 @@ class ToolCalls:
         return self._take()
 
     def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[ToolCallUpdate]:
-        """What a tool answered, where the provider's stream does not say it."""
+        """Record a tool's result, where the provider's stream does not carry it."""
         self.ended = []
         self._result(Result(id, result, is_error))
         return self._take()
@@ -208,7 +181,7 @@ class ToolCalls:
             self._done.pop(call.number, None)
 
     def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
-        return LiveCall(id, index, message_id, self._limits, self._repair)
+        return LiveCall(id, index, message_id, limits=self._limits, repair=self._repair)
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []
@@ -216,12 +189,12 @@ class ToolCalls:
 
     def _act(self, statement: Statement) -> None:
         match statement:
-            case Text() | Reasoning() | Usage():
-                pass
             case CallDelta():
                 self._call(statement)
+            case Text() | Reasoning() | Usage():
+                pass
             case Begin(message):
-                for scope in self._identity.ended(None, None, but=message):
+                for scope in self._identity.ended(None, None, except_for=message):
                     self._end(scope, None)
                 self._identity.begin(message)
             case Finish(message, choice):
@@ -237,19 +210,10 @@ class ToolCalls:
     def _call(self, delta: CallDelta) -> None:
         if _says_nothing(delta):
             return
-        identity = self._identity
-        call = identity.find(
-            delta.id,
-            delta.index,
-            delta.name,
-            alias=delta.alias,
-            message=delta.message,
-            choice=delta.choice,
-            opens=delta.opens,
-        )
-        if call is None or not (call.open or identity.linked):
+        call = self._identity.find(delta)
+        if call is None or not (call.open or self._identity.linked):
             return
-        new = identity.linked
+        new = self._identity.linked
         if call.number not in self._calls:
             new = True
             self._add(call)
@@ -275,17 +239,17 @@ class ToolCalls:
             self._drop(oldest)
 
     def _name(self, call: LiveCall, name: str | None) -> str | None:
-        """The name, if the call learns it now."""
+        """The name if it is new to the call, else None. With it the schema is known."""
         if name is None or call.name is not None:
             return None
         call.name = name
         if self._schemas:
             schema = self._schemas.get(name)
-            call.judged_by(None if schema is None else schema.check())
+            call.validate_with(None if schema is None else schema.check())
         return name
 
     def _end(self, scope: Scope[LiveCall], finish: Finish | None) -> None:
-        """A response has ended; without a word of the provider if `finish` is None."""
+        """End the calls of a response; `finish` is None if the provider did not end it."""
         for call in scope.calls.values():
             if call.open:
                 self._close(call, finish)
@@ -316,10 +280,10 @@ class ToolCalls:
         self._updates.append(ToolCallUpdate(call, is_result=True))
 
     def _aggregate(self, message: str | None, deltas: list[CallDelta]) -> None:
-        """The final state of a message takes the place of what was streamed."""
+        """Replace the calls of a message by their final state."""
         told: set[int] = set()
         for delta in deltas:
-            call = self._identity.find(delta.id, delta.index, delta.name, message=message)
+            call = self._identity.find(delta)
             if call is None:
                 continue
             if call.number not in self._calls:
@@ -331,8 +295,8 @@ class ToolCalls:
             if name or call.status != status:
                 self._updates.append(ToolCallUpdate(call, function_name=name, status=call.status))
         for scope in self._identity.ended(message, 0):
-            for call in [call for call in scope.calls.values() if call.number not in told]:
-                self._drop(call)
+            for number in scope.calls.keys() - told:
+                self._drop(scope.calls[number])
             self._end(scope, None)
 
     def _evict(self) -> None:
@@ -346,7 +310,7 @@ class ToolCalls:
 
 
 def _fed(call: LiveCall, delta: CallDelta) -> News:
-    """What a delta brings to a call; what its end states only if it brought nothing else."""
+    """The new text and fragments of a call; those its end states only if there are no others."""
     news = call.take(delta)
     if delta.end is None:
         return news
@@ -355,16 +319,10 @@ def _fed(call: LiveCall, delta: CallDelta) -> News:
 
 
 def _says_nothing(delta: CallDelta) -> bool:
-    """A call without a name of any kind and without content: noise."""
-    return (
-        delta.index is None
-        and delta.id is None
-        and delta.name is None
-        and delta.alias is None
-        and not (delta.text or delta.parts or delta.end)
-        and delta.value is ABSENT
-        and not delta.fragments
-    )
+    """True for a delta without an id, an index, a name and content: noise."""
+    said = delta.text or delta.parts or delta.end or delta.fragments
+    named = delta.id or delta.name or delta.alias or delta.index is not None
+    return not (said or named) and delta.value is ABSENT
 
 
 def _compiled(schemas: Mapping[str, Any]) -> dict[str, Schema]:

@@ -1,17 +1,18 @@
-"""The life of one call: streaming → complete | error | truncated.
+"""The lifecycle of one call: streaming → complete | error | truncated.
 
-A call takes what statements bring (`take`), and is told when it has ended: by its provider (`end`),
-with its response (`finish`), or by nobody (`abandon`). It judges its arguments by a schema where
-there is one. Which statements are meant for it is not known here.
+A call takes what statements bring (`take`). It ends because its provider says so (`end`), because
+its response ends (`finish`), or because the stream stops (`abandon`). If there is a schema, it
+validates its arguments as they come. Which statements are about it is decided in `identity.py`.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Limits
-from ..parse.grammar import dumps
+from ..jsontext import dumps
 from ..providers.fields import ABSENT
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
@@ -27,70 +28,44 @@ if TYPE_CHECKING:
 News = tuple[str | None, list[Fragment] | None]
 
 
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class LiveCall(ToolCall):
     """A call together with what makes it grow."""
 
-    __slots__ = (
-        "_check",
-        "_limits",
-        "_preset",
-        "_repair",
-        "_unjudged",
-        "_void",
-        "_writer",
-        "apart",
-        "encoder",
-        "given",
-        "ids",
-        "number",
-        "open",
-        "sent_id",
-    )
-
-    def __init__(
-        self,
-        id: str,
-        index: int | None,
-        message_id: str,
-        limits: Limits,
-        repair: frozenset[str] = frozenset(),
-    ) -> None:
-        super().__init__(id, index, message_id)
-        self._limits = limits
-        self._repair = repair
-        # For identity: which one it is, how it is called, is its id the provider's own, may more
-        # come?
-        self.number = 0
-        self.ids: list[str] = []
-        self.given = True
-        self.open = True
-        # Were the arguments told apart from their text? Then they travel beside it.
-        self.apart = False
-        # What the compact form of the fragments was written with so far.
-        self.encoder: CompactEncoder | None = None
-        # The id under which it was sent to a client that cannot learn another.
-        self.sent_id: str | None = None
-        # Ended without a character: only the end of the response tells whether it was cut.
-        self._void = False
-        self._preset: Any = ABSENT
-        self._writer: Writer | None = None
-        # A check of the schema; before the name is known, what it will have to look at.
-        self._check: Check | None = None
-        self._unjudged: list[Fragment] | None = None
+    limits: Limits
+    repair: frozenset[str] = frozenset()
+    # For `Identity`, which says what they mean.
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
+    given: bool = True
+    open: bool = True
+    # True if the arguments are not what their text says; then they are sent beside it.
+    apart: bool = False
+    # Writes all fragments of this call in compact form.
+    encoder: CompactEncoder | None = None
+    # The id under which it was sent to a client that cannot learn another.
+    sent_id: str | None = None
+    # The arguments ended without a character: the end of the response decides if they were cut off.
+    _void: bool = False
+    _preset: Any = ABSENT
+    _writer: Writer | None = None
+    # Validates the arguments; before the name is known, the fragments that wait for it.
+    _check: Check | None = None
+    _waiting: list[Fragment] | None = None
 
     @property
     def settled(self) -> bool:
-        """Is it complete or truncated? (One in error may still gain text, or its id.)"""
+        """True if it is complete or truncated. (One in error may still gain text, or its id.)"""
         return self.status in ("complete", "truncated")
 
     # ---- what statements bring ----
 
     def take(self, delta: CallDelta) -> News:
-        """More of the arguments, as text or in another form."""
+        """Add the arguments of a delta, which come as text, values or fragments."""
         if delta.free and self._arguments is NOTHING:
             self.encoding = "text"
-            free = FreeText(limits=self._limits)
-            self._arguments = Received(self._limits, free=True) if delta.received else free
+            free = FreeText(limits=self.limits)
+            self._arguments = Received(self.limits, free=True) if delta.received else free
         if delta.received:
             return self._receive(delta)
         if delta.text is not None:
@@ -101,7 +76,7 @@ class LiveCall(ToolCall):
         return self._append(text) if text else (None, None)
 
     def end(self, end: End) -> News:
-        """The provider says that the arguments have ended; it may only now state them."""
+        """End the arguments, as the provider says; it may repeat them, or state them only now."""
         news = self._stated(end.text, end.value)
         if end.error is not None:
             self._fail(_problem("PROVIDER_ERROR", end.error))
@@ -109,13 +84,13 @@ class LiveCall(ToolCall):
         return news
 
     def finish(self, *, cut: bool = False, error: str | None = None) -> News:
-        """The response has ended."""
+        """End the call with its response."""
         news = (None, None) if cut else self._stated(None, ABSENT)
         self._close(cut=cut, error=error)
         return news
 
     def abandon(self) -> None:
-        """The stream is over and nobody said that the call has ended."""
+        """End the call because the stream stopped: truncated, unless the arguments are complete."""
         if self.status == "streaming" and not self._void and not self._arguments.whole:
             self.status = "truncated"
             self._freeze(self.args)
@@ -123,7 +98,7 @@ class LiveCall(ToolCall):
             self._close()
 
     def replace(self, delta: CallDelta) -> None:
-        """The final state, whatever was streamed."""
+        """Replace what was streamed by the final state."""
         raw = delta.text or ""
         self.apart = delta.value is not ABSENT
         if self.apart:
@@ -144,19 +119,19 @@ class LiveCall(ToolCall):
 
     def _append(self, text: str) -> News:
         if self._arguments is NOTHING:
-            self._arguments = JsonArguments(self._limits, self._repair)
+            self._arguments = JsonArguments(self.limits, self.repair)
         fragments = self._arguments.feed(text)
         if self.status == "streaming":
             if self._check is not None and fragments is not None:
-                self._judge(fragments)
-            elif self._unjudged is not None:
-                self._unjudged += fragments or ()
+                self._validate(fragments)
+            elif self._waiting is not None:
+                self._waiting += fragments or ()
             if self._arguments.error is not None:
                 self._fail(self._arguments.error)
         return (None, None) if fragments is None else (text, fragments)
 
     def _written(self, delta: CallDelta) -> str | None:
-        """The text of a delta that brings values instead."""
+        """The JSON text of a delta that brings values; None if it brings none."""
         try:
             if delta.parts or (self._writer is not None and delta.end is not None):
                 return self._parts(delta)
@@ -179,9 +154,9 @@ class LiveCall(ToolCall):
         return text if delta.end is None else text + self._writer.close()
 
     def _receive(self, delta: CallDelta) -> News:
-        """What another jsonrill says: it judges, this call only follows."""
+        """Follow what another jsonrill has found: its fragments, and its verdict."""
         if self._arguments is NOTHING:
-            self._arguments = Received(self._limits)
+            self._arguments = Received(self.limits)
         news: News = (None, None)
         if isinstance(self._arguments, Received):
             news = self._arguments.receive(delta.text, delta.fragments)
@@ -198,7 +173,7 @@ class LiveCall(ToolCall):
     # ---- the full arguments, said by the provider ----
 
     def _stated(self, text: str | None, value: Any) -> News:
-        """Held against those that came, or in place of none."""
+        """Compare stated arguments with those that came; take them if none came."""
         if self.raw:
             self._compare(text, value)
             return None, None
@@ -229,7 +204,7 @@ class LiveCall(ToolCall):
     # ---- the end ----
 
     def _close(self, *, cut: bool = False, error: str | None = None, void: bool = False) -> None:
-        """Nothing more will come: what has become of it?"""
+        """Set the final status. With `void`, arguments without a character stay undecided."""
         known = self.args
         if self.status == "streaming":
             outcome, fragments = self._arguments.end()
@@ -238,28 +213,27 @@ class LiveCall(ToolCall):
                     self._void = True
                     return
                 self._complete({}, Parser().feed("{}"))
-            elif outcome == "complete":
+                return
+            if outcome == "complete":
                 self._complete(self.args, fragments)
-            elif error is not None:
+                return
+            if error is not None:
                 self._fail(_problem("PROVIDER_ERROR", error))
-                self._freeze(known)
             else:
                 self.status = "truncated"
-                self._freeze(known)
-        else:
-            self._freeze(known)
+        self._freeze(known)
 
     def _complete(self, value: Any, fragments: list[Fragment]) -> None:
-        """The schema has the last word, on what only the end has made whole too."""
+        """Complete the call, unless the schema finds a violation in what the end made certain."""
         known = self.args
         self.status = "complete"
         if self._check is not None and fragments:
-            self._judge(fragments, value)
+            self._validate(fragments, value)
         self._freeze(known if self.error is not None else value)
 
     def _freeze(self, value: Any) -> None:
         self._arguments = Arguments(self.raw, value, self._arguments.repairs)
-        self._check = self._unjudged = self._writer = None
+        self._check = self._waiting = self._writer = None
         self._preset = ABSENT
         self.open = False
 
@@ -270,18 +244,18 @@ class LiveCall(ToolCall):
     # ---- the schema ----
 
     def wait_for_name(self) -> None:
-        """There are schemas, and only the name will tell which one it is."""
-        self._unjudged = []
+        """Keep the fragments until the name tells which schema validates them."""
+        self._waiting = []
 
-    def judged_by(self, check: Check | None) -> None:
-        """From now on the schema sees every fragment; and those that came before the name."""
-        fragments, self._unjudged = self._unjudged or [], None
+    def validate_with(self, check: Check | None) -> None:
+        """Validate with this check from now on, beginning with the fragments that were kept."""
+        fragments, self._waiting = self._waiting or [], None
         self._check = check
         if check is not None and self.status == "streaming":
-            self._judge(fragments)
+            self._validate(fragments)
 
-    def _judge(self, fragments: list[Fragment], value: Any = ABSENT) -> None:
-        """The first violation ends the call's hopes, at the character that proves it."""
+    def _validate(self, fragments: list[Fragment], value: Any = ABSENT) -> None:
+        """Validate new fragments; the first violation makes the call an error."""
         check = self._check
         assert check is not None
         violation = check.feed(*fragments)
@@ -302,7 +276,7 @@ def _problem(code: str, message: str) -> Problem:
 
 
 def _loaded(text: str) -> Any:
-    """What the text says, ABSENT if it is not JSON."""
+    """The value of the text, ABSENT if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -310,16 +284,12 @@ def _loaded(text: str) -> Any:
 
 
 def _extends(stated: Any, streamed: Any) -> bool:
-    """Is it the same value? Validators may have added members that the model left out."""
+    """True for the same value. A validator may have added fields that the model left out."""
     if isinstance(streamed, dict):
         return isinstance(stated, dict) and all(
             key in stated and _extends(stated[key], value) for key, value in streamed.items()
         )
     if isinstance(streamed, list):
-        return (
-            isinstance(stated, list)
-            and len(stated) == len(streamed)
-            and all(_extends(one, other) for one, other in zip(stated, streamed, strict=True))
-        )
-    same: bool = stated == streamed
-    return same and isinstance(stated, bool) == isinstance(streamed, bool)
+        fits = isinstance(stated, list) and len(stated) == len(streamed)
+        return fits and all(map(_extends, stated, streamed))
+    return bool(stated == streamed) and isinstance(stated, bool) == isinstance(streamed, bool)

@@ -1,7 +1,7 @@
 """Tool calls over the wire: provider events in, jsonrill's own events out, as dicts for JSON.
 
-The way back is the page `providers/jsonrill.py`: a `ToolCalls` that is fed these events shows what
-the sender's shows, at every step. Which fields an event has is known in these two files alone.
+`providers/jsonrill.py` reads these events: a `ToolCalls` that is fed them equals the sender's after
+every event. The fields of the events are known in these two files alone.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .lifecycle import LiveCall
 
 
 class ToolCallEvents:
-    """A stage: what `calls` makes of an event, as `tools_call_update`, `tool_result` and, when a
-    response has ended, `tools_aggregate` events. `compact=True` sends fragments in compact form.
+    """Turns provider events into `tools_call_update`, `tool_result` and, when a response has ended,
+    `tools_aggregate` events. `compact=True` sends fragments in compact form.
     """
 
     def __init__(self, calls: ToolCalls | None = None, *, compact: bool = False) -> None:
@@ -27,11 +27,11 @@ class ToolCallEvents:
         return self._events(self.calls.feed(event))
 
     def flush(self, *message_ids: str) -> list[dict[str, Any]]:
-        """The stream is over: how the calls that were open have ended."""
+        """The wire events at the end of the stream: how the open calls have ended."""
         return self._events(self.calls.flush(*message_ids))
 
     def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[dict[str, Any]]:
-        """What a tool answered, where the provider's stream does not say it."""
+        """The wire events of a tool's result that the provider's stream does not carry."""
         return self._events(self.calls.answer(id, result, is_error=is_error))
 
     def _events(self, updates: list[ToolCallUpdate]) -> list[dict[str, Any]]:
@@ -63,9 +63,9 @@ def encoder_of(call: LiveCall) -> CompactEncoder:
 
 
 def _aggregate(message_id: str, calls: list[LiveCall]) -> dict[str, Any]:
-    """The final state of a message's calls, to take the place of what was streamed."""
+    """The final state of a message's calls, which replaces what was streamed."""
     results = [_result(call) for call in calls if call.answered]
-    fields: dict[str, Any] = {"tool_calls": [_whole(call) for call in calls]}
+    fields: dict[str, Any] = {"tool_calls": [_state(call) for call in calls]}
     return _message("tools_aggregate", message_id, **fields, tool_results=results)
 
 
@@ -73,8 +73,8 @@ def _message(kind: str, message_id: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, "messageId": message_id, **fields}
 
 
-def _whole(call: LiveCall) -> dict[str, Any]:
-    """A call with all that is known of it; `args` only where the text alone does not tell them."""
+def _state(call: LiveCall) -> dict[str, Any]:
+    """All fields of a call; `args` only where they do not follow from the text."""
     wire: dict[str, Any] = {
         "tool_call_id": call.id,
         "index": call.index,

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from ...errors import LimitExceeded
 from ...eventstream import DONE, SSEDecoder, SSEEvent
-from ...parse.grammar import dumps
+from ...jsontext import dumps
 from ...providers import Reader
 from ...providers.statements import Finish
 from ..errors import BadRecord, InputError

@@ -1,33 +1,29 @@
-/**
- * The server, asked with a token if it wants one: models, streams, publishing. The token is kept in
- * this object and nowhere else.
- */
+/** Requests to the server. A token, if the server wants one, is kept in this object only. */
 
 import { inBytes } from "../lib/connection.js";
 
-/** @typedef {{name: string, title: string, about: string, input: string, suits: string, pace: number}} Model */
-/** @typedef {{id: string, urls: Record<string, string>}} Made */
+/**
+ * @typedef {object} Model a simulated model
+ * @property {string} name
+ * @property {string} title
+ * @property {string} about
+ * @property {string} input what it publishes: text, snapshots or events
+ * @property {string} suits the format that shows it best
+ * @property {number} pace pieces per second
+ */
+/** @typedef {{id: string, urls: Record<string, string>}} Handle */
 
-/** An answer that is not what was asked for. */
-export class Refused extends Error {
-  /**
-   * @param {number} status
-   * @param {string} message
-   */
-  constructor(status, message) {
-    super(message);
-    this.status = status;
-  }
-}
+// Characters in one request that publishes records.
+const MAX_BODY = 4 << 20;
 
-export class Source {
-  /** @param {() => Promise<string | null>} askToken what the user gives when the server asks */
+export class Api {
+  _token = "";
+  /** @type {Promise<string | null> | null} */
+  _tokenRequest = null;
+
+  /** @param {() => Promise<string | null>} askToken asks the user when the server wants a token */
   constructor(askToken) {
     this._askToken = askToken;
-    this._token = "";
-    /** @type {Promise<string | null> | null} */
-    this._asked = null;
-    this._base = document.baseURI;
   }
 
   /** @returns {Record<string, string>} */
@@ -36,63 +32,55 @@ export class Source {
   }
 
   /**
-   * The address of something of this server; other places are never asked.
+   * A URL of this server; TypeError for any other.
    * @param {string} path
    */
   url(path) {
-    const url = new URL(path, this._base);
-    if (url.origin !== location.origin) throw new TypeError("not a place on this server");
+    const url = new URL(path, document.baseURI);
+    if (url.origin !== location.origin) throw new TypeError(`not a URL of this server: ${path}`);
     return url;
   }
 
   /** @returns {Promise<Model[]>} */
   async models() {
-    return (await this._json("demo/models")).models;
+    return (await this._request("demo/models")).models;
   }
 
   /**
+   * Starts a stream of a simulated model.
    * @param {string} model
    * @param {number} pace
    * @param {number} piece
-   * @returns {Promise<Made>}
+   * @returns {Promise<Handle>}
    */
   generate(model, pace, piece) {
     return this._post("demo/streams", JSON.stringify({ model, pace, piece }));
   }
 
   /**
-   * A finished stream of these records, each a line of NDJSON.
+   * Publishes a closed stream of these records.
    * @param {Record<string, any>} options
-   * @param {string[]} lines
-   * @returns {Promise<Made>}
+   * @param {string[]} lines one JSON record each
+   * @returns {Promise<Handle>}
    */
   async publish(options, lines) {
-    const made = await this._post("v1/streams", JSON.stringify(options));
+    const handle = await this._post("v1/streams", JSON.stringify(options));
     try {
-      await this._append(made, lines);
-      await this._post(made.urls.close, "");
+      for (let at = 0; at < lines.length; ) {
+        let body = "";
+        for (; at < lines.length && body.length < MAX_BODY; at += 1) body += lines[at] + "\n";
+        await this._post(handle.urls.chunks, body, "application/x-ndjson");
+      }
+      await this._post(handle.urls.close);
     } catch (error) {
-      void this.forget(made); // nobody will read what was refused halfway
+      void this.remove(handle); // the server refused a part, so nobody will read the rest
       throw error;
     }
-    return made;
+    return handle;
   }
 
   /**
-   * @param {Made} made
-   * @param {string[]} lines
-   */
-  async _append(made, lines) {
-    const most = 4 << 20;
-    for (let at = 0; at < lines.length; ) {
-      let body = "";
-      for (; at < lines.length && body.length < most; at += 1) body += lines[at] + "\n";
-      await this._post(made.urls.chunks, body, "application/x-ndjson");
-    }
-  }
-
-  /**
-   * Whose events these lines are, and whether there are tool calls among them.
+   * Which provider these events come from, and whether they contain tool calls.
    * @param {string[]} lines
    * @returns {Promise<import("./replay.js").Recognised>}
    */
@@ -101,55 +89,59 @@ export class Source {
   }
 
   /** @param {string} id */
-  async status(id) {
-    return this._json(`v1/streams/${encodeURIComponent(id)}`);
+  status(id) {
+    return this._request(`v1/streams/${encodeURIComponent(id)}`);
   }
 
-  /** @param {Made} made */
-  async cancel(made) {
-    await this._post(made.urls.cancel, "");
+  /** @param {Handle} handle */
+  cancel(handle) {
+    return this._post(handle.urls.cancel);
   }
 
-  /** @param {Made} made */
-  async forget(made) {
+  /**
+   * Deletes a stream; a failure is ignored, because the server deletes old streams itself.
+   * @param {Handle} handle
+   */
+  async remove(handle) {
     const init = { method: "DELETE", headers: this.headers() };
-    await fetch(this.url(made.urls.stream), init).catch(() => {});
+    await fetch(this.url(handle.urls.stream), init).catch(() => {});
   }
 
   /**
    * @param {string} path
-   * @param {string} body
+   * @param {string} [body]
    * @param {string} [type]
    */
-  _post(path, body, type = "application/json") {
-    return this._json(path, { method: "POST", body, headers: { "content-type": type } });
+  _post(path, body = "", type = "application/json") {
+    return this._request(path, { method: "POST", body, headers: { "content-type": type } });
   }
 
   /**
+   * The JSON of an answer; Error with the server's message if the request failed.
    * @param {string} path
    * @param {RequestInit} [init]
    * @returns {Promise<any>}
    */
-  async _json(path, init = {}) {
+  async _request(path, init = {}) {
     for (;;) {
       const sent = this._token;
       const headers = { ...init.headers, ...this.headers() };
       const answer = await fetch(this.url(path), { ...init, headers });
       if (answer.ok) return answer.json();
-      const said = await answer.json().catch(() => ({}));
-      if (answer.status !== 401) throw new Refused(answer.status, said.error?.message ?? `${answer.status}`);
-      // Another request may have got a better one meanwhile.
+      const content = await answer.json().catch(() => ({}));
+      if (answer.status !== 401) throw new Error(content.error?.message ?? `status ${answer.status}`);
+      // Another request may have got a new token in the meantime.
       if (this._token === sent) this._token = await this._newToken();
     }
   }
 
-  /** One question for all that wait for the answer. */
+  /** Asks for a token, once for all requests that wait for it. */
   async _newToken() {
-    this._asked ??= this._askToken().finally(() => {
-      this._asked = null;
+    this._tokenRequest ??= this._askToken().finally(() => {
+      this._tokenRequest = null;
     });
-    const token = await this._asked;
-    if (token === null) throw new Refused(401, "a token is needed");
+    const token = await this._tokenRequest;
+    if (token === null) throw new Error("a token is needed");
     return token;
   }
 }

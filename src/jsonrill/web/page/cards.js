@@ -1,128 +1,116 @@
-/** Tool calls as cards: name, arguments growing as a tree, the text as received, the result. */
+/** Tool calls as cards: name, growing arguments as a tree, their raw text, the result. */
 
 import { make } from "./dom.js";
+import { errorOf } from "./errors.js";
+import { escapeText, shorten } from "./escaping.js";
 import { TextView } from "./textview.js";
 import { ToolCalls } from "../lib/toolcalls.js";
 import { Tree } from "./tree.js";
 import { parse } from "../lib/json.js";
 import { TreeView } from "./view.js";
-import { brief, visible } from "./escaping.js";
 
 /** @typedef {import("../lib/toolcalls.js").ToolCall} ToolCall */
+/** @typedef {import("./renderers.js").OnSelect} OnSelect */
+/** @typedef {(error: import("./errors.js").StreamError) => void} OnError */
 
 class Card {
   /**
    * @param {ToolCall} call
-   * @param {(view: TreeView, node: import("./tree-node.js").Node | null) => void} onSelect
+   * @param {OnSelect} onSelect
    */
   constructor(call, onSelect) {
     this.call = call;
     this._onSelect = onSelect;
-    this.element = make("article", "card");
     this.name = make("h4");
     this.badge = make("span", "badge");
     this.id = make("span", "id");
     this.problem = make("p", "problem");
     this.problem.hidden = true;
-    this.arguments = make("div", "arguments");
-    this.tree = new Tree();
-    const label = "Arguments";
-    this.view = new TreeView(this.arguments, this.tree, {
-      label,
-      follows: false,
-      onSelect: (node) => onSelect(this.view, node),
-    });
-    this.details = make("details", "", make("summary", "", "text as received"));
-    this.text = make("div", "text");
-    this.details.append(this.text);
-    this.raw = new TextView(this.text, { follows: false });
+    const tree = make("div", "arguments");
+    this.view = this._makeTree(tree, "Arguments", true);
+    const text = make("div", "text");
+    this.raw = new TextView(text, { follows: false });
+    this.details = make("details", "", make("summary", "", "raw text"), text);
     this.result = make("div", "result");
     this.result.hidden = true;
-    this.element.append(
-      make("header", "", this.name, this.id, this.badge),
-      this.problem,
-      this.arguments,
-      this.details,
-      this.result,
-    );
-    this._drawn = "";
-    this._fault = false;
-    this._answer = false;
+    const header = make("header", "", this.name, this.id, this.badge);
+    this.element = make("article", "card", header, this.problem, tree, this.details, this.result);
+  }
+
+  /**
+   * @param {HTMLElement} element
+   * @param {string} label
+   * @param {boolean} flashes
+   */
+  _makeTree(element, label, flashes) {
+    /** @type {TreeView} */
+    const view = new TreeView(element, new Tree(), {
+      label,
+      follows: false,
+      flashes,
+      onSelect: (node) => this._onSelect(view, node),
+    });
+    return view;
   }
 
   /** @param {number} until */
   paint(until) {
-    const { call } = this;
-    this.name.textContent = visible(brief(call.name ?? "…"));
-    this.id.textContent = visible(brief(call.id));
-    this.badge.textContent = call.status;
-    this.badge.className = `badge ${call.status}`;
-    this.element.dataset.status = call.status;
-    this.element.setAttribute("aria-label", `Tool call ${brief(call.name ?? "")}, ${call.status}`);
-    this._drawRaw(until);
-    const args = call.args;
+    const { name, id, status, args } = this.call;
+    const { tree } = this.view;
+    this.name.textContent = escapeText(shorten(name ?? "…"));
+    this.id.textContent = escapeText(shorten(id));
+    this.badge.textContent = status;
+    this.badge.className = `badge ${status}`;
+    this.element.dataset.status = status;
+    this.element.setAttribute("aria-label", `Tool call ${shorten(name ?? "")}, ${status}`);
     if (args !== undefined) {
-      this.tree.set(args);
-      this.tree.growAtEnd(call.status === "streaming" ? this.tree.root : null);
+      tree.set(args);
+      tree.growAtEnd(status === "streaming" ? tree.root : null);
     }
     const left = this.view.paint(until);
-    this._drawProblem();
+    this._drawRaw(until);
     this._drawResult();
     return left;
   }
 
   /** @param {number} until */
   _drawRaw(until) {
-    const { raw, status } = this.call;
-    if (!raw.startsWith(this._drawn)) {
+    const { raw, status, error } = this.call;
+    if (!raw.startsWith(this.raw.text)) {
       this.raw.clear();
-      this._drawn = "";
-      this._fault = false;
+      this.problem.hidden = true;
     }
-    if (raw !== this._drawn) this.raw.add(raw.slice(this._drawn.length));
-    this._drawn = raw;
+    if (raw !== this.raw.text) this.raw.add(raw.slice(this.raw.text.length));
     if (status !== "streaming") this.raw.end();
+    if (error !== null && this.problem.hidden) {
+      this.problem.textContent = escapeText(`${error.code}: ${error.message}`);
+      this.problem.hidden = false;
+      this.details.open = true;
+      if (typeof error.offset === "number") {
+        this.raw.markError(error.offset, escapeText(error.message));
+      }
+    }
     this.raw.paint(until);
   }
 
-  _drawProblem() {
-    const { error } = this.call;
-    if (error === null || this._fault) return;
-    this._fault = true;
-    this.problem.textContent = visible(`${error.code}: ${error.message}`);
-    this.problem.hidden = false;
-    this.details.open = true;
-    if (typeof error.offset === "number") {
-      this.raw.fault(error.offset, visible(error.message));
-      this.raw.paint(Infinity);
-    }
-  }
-
   _drawResult() {
-    const { call } = this;
-    if (!call.answered || this._answer) return;
-    this._answer = true;
-    const tree = new Tree();
-    const place = make("div");
-    this.result.append(make("h5", "", call.resultIsError ? "Result: an error" : "Result"), place);
-    this.result.classList.toggle("bad", call.resultIsError);
+    const { answered, result, resultIsError } = this.call;
+    if (!answered || !this.result.hidden) return;
+    const element = make("div");
+    this.result.append(make("h5", "", resultIsError ? "Error result" : "Result"), element);
+    this.result.classList.toggle("bad", resultIsError);
     this.result.hidden = false;
-    tree.set(read(call.result));
-    const view = new TreeView(place, tree, {
-      label: "Result",
-      follows: false,
-      flashes: false,
-      onSelect: (node) => this._onSelect(view, node),
-    });
+    const view = this._makeTree(element, "Result", false);
+    view.tree.set(resultValue(result));
     view.paint(Infinity);
   }
 }
 
 /**
- * A result that is the text of an object or array is shown as one.
+ * The value of a result; the text of an object or array is parsed.
  * @param {any} result
  */
-function read(result) {
+function resultValue(result) {
   if (typeof result !== "string" || !/^\s*[[{]/.test(result)) return result;
   try {
     return parse(result);
@@ -131,46 +119,49 @@ function read(result) {
   }
 }
 
+/** The renderer of tool calls: see renderers.js. */
 export class Cards {
   calls = new ToolCalls({ numbers: "exact" });
   /** @type {Map<ToolCall, Card>} */
   _cards = new Map();
   /** @type {Set<ToolCall>} */
   _changed = new Set();
-  /** @type {Set<ToolCall>} */
-  _faulty = new Set();
+  /** Calls whose error was reported. @type {Set<ToolCall>} */
+  _failed = new Set();
 
   /**
-   * @param {HTMLElement} place
-   * @param {(view: TreeView, node: import("./tree-node.js").Node | null) => void} onSelect
-   * @param {(problem: {code: string, message: string}) => void} onProblem of a call
+   * @param {HTMLElement} element
+   * @param {{onSelect: OnSelect, onError: OnError}} options
    */
-  constructor(place, onSelect, onProblem) {
-    this.place = place;
+  constructor(element, { onSelect, onError }) {
+    this.element = element;
     this._onSelect = onSelect;
-    this._onProblem = onProblem;
+    this._onError = onError;
   }
 
   clear() {
     this.calls = new ToolCalls({ numbers: "exact" });
     this._cards.clear();
     this._changed.clear();
-    this._faulty.clear();
-    this.place.replaceChildren();
+    this._failed.clear();
+    this.element.replaceChildren();
   }
 
-  /** The calls that have a card or will have one with the next frame. */
-  get size() {
-    return this._cards.size || this._changed.size;
+  get isEmpty() {
+    return this._cards.size === 0 && this._changed.size === 0;
   }
 
-  /** @param {unknown} event */
-  take(event) {
+  /** @param {string} data */
+  add(data) {
+    const event = parse(data);
+    const error = errorOf(event);
+    if (error !== null) return this._onError(error);
     for (const call of this.calls.add(event)) {
       this._changed.add(call);
-      if (call.error === null || this._faulty.has(call)) continue;
-      this._faulty.add(call);
-      this._onProblem(call.error);
+      if (call.error === null || this._failed.has(call)) continue;
+      this._failed.add(call);
+      const { code, message } = call.error;
+      this._onError({ code, message, offset: null, path: [], isPlaced: true });
     }
   }
 
@@ -185,7 +176,7 @@ export class Cards {
       if (card === undefined) {
         card = new Card(call, this._onSelect);
         this._cards.set(call, card);
-        this.place.append(card.element);
+        this.element.append(card.element);
       }
       if (!card.paint(until)) this._changed.delete(call);
       if (performance.now() > until) break;

@@ -1,92 +1,107 @@
-/** Small words for the DOM: elements made of classes and texts, found by their ids. */
+/** Helpers to create and find DOM elements. */
 
 /**
+ * Creates an element with a class and children; strings become text nodes.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name
- * @param {string} [kind] its class
- * @param {...(string | globalThis.Node)} inside texts become text nodes
+ * @param {string} [className]
+ * @param {...(string | Node)} children
  * @returns {HTMLElementTagNameMap[K]}
  */
-export function make(name, kind = "", ...inside) {
-  const made = document.createElement(name);
-  if (kind) made.className = kind;
-  made.append(...inside);
-  return made;
+export function make(name, className = "", ...children) {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  element.append(...children);
+  return element;
 }
 
 /**
+ * Creates a button.
  * @param {string} label
- * @param {() => void} work
- * @param {string} [kind]
+ * @param {() => void} onClick
+ * @param {string} [className]
  */
-export function button(label, work, kind = "") {
-  const made = make("button", kind, label);
-  made.type = "button";
-  made.addEventListener("click", work);
-  return made;
+export function button(label, onClick, className = "") {
+  const element = make("button", className, label);
+  element.type = "button";
+  element.addEventListener("click", onClick);
+  return element;
 }
 
 /**
- * The element of this id, which is there.
+ * Sets several attributes.
+ * @param {Element} element
+ * @param {Record<string, string | number | boolean>} attributes
+ */
+export function setAttributes(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+}
+
+/**
+ * The element with this id; TypeError if it is missing or of another type.
  * @template {HTMLElement} T
  * @param {string} id
  * @param {new () => T} [type]
  * @returns {T}
  */
-export function byId(id, type = /** @type {any} */ (HTMLElement)) {
-  const found = document.getElementById(id);
-  if (!(found instanceof type)) throw new TypeError(`there is no ${type.name} #${id}`);
-  return found;
+export function byId(id, type) {
+  return within(document, `#${id}`, type);
 }
 
 /**
- * The element of this class inside another one.
+ * The first match of a selector below `parent`; TypeError if it is missing or of another type.
  * @template {HTMLElement} T
- * @param {ParentNode} inside
+ * @param {ParentNode} parent
  * @param {string} selector
  * @param {new () => T} [type]
  * @returns {T}
  */
-export function within(inside, selector, type = /** @type {any} */ (HTMLElement)) {
-  const found = inside.querySelector(selector);
-  if (!(found instanceof type)) throw new TypeError(`there is no ${selector}`);
+export function within(parent, selector, type = /** @type {any} */ (HTMLElement)) {
+  const found = parent.querySelector(selector);
+  if (!(found instanceof type)) throw new TypeError(`there is no ${type.name} ${selector}`);
   return found;
 }
 
 /**
- * Put a text into the clipboard; rejected if the browser does not allow it.
+ * Shows a message in an element, or hides the element.
+ * @param {HTMLElement} element
+ * @param {string} text already escaped; `""` hides the element
+ */
+export function showMessage(element, text) {
+  element.hidden = text === "";
+  element.textContent = text;
+}
+
+/**
+ * Copies a text to the clipboard; rejects if the browser does not allow it.
  * @param {string} text
  */
 export async function copyText(text) {
-  // Only pages of https or of this machine have one to write to: elsewhere, as it was done before.
+  // navigator.clipboard exists only in secure contexts; over plain http the old command still works.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const area = make("textarea", "unseen");
   area.value = text;
   document.body.append(area);
   area.select();
-  const done = document.execCommand("copy");
+  const copied = document.execCommand("copy");
   area.remove();
-  before?.focus({ preventScroll: true });
-  if (!done) throw new Error("not allowed");
+  focused?.focus({ preventScroll: true });
+  if (!copied) throw new Error("not allowed");
 }
 
 /**
- * Figures as `<span>label <b>value</b></span>`, written only where they changed.
- * @param {HTMLElement} place
- * @param {[string, string, boolean?][]} figures label, value, whether it is alarming
+ * Shows figures as `<span>label <b>value</b></span>` and writes only those that changed.
+ * @param {HTMLElement} parent
+ * @param {[string, string, boolean?][]} figures label, value, whether the value is alarming
  */
-export function showFigures(place, figures) {
-  while (place.children.length > figures.length) place.lastElementChild?.remove();
-  figures.forEach(([label, value, alarm = false], at) => {
-    let span = /** @type {HTMLElement | undefined} */ (place.children[at]);
-    if (span === undefined) {
-      span = make("span", "", "", make("b"));
-      place.append(span);
-    }
+export function showFigures(parent, figures) {
+  while (parent.children.length > figures.length) parent.lastElementChild?.remove();
+  figures.forEach(([label, value, alarming = false], index) => {
+    const span = parent.children[index] ?? parent.appendChild(make("span", "", "", make("b")));
     const [name, shown] = span.childNodes;
     if (name.textContent !== `${label} `) name.textContent = `${label} `;
     if (shown.textContent !== value) shown.textContent = value;
-    span.classList.toggle("alarm", alarm);
+    span.classList.toggle("alarm", alarming);
   });
 }

@@ -1,22 +1,23 @@
 /** Files and texts that are dropped anywhere on the page. */
 
 /**
- * @param {HTMLElement} place what is shown while something is held above the page
+ * Calls the listener with what is dropped, and shows `overlay` while something is dragged.
+ * @param {HTMLElement} overlay
  * @param {{onFile: (file: File) => void, onText: (text: string) => void}} listener
  */
-export function listenToDrops(place, { onFile, onText }) {
+export function listenToDrops(overlay, { onFile, onText }) {
   addEventListener("dragover", (event) => {
     const types = event.dataTransfer?.types ?? [];
     if (!types.includes("Files") && !types.includes("text/plain")) return;
     event.preventDefault();
-    place.hidden = false;
+    overlay.hidden = false;
   });
   addEventListener("dragleave", (event) => {
-    if (event.relatedTarget === null) place.hidden = true;
+    if (event.relatedTarget === null) overlay.hidden = true;
   });
   addEventListener("drop", (event) => {
     event.preventDefault();
-    place.hidden = true;
+    overlay.hidden = true;
     const file = event.dataTransfer?.files[0];
     if (file) onFile(file);
     else onText(event.dataTransfer?.getData("text/plain") ?? "");

@@ -1,84 +1,89 @@
 /**
- * Text of strangers, made fit to be looked at: what would not be seen, or would change what is
- * seen around it, becomes a sign of its own. Nothing else is changed.
+ * Untrusted text made safe to look at: characters that are invisible, or that change how the text
+ * around them is displayed, are replaced by their code points. Also numbers for people.
  */
 
-// Controls but tab and newline; marks that reorder text; spaces without width; line separators;
-// lone surrogates; characters of the tag block, which hide text inside of text.
-const UNSEEN =
+// Control characters except tab and newline; bidirectional controls; zero-width spaces; line
+// separators; lone surrogates; the tag block, which can hide text inside other text.
+const INVISIBLE =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
 
 /**
- * The text with a sign, `‹U+202E›`, for each character that cannot be seen; `␍` for a return.
+ * The text with `‹U+202E›` for each invisible character, and `␍` for a carriage return.
  * @param {string} text
  * @returns {string}
  */
-export function visible(text) {
-  return text.replace(UNSEEN, sign);
+export function escapeText(text) {
+  return text.replace(INVISIBLE, codePoint);
 }
 
-/** @param {string} found */
-function sign(found) {
-  if (found === "\r") return "␍"; // at the end of each line of many a file
-  const code = /** @type {number} */ (found.codePointAt(0));
+/** @param {string} character */
+function codePoint(character) {
+  if (character === "\r") return "␍"; // every line of a Windows file has one
+  const code = /** @type {number} */ (character.codePointAt(0));
   return `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›`;
 }
 
 /**
- * The text if it is short; else its beginning and its end, for a line that must stay one.
+ * The text, or its start and end if it is longer than `limit`.
  * @param {string} text
- * @param {number} [most]
+ * @param {number} [limit]
  */
-export function brief(text, most = 300) {
-  if (text.length <= most) return text;
-  return `${text.slice(0, cut(text, most - 100))} … ${text.slice(cut(text, text.length - 90))}`;
+export function shorten(text, limit = 300) {
+  if (text.length <= limit) return text;
+  const tail = text.slice(characterStart(text, text.length - 90));
+  return `${text.slice(0, characterStart(text, limit - 100))} … ${tail}`;
 }
 
 /**
- * A place near this one that is not inside of a surrogate pair.
+ * The offset, moved back by one if it is in the middle of a surrogate pair.
  * @param {string} text
- * @param {number} at
+ * @param {number} offset
  */
-export function cut(text, at) {
-  return /[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at;
+export function characterStart(text, offset) {
+  return /[\udc00-\udfff]/.test(text[offset] ?? "") ? offset - 1 : offset;
 }
 
 /**
- * Where in a JavaScript string a number of characters ends, as Python and RFC 8259 count them.
+ * The JavaScript offset of the character that is `count` Unicode characters after `start`.
  * @param {string} text
- * @param {number} characters
+ * @param {number} count counted as Python and RFC 8259 do
+ * @param {number} [start]
  * @returns {number}
  */
-export function unitsOf(text, characters) {
-  let at = 0;
-  for (let left = characters; left > 0 && at < text.length; left -= 1) {
-    const code = /** @type {number} */ (text.codePointAt(at));
-    at += code > 0xffff ? 2 : 1;
+export function skipCharacters(text, count, start = 0) {
+  let offset = start;
+  for (let left = count; left > 0 && offset < text.length; left -= 1) {
+    offset += /** @type {number} */ (text.codePointAt(offset)) > 0xffff ? 2 : 1;
   }
-  return at;
+  return offset;
 }
 
 /**
- * 12345 as `12 345`, 20480 bytes as `20.0 KB`.
+ * 20480 as `20.5 kB`.
  * @param {number} bytes
  */
-export function size(bytes) {
+export function formatBytes(bytes) {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** @param {number} number */
-export function grouped(number) {
+/**
+ * 12345 as `12 345`, with narrow no-break spaces.
+ * @param {number} number
+ */
+export function formatNumber(number) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 /**
- * @param {number} number
- * @param {string} one
- * @param {string} [many]
+ * `1 match`, `2 matches`.
+ * @param {number} count
+ * @param {string} singular
+ * @param {string} [plural]
  */
-export function counted(number, one, many = one + "s") {
-  return `${grouped(number)} ${number === 1 ? one : many}`;
+export function formatCount(count, singular, plural = singular + "s") {
+  return `${formatNumber(count)} ${count === 1 ? singular : plural}`;
 }

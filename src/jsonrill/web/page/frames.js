@@ -1,45 +1,36 @@
 /**
- * Drawing, once a frame and never for long: whatever has something to draw asks for a frame, is
- * called with the time until which it may draw, and is called again if it was not done by then.
- * In a hidden tab no frame comes; all that was missed is drawn when it is shown again.
+ * Drawing, once per animation frame and only for a few milliseconds: a painter requests a frame, is
+ * called with the time until which it may draw, and is called again in the next frame if it was not
+ * done. A hidden tab gets no frames; everything it missed is drawn when it is shown again.
  */
 
 /** @typedef {(until: number) => boolean} Painter draws until then; true if something is left */
 
-// Of the 16 ms of a frame the browser needs some for layout and paint.
+// A frame has 16 ms, and the browser needs some of them for layout and paint.
 const SLICE = 7;
 
 export class Frames {
   constructor() {
     /** @type {Set<Painter>} */
     this._waiting = new Set();
-    this._asked = false;
-    /** The longest time that drawing took in one frame, in milliseconds. */
-    this.longest = 0;
-    this.count = 0;
   }
 
   /** @param {Painter} painter */
-  ask(painter) {
+  request(painter) {
+    if (this._waiting.size === 0) requestAnimationFrame(() => this._draw());
     this._waiting.add(painter);
-    if (this._asked) return;
-    this._asked = true;
-    requestAnimationFrame(() => this._draw());
   }
 
   _draw() {
-    this._asked = false;
-    const begun = performance.now();
+    const end = performance.now() + SLICE;
     const painters = [...this._waiting];
     this._waiting.clear();
-    painters.forEach((painter, at) => {
-      // Each gets its share of what is left, so that none starves the others.
+    painters.forEach((painter, index) => {
+      // Each gets an equal share of the time left, so that none starves the others.
       const now = performance.now();
-      const share = Math.max(1, (begun + SLICE - now) / (painters.length - at));
-      if (painter(now + share)) this.ask(painter);
+      const share = Math.max(1, (end - now) / (painters.length - index));
+      if (painter(now + share)) this.request(painter);
     });
-    this.count += 1;
-    this.longest = Math.max(this.longest, performance.now() - begun);
   }
 }
 

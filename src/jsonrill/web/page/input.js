@@ -1,10 +1,10 @@
-/** Clicks and keys in a tree, as WAI-ARIA has them: one line is in the tab order, arrows do the rest. */
+/** Mouse and keyboard in a tree view, as in the WAI-ARIA tree pattern: one line is a tab stop. */
 
 import { LONG } from "./lines.js";
 
 /** @typedef {import("./lines.js").Line} Line */
 
-export class Hands {
+export class TreeInput {
   /** @param {import("./view.js").TreeView} view */
   constructor(view) {
     this.view = view;
@@ -19,13 +19,10 @@ export class Hands {
     if (item === null) return;
     if (item.foldOf) return this.view.showMore(item.foldOf.line, item.foldOf.before);
     const line = /** @type {Line} */ (item.line);
-    if (target.closest(".unfold")) {
-      line.unfold();
-      return;
-    }
-    const folds = target.closest(".twist, .value.object, .value.array");
+    if (target.closest(".unfold")) return line.toggleFold();
     this.view.select(line.node, true);
-    if (folds && line.node.isContainer) this.view.setOpen(line.node, !line.open);
+    const toggles = target.closest(".twist, .value.object, .value.array");
+    if (toggles) this.view.setOpen(line.node, !line.open);
   }
 
   /** @param {KeyboardEvent} event */
@@ -42,23 +39,24 @@ export class Hands {
   /**
    * @param {string} key
    * @param {any} item
-   * @returns {boolean} whether the key meant something
+   * @returns {boolean} whether the key has a meaning
    */
   _press(key, item) {
     const line = /** @type {Line | undefined} */ (item.line);
+    // Closed containers have no items, so all items are visible, in document order.
+    const items = [...this.view.top.querySelectorAll(".item")];
     switch (key) {
       case "ArrowDown":
-        return this._focus(following(item));
+        return this._focus(items[items.indexOf(item) + 1]);
       case "ArrowUp":
-        return this._focus(preceding(item));
+        return this._focus(items[items.indexOf(item) - 1]);
       case "Home":
-        return this._focus(this.view.top.querySelector("li"));
+        return this._focus(items[0]);
       case "End":
-        return this._focus(lastOf(this.view.top));
+        return this._focus(items[items.length - 1]);
       case "ArrowRight":
-        if (!line?.node.isContainer) return true;
-        if (!line.open) this.view.setOpen(line.node, true);
-        else this._focus(line.group?.querySelector(".item") ?? null);
+        if (line?.open) this._focus(line.group?.querySelector(".item"));
+        else if (line) this.view.setOpen(line.node, true);
         return true;
       case "ArrowLeft":
         if (line?.node.isContainer && line.open) this.view.setOpen(line.node, false);
@@ -67,54 +65,21 @@ export class Hands {
       case "Enter":
       case " ":
         if (item.foldOf) this.view.showMore(item.foldOf.line, item.foldOf.before);
-        else if (line?.node.isContainer) this.view.setOpen(line.node, !line.open);
-        else if (line && line.node.text.length > LONG) line.unfold();
+        else if (line && line.node.text.length > LONG) line.toggleFold();
+        else if (line) this.view.setOpen(line.node, !line.open);
         return true;
     }
     return false;
   }
 
-  /** @param {Element | null} item */
+  /** @param {any} item the element of a line, if there is one */
   _focus(item) {
-    if (item === null) return true;
-    const { line } = /** @type {any} */ (item);
-    if (line) this.view.select(line.node, true);
-    else {
-      this.view.tabTo(/** @type {HTMLElement} */ (item));
-      /** @type {HTMLElement} */ (item).focus();
+    if (item?.line) {
+      this.view.select(item.line.node, true);
+    } else if (item) {
+      this.view.setTabStop(item);
+      item.focus();
     }
     return true;
-  }
-}
-
-/** @param {HTMLElement} item */
-function following(item) {
-  const inner = item.querySelector(":scope > ul > .item");
-  if (inner) return inner;
-  for (let at = /** @type {Element | null} */ (item); at; ) {
-    if (at.nextElementSibling?.matches(".item")) return at.nextElementSibling;
-    at = at.parentElement?.closest("li") ?? null;
-  }
-  return null;
-}
-
-/** @param {HTMLElement} item */
-function preceding(item) {
-  const before = item.previousElementSibling;
-  if (before === null) return item.parentElement?.closest("li") ?? null;
-  return lastOf(before);
-}
-
-/**
- * The last line that is seen in a list, or of an item.
- * @param {Element} from
- */
-function lastOf(from) {
-  let at = from;
-  for (;;) {
-    const list = at.matches("ul") ? at : at.querySelector(":scope > ul");
-    const last = list?.querySelector(":scope > .item:nth-last-child(1 of .item)");
-    if (!last) return at.matches("li") ? at : null;
-    at = last;
   }
 }

@@ -1,16 +1,18 @@
-/** Single keys that do something, anywhere on the page but where somebody is typing. */
+/** Single-key shortcuts, active everywhere except in text fields and dialogs. */
 
-const TYPING = "input:not([type=range]):not([type=checkbox]), textarea, select";
+const TEXT_FIELDS = "input:not([type=range]):not([type=checkbox]), textarea, select";
 
 /**
  * @param {() => boolean} isOn
- * @param {(key: string) => boolean} press whether the key meant something
+ * @param {Map<string, () => void>} actions by key
  */
-export function listenToKeys(isOn, press) {
+export function listenToKeys(isOn, actions) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (!isOn() || document.querySelector("dialog[open]")) return;
-    if (/** @type {HTMLElement} */ (event.target).closest(TYPING)) return;
-    if (press(event.key)) event.preventDefault();
+    const action = actions.get(event.key);
+    if (!action || /** @type {HTMLElement} */ (event.target).closest(TEXT_FIELDS)) return;
+    event.preventDefault();
+    action();
   });
 }

@@ -1,14 +1,14 @@
 /**
- * One line of a tree: its elements, and how the value of its node is written into them. A string that
- * grows is one `Text.appendData`; a long one is folded. Text nodes only.
+ * One line of a tree view: its elements, and how the node's value is written into them. A growing
+ * string is one `Text.appendData`; a long string is folded. Only text nodes are used.
  */
 
-import { make } from "./dom.js";
-import { brief, counted, cut, visible } from "./escaping.js";
+import { make, setAttributes } from "./dom.js";
+import { characterStart, escapeText, formatCount, shorten } from "./escaping.js";
 
-/** @typedef {import("./tree-node.js").Node} Node */
+/** @typedef {import("./tree-node.js").TreeNode} TreeNode */
 
-/** So many children are shown, and so many more each time that is asked for. */
+/** How many children are shown at first, and how many more each time the user asks. */
 export const PAGE = 200;
 /** Strings longer than this are folded. */
 export const LONG = 400;
@@ -18,150 +18,139 @@ const NAME = /^[A-Za-z_$][\w$]*$/;
 
 let ids = 0;
 
-/** What is kept for a node that has a line. */
 export class Line {
   /**
-   * @param {Node} node
-   * @param {boolean} open
+   * @param {TreeNode} node
+   * @param {boolean} open whether the children are shown
    */
   constructor(node, open) {
     this.node = node;
     this.open = open;
     this.type = "";
     this.version = node.version;
-    this.item = make("li", "item");
-    this.row = make("div", "row");
     this.twist = make("span", "twist");
     this.key = make("span", typeof node.key === "number" ? "key index" : "key");
     this.text = document.createTextNode("");
     this.value = make("span", "value", this.text);
     this.after = make("span", "after");
+    this.row = make("div", "row", this.twist, this.key, this.value, this.after);
+    this.item = make("li", "item", this.row);
     /** @type {HTMLElement | null} */
     this.group = null;
-    /** The lines that stand for children that are not shown. @type {HTMLElement | null} */
+    /** The lines that stand for the hidden children after and before. @type {HTMLElement | null} */
     this.more = null;
     /** @type {HTMLElement | null} */
     this.less = null;
-    // Children from `start` on are shown, so many, and up to `limit` at most.
+    // Children `start` to `start + shown` have lines; `limit` is the end that may be reached.
     this.start = 0;
     this.shown = 0;
     this.limit = PAGE;
-    /** Is a long string shown whole? */
-    this.whole = false;
-    /** The text that is drawn. */
+    /** True if the user unfolded a long string. */
+    this.unfolded = false;
+    /** The text as drawn. */
     this.drawn = "";
-    this._build();
-  }
-
-  _build() {
-    const { node, item, row } = this;
-    item.setAttribute("role", "treeitem");
-    item.setAttribute("aria-level", String(node.depth + 1));
-    item.setAttribute("aria-selected", "false");
-    item.tabIndex = -1;
-    row.id = `line-${(ids += 1)}`;
-    item.setAttribute("aria-labelledby", row.id);
-    /** @type {any} */ (item).line = this;
+    this.row.id = `line-${(ids += 1)}`;
+    setAttributes(this.item, {
+      role: "treeitem",
+      "aria-level": node.depth + 1,
+      "aria-selected": false,
+      "aria-labelledby": this.row.id,
+      tabindex: -1,
+    });
+    /** @type {any} */ (this.item).line = this;
     this.twist.setAttribute("aria-hidden", "true");
     if (node.key !== "" || node.parent !== null) this.key.append(keyText(node));
-    row.append(this.twist, this.key, this.value, this.after);
-    item.append(row);
   }
 
-  /** Write what the node has now. True if the line may be higher than before. */
+  /** Draws the node. True if the line may have become higher. */
   draw() {
     const { node } = this;
-    let grew = false;
-    if (node.type === "string") grew = this._drawString();
-    else this._setText(node.isContainer ? summary(node) : node.text);
+    const grew = node.type === "string" && this._drawString();
+    if (node.isContainer) this._setText(summary(node));
+    else if (node.type !== "string") this._setText(node.text);
     this.value.classList.toggle("unfinished", node.open);
     if (node.badge || this.after.firstChild) this._drawBadge();
     return grew;
   }
 
-  /** The node is of another type than what is drawn. */
+  /** Adapts the line to the node's new type. */
   retype() {
-    const { node } = this;
+    const { node, item } = this;
     this.type = node.type;
     this.version = node.version;
     this.value.className = `value ${node.type}`;
     this.drawn = this.text.data = "";
-    this.item.classList.toggle("container", node.isContainer);
-    if (node.isContainer) this.item.setAttribute("aria-expanded", String(this.open));
-    else this.item.removeAttribute("aria-expanded");
+    item.classList.toggle("container", node.isContainer);
+    if (node.isContainer) item.setAttribute("aria-expanded", String(this.open));
+    else item.removeAttribute("aria-expanded");
   }
 
-  /** Show a long string whole, or folded again. */
-  unfold() {
-    this.whole = !this.whole;
+  /** Unfolds a long string, or folds it again. */
+  toggleFold() {
+    this.unfolded = !this.unfolded;
     this.draw();
   }
 
   /** @param {string} text */
   _setText(text) {
-    if (this.drawn === text) return;
-    this.drawn = this.text.data = text;
+    if (this.drawn !== text) this.drawn = this.text.data = text;
   }
 
   _drawString() {
     const { text, open } = this.node;
-    const folded = text.length > LONG && !this.whole;
-    const shown = folded ? foldedText(text, open) : text;
+    const isLong = text.length > LONG;
+    const shown = isLong && !this.unfolded ? foldedText(text, open) : text;
     const changed = shown !== this.drawn;
     if (changed && shown.startsWith(this.drawn)) {
-      this.text.appendData(visible(shown.slice(this.drawn.length)));
+      this.text.appendData(escapeText(shown.slice(this.drawn.length)));
     } else if (changed) {
-      this.text.data = visible(shown);
+      this.text.data = escapeText(shown);
     }
     this.drawn = shown;
-    this._drawUnfold(text.length > LONG && !open ? text.length : 0);
+    this._drawFoldButton(isLong && !open);
     return changed;
   }
 
-  /** @param {number} length 0 for no button */
-  _drawUnfold(length) {
+  /** @param {boolean} needed */
+  _drawFoldButton(needed) {
     let button = this.row.querySelector(".unfold");
-    if (length === 0) {
-      button?.remove();
-      return;
-    }
+    if (!needed) return button?.remove();
     if (button === null) {
       button = make("button", "unfold");
-      button.setAttribute("type", "button");
-      button.setAttribute("tabindex", "-1");
-      this.row.insertBefore(button, this.after);
+      setAttributes(button, { type: "button", tabindex: -1 });
+      this.after.before(button);
     }
-    button.textContent = this.whole ? "fold" : `all ${counted(length, "character")}`;
+    const count = formatCount(this.node.text.length, "character");
+    button.textContent = this.unfolded ? "show less" : `show all ${count}`;
   }
 
   _drawBadge() {
     const { badge, note } = this.node;
+    const status = badge.toLowerCase();
     this.after.replaceChildren();
-    const word = badge.toLowerCase();
-    if (badge) this.after.append(make("span", `badge ${word}`, word));
-    if (note) this.after.append(make("span", "note", visible(note)));
+    if (badge) this.after.append(make("span", `badge ${status}`, status));
+    if (note) this.after.append(make("span", "note", escapeText(note)));
   }
 }
 
-/** @param {Node} node */
-function keyText(node) {
-  const { key } = node;
-  if (typeof key === "number" || node.isRoot || NAME.test(key)) return visible(brief(String(key)));
-  return visible(brief(JSON.stringify(key)));
+/** @param {TreeNode} node */
+function keyText({ key, isRoot }) {
+  const isPlain = typeof key === "number" || isRoot || NAME.test(key);
+  return escapeText(shorten(isPlain ? String(key) : JSON.stringify(key)));
 }
 
-/** @param {Node} node */
+/** @param {TreeNode} node */
 function summary(node) {
-  const count = node.children.length;
-  return node.type === "object" ? `{${count || ""}}` : `[${count || ""}]`;
+  const count = node.children.length || "";
+  return node.type === "object" ? `{${count}}` : `[${count}]`;
 }
 
 /**
- * The beginning of a long string; and its end while that grows.
+ * The start of a long string; also its end while it grows.
  * @param {string} text
  * @param {boolean} open
  */
 function foldedText(text, open) {
-  const head = text.slice(0, cut(text, HEAD));
-  return open ? `${head} … ${text.slice(cut(text, text.length - TAIL))}` : `${head} …`;
+  const head = text.slice(0, characterStart(text, HEAD));
+  return open ? `${head} … ${text.slice(characterStart(text, text.length - TAIL))}` : `${head} …`;
 }

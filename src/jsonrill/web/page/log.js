@@ -1,14 +1,15 @@
-/** The events of a pane as they came, the last of them; drawn only while somebody looks. */
+/** The event log: the last events of a pane as received, drawn only while the log is open. */
 
 import { make } from "./dom.js";
 import { frames } from "./frames.js";
-import { counted, visible } from "./escaping.js";
+import { escapeText, formatCount } from "./escaping.js";
 
-const KEPT = 500;
 const SHOWN = 100;
-const MOST_DATA = 400;
-// Nobody reads faster than this many milliseconds a screenful.
+const MAX_DATA = 400;
+// Milliseconds between two drawings; nobody reads faster.
 const PAUSE = 200;
+
+/** @typedef {{id: string, type: string, data: string}} Event */
 
 export class EventLog {
   /**
@@ -20,58 +21,48 @@ export class EventLog {
     this.details = details;
     this.list = list;
     this.count = count;
-    /** @type {{id: string, type: string, data: string}[]} */
-    this._kept = [];
+    /** The last events that are not drawn yet. @type {Event[]} */
+    this._pending = [];
     this._total = 0;
-    this._drawn = 0;
-    this._last = 0;
+    this._lastDrawn = 0;
     this._paint = () => this._draw();
-    details.addEventListener("toggle", () => this._ask());
+    details.addEventListener("toggle", () => frames.request(this._paint));
   }
 
-  _clear() {
-    this._kept = [];
-    this._total = this._drawn = 0;
-    this.list.replaceChildren();
-    this._ask();
-  }
-
-  /** @param {{id: string, type: string, data: string} | null} event null: begin again */
-  take(event) {
-    if (event === null) return this._clear();
-    this._kept.push(event);
-    this._total += 1;
-    if (this._kept.length > 2 * KEPT) this._kept.splice(0, KEPT);
-    this._ask();
-  }
-
-  _ask() {
-    frames.ask(this._paint);
+  /** @param {Event | null} event null starts an empty log */
+  add(event) {
+    if (event === null) {
+      this._pending = [];
+      this._total = 0;
+      this.list.replaceChildren();
+    } else {
+      this._pending.push(event);
+      this._total += 1;
+      // Trimmed rarely, because removing the first element of an array moves all others.
+      if (this._pending.length > 10 * SHOWN) this._pending.splice(0, 9 * SHOWN);
+    }
+    frames.request(this._paint);
   }
 
   _draw() {
-    this.count.textContent = this._total ? counted(this._total, "event") : "";
-    if (!this.details.open) return false;
+    this.count.textContent = this._total ? formatCount(this._total, "event") : "";
+    if (!this.details.open || this._pending.length === 0) return false;
     const now = performance.now();
-    if (now < this._last + PAUSE) return true;
-    this._last = now;
-    const fresh = this._kept.slice(-Math.min(SHOWN, this._total - this._drawn) || Infinity);
-    if (this._total > this._drawn) {
-      const atEnd = this.list.scrollTop + this.list.clientHeight >= this.list.scrollHeight - 8;
-      this.list.append(...fresh.map(line));
-      while (this.list.children.length > SHOWN) this.list.firstElementChild?.remove();
-      if (atEnd) this.list.scrollTop = this.list.scrollHeight;
-    }
-    this._drawn = this._total;
+    if (now < this._lastDrawn + PAUSE) return true;
+    this._lastDrawn = now;
+    const { scrollTop, clientHeight, scrollHeight } = this.list;
+    this.list.append(...this._pending.splice(0).slice(-SHOWN).map(line));
+    while (this.list.children.length > SHOWN) this.list.firstElementChild?.remove();
+    if (scrollTop + clientHeight >= scrollHeight - 8) this.list.scrollTop = this.list.scrollHeight;
     return false;
   }
 }
 
-/** @param {{id: string, type: string, data: string}} event */
+/** @param {Event} event */
 function line({ id, type, data }) {
-  const made = make("div", "log-line", make("span", "id", visible(id)));
-  if (type !== "message") made.append(make("span", "type", visible(type)));
-  const shown = data.length > MOST_DATA ? `${data.slice(0, MOST_DATA)}…` : data;
-  made.append(make("span", "data", visible(shown)));
-  return made;
+  const element = make("div", "log-line", make("span", "id", escapeText(id)));
+  if (type !== "message") element.append(make("span", "type", escapeText(type)));
+  const shown = data.length > MAX_DATA ? `${data.slice(0, MAX_DATA)}…` : data;
+  element.append(make("span", "data", escapeText(shown)));
+  return element;
 }

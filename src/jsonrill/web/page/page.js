@@ -1,54 +1,77 @@
-/**
- * The page: what is chosen becomes a session, and its channels show it. Buttons, sliders, keys.
- */
+/** The page: starts a session for what the user chooses, shows its state, and handles the controls. */
 
-import { button, byId, make, within } from "./dom.js";
+import { Api } from "./api.js";
+import { button, byId, make, showMessage, within } from "./dom.js";
 import { listenToDrops } from "./drop.js";
+import { escapeText, formatCount, formatNumber } from "./escaping.js";
 import { listenToKeys } from "./keys.js";
 import { EventLog } from "./log.js";
 import { Pane } from "./pane.js";
 import { RawPane } from "./rawpane.js";
-import { KIND_NAMES, detect, plan } from "./replay.js";
+import { detect, plan } from "./replay.js";
 import { LiveSession, ReplaySession } from "./sessions.js";
-import { Refused, Source } from "./api.js";
 import { Theme } from "./theme.js";
 import { askToken } from "./token.js";
-import { counted, grouped, visible } from "./escaping.js";
 
 /** @typedef {import("./api.js").Model} Model */
 /** @typedef {import("./sessions.js").SessionState} SessionState */
-/** @typedef {import("./replay.js").Kind} Kind */
+/**
+ * @typedef {object} Start how a session starts
+ * @property {string} title
+ * @property {() => Promise<LiveSession | ReplaySession>} open
+ * @property {(() => void) | null} restart null if it cannot be started again
+ * @property {string} [suits] the format that shows it best; none keeps the user's choice
+ * @property {string} [every]
+ */
 
-const PACES = { text: 40, snapshots: 6, events: 14 };
-// Larger than what the server takes for a stream.
-const MOST_TEXT = 15 * 2 ** 20;
+// By default the server accepts 16 MiB for a stream.
+const MAX_TEXT = 15 * 2 ** 20;
 
 class Page {
+  api = new Api(askToken);
+  raw = new RawPane(byId("raw"), byId("raw-figures"), byId("raw-description"));
+  log = new EventLog(byId("log", HTMLDetailsElement), byId("log-list"), byId("log-count"));
+  theme = new Theme(byId("theme"));
+  panes = [this._makePane(1), this._makePane(2)];
+  /** @type {LiveSession | ReplaySession | null} */
+  session = null;
+  /** @type {import("./sessions.js").OnState} */
+  _onState = (state, detail) => this._showState(state, detail);
+  /** What "Restart" does. @type {(() => void) | null} */
+  _restart = null;
+  _title = "";
+  /** Counts the starts, so that one overtaken by the next is noticed. */
+  _starts = 0;
+  _hasError = false;
+  /** The format of the second pane before there were tool calls. @type {string | null} */
+  _secondFormat = null;
+  /** What was last suggested, so that the user's choice stays for the next stream of its kind. */
+  _suggested = "";
+
   constructor() {
-    this.source = new Source(askToken);
-    this.raw = new RawPane(byId("raw"), byId("raw-figures"), byId("raw-kind"));
-    this.log = new EventLog(byId("log", HTMLDetailsElement), byId("log-list"), byId("log-count"));
-    /** @type {LiveSession | ReplaySession | null} */
-    this.session = null;
-    /** What "Again" does. @type {(() => void) | null} */
-    this._again = null;
-    this._title = "";
-    this._turn = 0;
-    this._faulty = false;
-    this.panes = [this._makePane(1), this._makePane(2)];
-    this.panes[1].element.hidden = true;
-    this.panes[1].format.value = "data";
-    this.panes[1]._adapt();
-    this._blank();
-    this._listen();
-    listenToKeys(() => byId("keys-on", HTMLInputElement).checked, (key) => this._key(key));
+    const [first, second] = this.panes;
+    second.element.hidden = true;
+    second.format.value = "data";
+    second.showControls();
+    const isDemo = document.documentElement.dataset.demo === "on";
+    const text = "The document appears here, value by value, while it is written.";
+    const blank = make("p", "blank", text);
+    first.body.replaceChildren(blank);
+    this._listenToButtons();
+    this._listenToForms();
+    this._listenToShortcuts();
     listenToDrops(byId("drop"), {
-      onFile: (file) => void this._file(file),
-      onText: (text) => void this._replay(text, "Dropped text"),
+      onFile: (file) => void this._replayFile(file),
+      onText: (text) => void this._replayText(text, "Dropped text"),
     });
-    this.theme = new Theme(byId("theme"));
-    if (document.documentElement.dataset.demo === "on") void this._models();
-    else byId("paste-box", HTMLDetailsElement).open = true;
+    this._showSliders();
+    if (!isDemo) {
+      byId("paste-box", HTMLDetailsElement).open = true;
+      return;
+    }
+    const start = () => within(byId("model-list"), "button").click();
+    blank.append(make("br"), button("Stream a plain object", start, "main"));
+    void this._listModels();
   }
 
   // ---- building ----
@@ -59,285 +82,251 @@ class Page {
     const element = within(/** @type {DocumentFragment} */ (copy), ".pane");
     element.id = `pane-${number}`;
     byId("panes").append(element);
-    const pane = new Pane(element, number, {
-      onChoice: (changed) => this._chosen(changed),
+    return new Pane(element, number, {
+      onChoice: (pane) => this._paneChanged(pane),
       onEvent: (event) => {
-        if (number === 1) this.log.take(event);
+        if (number === 1) this.log.add(event);
       },
-      onFault: (fault) => this._fault(fault),
+      onError: (error) => {
+        this._hasError = true;
+        this.raw.markError(error);
+        this._announce(`Error: ${error.message}`);
+      },
       announce: (text) => this._announce(text),
     });
-    return pane;
   }
 
   /** @param {Pane} pane */
-  _chosen(pane) {
+  _paneChanged(pane) {
     this.session?.add(pane);
-    if (this.session instanceof LiveSession && this.session.cut) {
-      this._announce("Resume to see the stream in this format");
-      pane.tell("Disconnected: resume to see the stream like this.");
-    }
+    if (!this.live?.isDisconnected) return;
+    this._announce("Resume to see the stream in this format");
+    pane.showHint("Disconnected: resume to see the stream in this format.");
   }
 
-  _blank() {
-    const text = make("p", "blank", "The document will grow here, value by value, as it is written.");
-    if (document.documentElement.dataset.demo === "on") {
-      text.append(make("br"), button("Stream a plain object", () => this._firstModel(), "main"));
-    }
-    this.panes[0].body.replaceChildren(text);
-  }
-
-  _firstModel() {
-    within(byId("model-list"), "button").click();
-  }
-
-  async _models() {
+  async _listModels() {
     byId("models").hidden = false;
     try {
-      const models = await this.source.models();
+      const models = await this.api.models();
       byId("model-list").replaceChildren(...models.map((model) => this._modelItem(model)));
     } catch (error) {
-      this._problem(`The models cannot be listed: ${textOf(error)}`);
+      this._showProblem(`The models cannot be listed: ${messageOf(error)}`);
     }
   }
 
   /** @param {Model} model */
   _modelItem(model) {
-    const made = button("", () => this._generate(model));
-    made.append(make("span", "name", model.title), make("span", "about", model.about));
-    made.setAttribute("aria-pressed", "false");
-    made.dataset.model = model.name;
-    return make("li", "", made);
+    const item = button("", () => this._generate(model));
+    item.append(make("span", "name", model.title), make("span", "about", model.about));
+    item.setAttribute("aria-pressed", "false");
+    item.dataset.model = model.name;
+    return make("li", "", item);
   }
 
-  // ---- beginning ----
+  // ---- starting ----
+
+  get live() {
+    return this.session instanceof LiveSession ? this.session : null;
+  }
+
+  get replay() {
+    return this.session instanceof ReplaySession ? this.session : null;
+  }
 
   /** @param {Model} model */
   async _generate(model) {
-    this._press(model.name);
-    await this._begin(
-      model.title,
-      () => this._generate(model),
-      async () => {
-        const made = await this.source.generate(model.name, this.pace, this.pieceSize);
+    this._pressModel(model.name);
+    await this._start({
+      title: model.title,
+      restart: () => this._generate(model),
+      open: async () => {
+        const handle = await this.api.generate(model.name, this.pace, this.pieceSize);
         const stream = { input: model.input, many: false };
-        return new LiveSession(this.source, made, stream, (state, detail) => this._state(state, detail));
+        return new LiveSession(this.api, handle, stream, this._onState);
       },
-      model.suits === "updates" ? "data" : model.suits,
-      model.pace >= 500 ? "250" : "0",
-    );
+      suits: model.suits === "updates" ? "data" : model.suits,
+      every: model.pace >= 500 ? "250" : "0",
+    });
   }
 
   /** @param {string} id */
-  async _open(id) {
-    this._press("");
-    await this._begin(`Stream ${id}`, null, async () => {
-      const status = await this.source.status(id);
+  async _read(id) {
+    this._pressModel("");
+    const open = async () => {
+      const { input, many } = await this.api.status(id);
       const base = `v1/streams/${encodeURIComponent(id)}`;
       const urls = { stream: base, events: `${base}/events`, cancel: `${base}/cancel` };
-      const stream = { input: status.input, many: status.many };
-      return new LiveSession(this.source, { id, urls }, stream, (state, detail) => this._state(state, detail));
-    }, "");
+      return new LiveSession(this.api, { id, urls }, { input, many }, this._onState);
+    };
+    await this._start({ title: `Stream ${id}`, restart: null, open });
   }
 
   /**
    * @param {string} text
-   * @param {string} name
+   * @param {string} title
    */
-  async _replay(text, name) {
-    const chosen = /** @type {Kind | "auto"} */ (byId("paste-kind", HTMLSelectElement).value);
+  async _replayText(text, title) {
+    const select = byId("paste-format", HTMLSelectElement);
+    const chosen = /** @type {import("./replay.js").Format | "auto"} */ (select.value);
     byId("paste-found").textContent = "";
-    if (text.trim() === "") return this._problem("There is nothing to replay yet.");
-    if (text.length > MOST_TEXT) return this._problem("This is more than the server takes: 15 MB.");
+    if (text.trim() === "") return this._showProblem("There is no text to replay.");
+    if (text.length > MAX_TEXT) return this._showProblem("The text is larger than 15 MB, the limit.");
     let found;
     try {
-      found = await detect(text, chosen, (lines) => this.source.recognise(lines));
+      found = await detect(text, chosen, (lines) => this.api.recognise(lines));
     } catch (error) {
-      return this._failed(textOf(error));
+      return this._fail(messageOf(error));
     }
-    if (chosen === "auto") byId("paste-found").textContent = `This is ${KIND_NAMES[found.kind]}.`;
-    const what = plan(text, found.kind, this.pieceSize, found.calls);
-    this._press("");
-    await this._begin(
-      name,
-      () => this._replay(text, name),
-      async () => {
-        const made = await this.source.publish(what.options, what.lines);
-        const session = new ReplaySession(
-          this.source,
-          made,
-          { input: what.input, many: what.many },
-          what.lines.length,
-          (state, detail) => this._state(state, detail),
-          () => this._moved(),
-        );
-        session.rate = this.pace * PACES[/** @type {keyof typeof PACES} */ (what.input)];
-        return session;
-      },
-      what.suits,
-    );
+    if (chosen === "auto") {
+      const { text: name } = within(select, `[value=${found.format}]`, HTMLOptionElement);
+      byId("paste-found").textContent = `Detected: ${name}`;
+    }
+    const { options, lines, stream, suits } = plan(text, found.format, this.pieceSize, found.calls);
+    this._pressModel("");
+    const open = async () => {
+      const handle = await this.api.publish(options, lines);
+      const onMove = () => this._showPosition();
+      return new ReplaySession(this.api, handle, stream, lines.length, this._onState, onMove);
+    };
+    return this._start({ title, restart: () => this._replayText(text, title), open, suits });
   }
 
-  /**
-   * @param {string} title
-   * @param {(() => void) | null} again
-   * @param {() => Promise<LiveSession | ReplaySession>} make
-   * @param {string} suits the format that shows it best; "" leaves what is chosen
-   * @param {string} [every]
-   */
-  async _begin(title, again, make, suits, every = "0") {
-    const turn = (this._turn += 1);
+  /** @param {Start} start */
+  async _start({ title, restart, open, suits = "", every = "0" }) {
+    const number = (this._starts += 1);
     this.session?.close();
     this.session = null;
-    this._problem(null);
-    this._again = again;
+    this._showProblem("");
+    this._restart = restart;
     this._title = title;
-    this._faulty = false;
-    byId("again").classList.remove("main");
-    this._state("connecting", "");
+    this._hasError = false;
+    byId("restart").classList.remove("main");
+    this._showState("connecting", "");
     let session;
     try {
-      session = await make();
+      session = await open();
     } catch (error) {
-      if (turn === this._turn) this._failed(textOf(error));
+      if (number === this._starts) this._fail(messageOf(error));
       return;
     }
-    if (turn !== this._turn) return session.close();
+    if (number !== this._starts) return session.close();
     this.session = session;
     const { input } = session.stream;
-    this._suit(input, suits || (input === "events" ? "calls" : ""), every);
-    this.raw.begin(session.stream);
-    for (const channel of [...this._shownPanes(), this.raw]) session.add(channel);
-    byId("player").hidden = !(session instanceof ReplaySession);
-    byId("stop").hidden = session instanceof ReplaySession;
-    if (session instanceof ReplaySession) this._state("live", "");
-    this._moved();
-    return undefined;
+    for (const pane of this.panes) pane.every.value = every;
+    this._chooseFormats(input, suits || (input === "events" ? "calls" : ""));
+    for (const pane of this.panes) if (!pane.element.hidden) session.add(pane);
+    session.add(this.raw);
+    byId("player").hidden = this.replay === null;
+    if (this.replay === null) return;
+    this.replay.speed = this.pace;
+    this._showState("open", "");
+    this._showPosition();
   }
 
   /**
-   * Nothing came of what was chosen: what is still shown is not it.
+   * Clears everything, because the stream could not be started.
    * @param {string} reason
    */
-  _failed(reason) {
-    for (const channel of [...this.panes, this.raw]) channel.leave();
+  _fail(reason) {
+    for (const pane of this.panes) pane.reset("There is nothing to show.");
+    this.raw.reset();
     byId("player").hidden = true;
-    this._state("failed", reason);
+    this._showState("failed", reason);
   }
 
   /**
-   * Formats that say something about this kind of stream.
+   * Chooses formats that suit the stream and differ from each other.
    * @param {string} input
    * @param {string} suits
-   * @param {string} every
    */
-  _suit(input, suits, every) {
+  _chooseFormats(input, suits) {
     const [first, second] = this.panes;
-    if (suits && this._suits !== suits + input) {
+    if (suits && this._suggested !== suits + input) {
       first.format.value = suits;
-      this._suits = suits + input;
+      this._suggested = suits + input;
     }
-    for (const pane of this.panes) pane.every.value = every;
-    // Beside the calls: what the model said, which need not be JSON.
-    if (input === "events" && second.format.value !== "calls") {
-      this._beside ??= second.format.value;
+    if (input !== "events") {
+      if (second.format.value === "chunks") second.format.value = this._secondFormat ?? "chunks";
+      if (second.format.value === "calls") second.format.value = "data";
+      if (first.format.value === "calls") first.format.value = "fragments";
+      this._secondFormat = null;
+    } else if (second.format.value !== "calls") {
+      // Beside the calls: the model's text, which need not be JSON.
+      this._secondFormat ??= second.format.value;
       second.format.value = "chunks";
-    } else if (input !== "events" && this._beside !== null) {
-      if (second.format.value === "chunks") second.format.value = this._beside;
-      this._beside = null;
     }
-    if (input !== "events" && first.format.value === "calls") first.format.value = "fragments";
-    if (input !== "events" && second.format.value === "calls") second.format.value = "data";
     if (first.format.value === second.format.value && first.mode.value === second.mode.value) {
-      // Twice the same would be nothing to compare.
       if (first.format.value === "data") second.mode.value = "ONE-BY-ONE";
       else second.format.value = "data";
     }
   }
 
-  /** What the second pane showed before there were calls. @type {string | null} */
-  _beside = null;
-
-  /** What was last suited, so that a choice made by hand stays for the next of its kind. */
-  _suits = "";
-
-  _shownPanes() {
-    return this.panes.filter((pane) => !pane.element.hidden);
-  }
-
   /** @param {string} name */
-  _press(name) {
-    for (const made of byId("model-list").querySelectorAll("button")) {
-      made.setAttribute("aria-pressed", String(made.dataset.model === name));
+  _pressModel(name) {
+    for (const item of byId("model-list").querySelectorAll("button")) {
+      item.setAttribute("aria-pressed", String(item.dataset.model === name));
     }
   }
 
-  // ---- telling ----
+  // ---- showing ----
 
   /**
    * @param {SessionState} state
    * @param {string} detail
    */
-  _state(state, detail) {
-    const replay = this.session instanceof ReplaySession;
+  _showState(state, detail) {
+    const isReplay = this.replay !== null;
     const texts = {
-      connecting: replay ? "Reading the events …" : "Connecting …",
-      live: replay ? "Playing" : "Streaming",
-      waiting: `Connection lost, trying again: ${detail}`,
-      off: replay ? `Paused at piece ${detail}` : `Disconnected after event ${detail || "0"}. The stream goes on without us.`,
-      done: this._faulty ? "Ended, with an error" : "Complete: everything has come",
+      connecting: isReplay ? "Reading the events …" : "Connecting …",
+      open: isReplay ? "Playing" : "Streaming",
+      waiting: `Connection lost, reconnecting: ${detail}`,
+      off: isReplay
+        ? `Paused at piece ${detail}`
+        : `Disconnected after event ${detail || "0"}. The stream continues on the server.`,
+      closed: this._hasError ? "Closed with an error" : "Complete",
       failed: `Failed: ${detail}`,
     };
-    const done = this._faulty ? "bad" : "done";
-    const dots = { connecting: "waiting", live: "live", waiting: "waiting", off: "off", done, failed: "bad" };
-    const text = visible(texts[state]);
-    byId("title").textContent = visible(this._title);
+    const text = escapeText(texts[state]);
+    byId("title").textContent = escapeText(this._title);
     if (byId("state").textContent !== text) {
       byId("state").textContent = text;
-      if (!replay || state !== "off") this._announce(`${this._title}: ${text}`);
+      if (!isReplay || state !== "off") this._announce(`${this._title}: ${text}`);
     }
-    byId("dot").dataset.state = dots[state];
-    const busy = this.session !== null && ["live", "waiting", "connecting"].includes(state);
-    byId("disconnect", HTMLButtonElement).disabled = !busy || replay;
-    byId("resume", HTMLButtonElement).disabled = state !== "off" || replay;
-    byId("stop", HTMLButtonElement).disabled = !(busy || state === "off") || replay;
-    byId("again", HTMLButtonElement).disabled = this._again === null;
-    byId("disconnect").hidden = byId("resume").hidden = replay;
-    byId("play").textContent = state === "live" ? "Pause" : "Play";
+    byId("dot").dataset.state = state === "closed" && this._hasError ? "failed" : state;
+    const isActive = this.session !== null && ["open", "waiting", "connecting"].includes(state);
+    const isOff = state === "off";
+    const enabled = { disconnect: isActive, resume: isOff, stop: isActive || isOff };
+    for (const [id, on] of Object.entries(enabled)) {
+      byId(id).hidden = isReplay;
+      byId(id, HTMLButtonElement).disabled = isReplay || !on;
+    }
+    byId("restart", HTMLButtonElement).disabled = this._restart === null;
+    byId("play").textContent = state === "open" ? "Pause" : "Play";
   }
 
-  /** @param {string | null} text */
-  _problem(text) {
-    const place = byId("problem");
-    place.hidden = text === null;
-    place.textContent = visible(text ?? "");
+  /** @param {string} text `""` for none */
+  _showProblem(text) {
+    showMessage(byId("problem"), escapeText(text));
     if (text) this._announce(text);
-  }
-
-  /** @param {import("./renderers.js").Fault} fault */
-  _fault(fault) {
-    this._faulty = true;
-    this.raw.fault(fault);
-    this._announce(`Error: ${fault.problem.message}`);
   }
 
   /** @param {string} text */
   _announce(text) {
-    byId("live").textContent = visible(text);
+    byId("live").textContent = escapeText(text);
   }
 
-  _moved() {
-    const { session } = this;
-    if (!(session instanceof ReplaySession)) return;
+  _showPosition() {
+    const { replay } = this;
+    if (replay === null) return;
     const scrub = byId("scrub", HTMLInputElement);
-    const at = Math.floor(session.position);
-    scrub.max = String(session.records);
-    if (document.activeElement !== scrub || session.playing) scrub.value = String(at);
-    scrub.setAttribute("aria-valuetext", `piece ${at} of ${session.records}`);
-    byId("position").textContent = `${grouped(at)} of ${grouped(session.records)}`;
+    const piece = Math.floor(replay.position);
+    scrub.max = String(replay.records);
+    if (document.activeElement !== scrub || replay.playing) scrub.value = String(piece);
+    scrub.setAttribute("aria-valuetext", `piece ${piece} of ${replay.records}`);
+    byId("position").textContent = `${formatNumber(piece)} of ${formatNumber(replay.records)}`;
   }
 
-  // ---- hands ----
+  // ---- controls ----
 
   get pace() {
     return 2 ** byId("speed", HTMLInputElement).valueAsNumber;
@@ -347,149 +336,129 @@ class Page {
     return 2 ** byId("piece", HTMLInputElement).valueAsNumber;
   }
 
-  _listen() {
-    const on = (/** @type {string} */ id, /** @type {() => void} */ work) => byId(id).addEventListener("click", work);
-    on("disconnect", () => this._cut());
-    on("resume", () => this._resume());
-    on("stop", () => void this._stop());
-    on("again", () => this._again?.());
-    on("play", () => this._play());
-    on("back", () => this._step(-1));
-    on("forth", () => this._step(1));
-    on("help", () => byId("keys", HTMLDialogElement).showModal());
-    on("paste-file", () => byId("paste-input", HTMLInputElement).click());
-    byId("scrub").addEventListener("input", () => {
-      if (this.session instanceof ReplaySession) this.session.seek(byId("scrub", HTMLInputElement).valueAsNumber);
-    });
-    byId("speed").addEventListener("input", () => this._sliders());
-    byId("piece").addEventListener("input", () => this._sliders());
-    byId("piece").addEventListener("change", () => {
-      if (this.session instanceof ReplaySession) this._again?.();
+  _listenToButtons() {
+    const step = (/** @type {number} */ by) => {
+      if (this.replay) this.replay.seek(Math.floor(this.replay.position) + by);
+    };
+    const buttons = {
+      disconnect: () => {
+        this.live?.disconnect();
+        byId("resume").focus();
+      },
+      resume: () => {
+        this.live?.resume();
+        byId("disconnect").focus();
+      },
+      stop: () => void this._stop(),
+      restart: () => this._restart?.(),
+      play: () => this._playOrPause(),
+      "previous-piece": () => step(-1),
+      "next-piece": () => step(1),
+      help: () => byId("keys", HTMLDialogElement).showModal(),
+      "paste-file": () => byId("paste-input", HTMLInputElement).click(),
+    };
+    for (const [id, onClick] of Object.entries(buttons)) byId(id).addEventListener("click", onClick);
+  }
+
+  _listenToForms() {
+    const piece = byId("piece", HTMLInputElement);
+    const scrub = byId("scrub", HTMLInputElement);
+    const fileInput = byId("paste-input", HTMLInputElement);
+    scrub.addEventListener("input", () => this.replay?.seek(scrub.valueAsNumber));
+    byId("speed").addEventListener("input", () => this._showSliders());
+    piece.addEventListener("input", () => this._showSliders());
+    piece.addEventListener("change", () => {
+      if (this.replay) this._restart?.();
     });
     byId("compare").addEventListener("change", () => this._compare());
+    fileInput.addEventListener("change", () => {
+      const file = fileInput.files?.[0];
+      if (file) void this._replayFile(file);
+      fileInput.value = ""; // so that the same file can be chosen again
+    });
     byId("paste-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      void this._replay(byId("paste", HTMLTextAreaElement).value, "Your text");
-    });
-    byId("paste-input").addEventListener("change", () => {
-      const input = byId("paste-input", HTMLInputElement);
-      const file = input.files?.[0];
-      if (file) void this._file(file);
-      input.value = ""; // so that the same file, changed meanwhile, can be chosen again
+      void this._replayText(byId("paste", HTMLTextAreaElement).value, "Pasted text");
     });
     byId("open-form").addEventListener("submit", (event) => {
       event.preventDefault();
       const id = byId("open-id", HTMLInputElement).value.trim();
-      if (id) void this._open(id);
+      if (id) void this._read(id);
     });
-    this._sliders();
   }
 
-  _sliders() {
+  _listenToShortcuts() {
+    const click = (/** @type {string} */ selector) => () => {
+      /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
+    };
+    /** @type {[string, string, () => void][]} */
+    const shortcuts = [
+      ["/", "search the document", () => this.panes[0].query.focus()],
+      ["d", "disconnect or resume", click("#disconnect:enabled, #resume:enabled")],
+      ["s", "show two formats side by side", click("#compare")],
+      ["l", "open or close the event log", click("#log > summary")],
+      ["k", "play or pause a replay", () => this._playOrPause()],
+      ["t", "switch the theme: auto, light, dark", click("#theme")],
+      ["?", "show these shortcuts", click("#help")],
+    ];
+    const items = shortcuts.map(([key, label]) =>
+      make("div", "", make("dt", "", make("kbd", "", key)), make("dd", "", label)),
+    );
+    byId("shortcuts").prepend(...items);
+    const actions = new Map(shortcuts.map(([key, , action]) => [key, action]));
+    listenToKeys(() => byId("keys-on", HTMLInputElement).checked, actions);
+  }
+
+  _showSliders() {
     byId("speed-shown").textContent = `${this.pace}×`;
-    byId("piece-shown").textContent = counted(this.pieceSize, "char");
+    byId("piece-shown").textContent = formatCount(this.pieceSize, "char");
     byId("speed").setAttribute("aria-valuetext", `${this.pace} times`);
-    byId("piece").setAttribute("aria-valuetext", counted(this.pieceSize, "character"));
-    const { session } = this;
-    if (session instanceof ReplaySession) {
-      session.rate = this.pace * PACES[/** @type {keyof typeof PACES} */ (session.stream.input)];
-    } else if (session !== null && this._again !== null) {
-      // A model that has begun goes on as it was told to: the next one hears of it.
-      byId("again").classList.add("main");
-    }
-  }
-
-  _cut() {
-    if (this.session instanceof LiveSession) this.session.disconnect();
-    byId("resume").focus();
-  }
-
-  _resume() {
-    if (this.session instanceof LiveSession) this.session.resume();
-    byId("disconnect").focus();
+    byId("piece").setAttribute("aria-valuetext", formatCount(this.pieceSize, "character"));
+    if (this.replay) this.replay.speed = this.pace;
+    // A model keeps the speed it was started with: only a restart changes it.
+    else if (this.session && this._restart) byId("restart").classList.add("main");
   }
 
   async _stop() {
-    if (!(this.session instanceof LiveSession)) return;
     try {
-      await this.source.cancel(this.session.made);
+      if (this.live) await this.api.cancel(this.live.handle);
     } catch (error) {
-      this._problem(`It could not be stopped: ${textOf(error)}`);
+      this._showProblem(`The stream could not be stopped: ${messageOf(error)}`);
     }
   }
 
-  _play() {
-    if (!(this.session instanceof ReplaySession)) return;
-    if (this.session.playing) this.session.pause();
-    else this.session.play();
-  }
-
-  /** @param {number} by */
-  _step(by) {
-    if (this.session instanceof ReplaySession) this.session.seek(Math.floor(this.session.position) + by);
+  _playOrPause() {
+    if (this.replay?.playing) this.replay.pause();
+    else this.replay?.play();
   }
 
   _compare() {
     const [, second] = this.panes;
-    const on = byId("compare", HTMLInputElement).checked;
-    second.element.hidden = !on;
-    byId("panes").classList.toggle("compared", on);
-    if (on && this.session) {
-      this._suit(this.session.stream.input, "", second.every.value);
-      this.session.add(second);
-    } else if (on) this._suit("text", "", "0");
-    else this.session?.remove(second);
+    const isOn = byId("compare", HTMLInputElement).checked;
+    second.element.hidden = !isOn;
+    byId("panes").classList.toggle("compared", isOn);
+    if (!isOn) return this.session?.remove(second);
+    this._chooseFormats(this.session?.stream.input ?? "text", "");
+    this.session?.add(second);
   }
 
-  // ---- files and keys ----
-
   /** @param {File} file */
-  async _file(file) {
+  async _replayFile(file) {
     let text;
     try {
       text = await file.text();
     } catch (error) {
-      // A folder, for instance, or a file that is gone.
-      return this._problem(`${file.name} cannot be read: ${textOf(error)}`);
+      // A folder, for instance, or a file that was deleted.
+      return this._showProblem(`${file.name} cannot be read: ${messageOf(error)}`);
     }
     byId("paste-box", HTMLDetailsElement).open = true;
     if (text.length < 200_000) byId("paste", HTMLTextAreaElement).value = text;
-    return this._replay(text, file.name);
-  }
-
-  /** @param {string} key */
-  _key(key) {
-    switch (key) {
-      case "/":
-        this.panes[0].query.focus();
-        return true;
-      case "d":
-        if (!byId("disconnect", HTMLButtonElement).disabled) this._cut();
-        else if (!byId("resume", HTMLButtonElement).disabled) this._resume();
-        return true;
-      case "s":
-        byId("compare").click();
-        return true;
-      case "l":
-        byId("log", HTMLDetailsElement).open = !byId("log", HTMLDetailsElement).open;
-        return true;
-      case "k":
-        this._play();
-        return true;
-      case "t":
-        this.theme.next();
-        return true;
-      case "?":
-        byId("keys", HTMLDialogElement).showModal();
-        return true;
-    }
-    return false;
+    return this._replayText(text, file.name);
   }
 }
 
 /** @param {unknown} error */
-function textOf(error) {
-  if (error instanceof Refused) return error.message;
+function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 

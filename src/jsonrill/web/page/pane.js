@@ -1,34 +1,35 @@
 /**
- * One pane: a format and a mode of the stream, shown; its search, its selection, its figures.
+ * A pane: shows the stream in one format and mode, with search, selection and figures.
  *
- * It is a channel: it says which events it wants, takes them and can be cleared. Where they come
- * from, live or from a replay, is the session's to know.
+ * A pane is a channel: it names the events it wants, receives them and can be cleared. The session
+ * decides whether they are live or from a replay.
  */
 
-import { copyText, make, showFigures, within } from "./dom.js";
+import { copyText, make, showFigures, showMessage, within } from "./dom.js";
+import { escapeText, formatBytes, formatCount, formatNumber, shorten } from "./escaping.js";
 import { frames } from "./frames.js";
-import { Counters } from "./subscription.js";
+import { RENDERERS, TreeRenderer } from "./renderers.js";
 import { Search } from "./search.js";
-import { CallsShow, ChunksShow, FragmentsShow, UpdatesShow } from "./renderers.js";
+import { Counters } from "./subscription.js";
 import { stringify } from "../lib/json.js";
-import { brief, counted, grouped, size, visible } from "./escaping.js";
 
-/** @typedef {import("./renderers.js").Fault} Fault */
+/** @typedef {import("./errors.js").StreamError} StreamError */
+/** @typedef {import("./log.js").Event} Event */
 /** @typedef {import("./view.js").TreeView} TreeView */
-/** @typedef {import("./tree-node.js").Node} Node */
-/** @typedef {FragmentsShow | UpdatesShow | ChunksShow | CallsShow} Show */
-/** @typedef {{input: string, many: boolean}} Stream */
+/** @typedef {import("./tree-node.js").TreeNode} TreeNode */
+/** @typedef {InstanceType<typeof RENDERERS[keyof typeof RENDERERS]>} Renderer */
 /**
  * @typedef {object} Listener
  * @property {(pane: Pane) => void} onChoice another format or mode was chosen
- * @property {(event: {id: string, type: string, data: string} | null) => void} onEvent null: a new
- *   stream of them begins
- * @property {(fault: Fault) => void} onFault
+ * @property {(event: Event | null) => void} onEvent null: the events start over
+ * @property {(error: StreamError) => void} onError
  * @property {(text: string) => void} announce
  */
 
-/** @type {Record<string, Record<string, string>>} */
-export const FORMATS = {
+/** @typedef {{format: keyof typeof RENDERERS} & Record<string, string>} Query */
+
+/** The query for each choice of format. @type {Record<string, Query>} */
+const FORMATS = {
   fragments: { format: "fragments" },
   compact: { format: "fragments", wire: "compact" },
   data: { format: "updates", send: "data" },
@@ -36,11 +37,27 @@ export const FORMATS = {
   chunks: { format: "chunks" },
   calls: { format: "calls" },
 };
-const SEARCH_AGAIN = 500;
-// What was copied is said for so many milliseconds.
-const TOLD = 1500;
+// Milliseconds between two searches of a growing document.
+const SEARCH_PAUSE = 500;
+// Milliseconds for which the result of copying is shown.
+const COPIED_TIME = 1500;
 
 export class Pane {
+  contiguous = false;
+  counters = new Counters();
+  /** @type {Renderer | null} */
+  renderer = null;
+  /** @type {Search | null} */
+  search = null;
+  /** @type {{view: TreeView, node: TreeNode} | null} */
+  selected = null;
+  _searched = 0;
+  /** True while a hint is shown, which the next event removes. */
+  _hasHint = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  _timer = undefined;
+  _paint = (/** @type {number} */ until) => this._draw(until);
+
   /**
    * @param {HTMLElement} element
    * @param {number} number
@@ -58,239 +75,186 @@ export class Pane {
     this.every = within(element, ".every", HTMLSelectElement);
     this.query = within(element, ".query", HTMLInputElement);
     this.level = within(element, ".level", HTMLSelectElement);
-    this.selection = within(element, ".selection");
-    /** @type {Stream} */
-    this.stream = { input: "text", many: false };
-    this.counters = new Counters();
-    /** @type {Show | null} */
-    this.show = null;
-    /** @type {Search | null} */
-    this.search = null;
-    this._searched = 0;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this._timer = undefined;
-    this._told = false;
-    /** @type {{view: TreeView, node: Node} | null} */
-    this.chosen = null;
-    this._paint = (/** @type {number} */ until) => this._draw(until);
     this._listen();
-    this._adapt();
+    this.showControls();
   }
 
-  // ---- a channel ----
+  // ---- as a channel ----
 
-  /** The parameters of the events it wants. */
   get parameters() {
-    const query = { ...FORMATS[this.format.value] };
-    if (query.format === "updates") {
-      query.mode = this.mode.value;
-      if (this.every.value !== "0") query.every = this.every.value;
-    }
-    return query;
-  }
-
-  get contiguous() {
-    return false;
+    const query = FORMATS[this.format.value];
+    if (query.format !== "updates") return query;
+    const every = this.every.value;
+    return { ...query, mode: this.mode.value, ...(every === "0" ? {} : { every }) };
   }
 
   /**
-   * Begin again, with this stream.
-   * @param {Stream} stream
+   * Starts over with this stream.
+   * @param {import("./sessions.js").Stream} stream
    */
-  begin(stream) {
-    this.stream = stream;
-    this.counters = new Counters();
-    this._adapt();
-    this._makeShow();
-    this._shownProblem(null);
-    this.listener.onEvent(null);
-    this.redraw();
+  begin({ many }) {
+    this.reset();
+    this.showControls();
+    const onError = (/** @type {StreamError} */ error) => this._error(error);
+    /** @type {import("./renderers.js").OnSelect} */
+    const onSelect = (view, node) => this._select(node && { view, node });
+    const Renderer = RENDERERS[FORMATS[this.format.value].format];
+    this.renderer = new Renderer(this.body, { onError, onSelect, many });
+    if (!(this.renderer instanceof TreeRenderer)) return;
+    if (this.level.value !== "all") this.renderer.level = Number(this.level.value);
+    this.search = new Search(this.renderer, `found-${this.number}`);
+    this.search.query = this.query.value;
+    this._showFound();
   }
 
-  /** @param {{id: string, type: string, data: string}} event */
-  take(event) {
+  /** @param {Event} event */
+  add(event) {
     this.listener.onEvent(event);
-    if (this._told) this._shownProblem(null);
-    this._told = false;
-    this.show?.take(event.data);
+    if (this._hasHint) this._showProblem("");
+    this._hasHint = false;
+    this.renderer?.add(event.data);
     this.redraw();
   }
 
-  /** Forget what was shown; the same stream comes again. */
+  /** Clears what is shown, because the same events come again. */
   clear() {
-    this._shownProblem(null);
+    this._showProblem("");
     this.listener.onEvent(null);
-    this.show?.clear();
-    this._choose(null);
+    this.renderer?.clear();
+    this._select(null);
     this.redraw();
   }
 
-  /** Show nothing: there is no stream. */
-  leave() {
-    this.show = this.search = null;
+  /**
+   * Forgets the stream.
+   * @param {string} [text] shown in the empty pane
+   */
+  reset(text = "") {
+    // A new element has no listeners of the renderer before.
+    const body = make("div", "scroller body");
+    this.body.replaceWith(body);
+    this.body = body;
+    this.renderer = this.search = null;
     this.counters = new Counters();
-    this.listener.onEvent(null);
-    this._shownProblem(null);
-    this._drawFound();
-    this._choose(null);
-    this._blank("There is nothing to show.");
-    this.redraw();
+    this._showFound();
+    if (text) this._showBlank(text);
+    this.clear();
   }
 
   end() {
-    this.show?.end();
-    if (this.show?.size === 0) this._blank("This format had nothing to say about this stream.");
+    this.renderer?.end();
+    if (this.renderer?.isEmpty) this._showBlank("There is nothing to show of this stream in this format.");
     this.redraw();
   }
 
   /**
-   * A word above the pane, until it begins again or something comes.
+   * Shows a hint above the pane until the next event.
    * @param {string} text
    */
-  tell(text) {
-    this._shownProblem(text);
-    this._told = true;
+  showHint(text) {
+    this._showProblem(text);
+    this._hasHint = true;
   }
 
   redraw() {
-    frames.ask(this._paint);
+    frames.request(this._paint);
   }
 
   // ---- drawing ----
 
-  _makeShow() {
-    /** @type {HTMLElement} */
-    const place = make("div", "scroller body");
-    this.body.replaceWith(place);
-    this.body = place;
-    const options = {
-      onFault: (/** @type {Fault} */ fault) => this._fault(fault),
-      onSelect: (/** @type {TreeView} */ view, /** @type {Node | null} */ node) =>
-        this._choose(node === null ? null : { view, node }),
-    };
-    const { format } = FORMATS[this.format.value];
-    if (format === "updates") this.show = new UpdatesShow(place, options);
-    else if (format === "chunks") this.show = new ChunksShow(place, options);
-    else if (format === "calls") this.show = new CallsShow(place, options);
-    else this.show = new FragmentsShow(place, { ...options, many: this.stream.many });
-    this.search = null;
-    if (this.show instanceof FragmentsShow || this.show instanceof UpdatesShow) {
-      this.search = new Search(this.show.view, `found-${this.number}`);
-      if (this.level.value !== "all") this.show.view.level = Number(this.level.value);
-      this.search.query = this.query.value;
-    }
-    this._drawFound();
-    this._choose(null);
-  }
-
   /** @param {number} until */
   _draw(until) {
-    const left = this.show?.paint(until) ?? false;
-    this.showFigures();
-    if (this.search?.query && performance.now() > this._searched + SEARCH_AGAIN) {
+    const left = this.renderer?.paint(until) ?? false;
+    this._showFigures();
+    if (this.search?.query && performance.now() > this._searched + SEARCH_PAUSE) {
       this._searched = performance.now();
       this.search.refresh();
-      this._drawFound();
+      this._showFound();
     }
     return left;
   }
 
-  showFigures() {
+  _showFigures() {
     const { events, bytes, rate, lastId, reconnects, duplicates, first } = this.counters;
     /** @type {[string, string, boolean?][]} */
     const figures = [
-      ["events", grouped(events)],
-      ["", `${grouped(rate)}/s`],
-      ["", size(bytes)],
+      ["events", formatNumber(events)],
+      ["", `${formatNumber(rate)}/s`],
+      ["", formatBytes(bytes)],
       ["first", first === null ? "–" : `${Math.round(first)} ms`],
       ["last id", lastId || "–"],
       ["reconnects", String(reconnects)],
       ["duplicates", String(duplicates), duplicates > 0],
     ];
-    const misfits = this.show?.misfits ?? 0;
-    if (misfits > 0) figures.push(["misfits", String(misfits), true]);
+    const rejected = this.renderer instanceof TreeRenderer ? this.renderer.rejected : 0;
+    if (rejected > 0) figures.push(["rejected", String(rejected), true]);
     showFigures(this.foot, figures);
   }
 
   /** @param {string} text */
-  _blank(text) {
+  _showBlank(text) {
     this.body.replaceChildren(make("p", "blank", text));
   }
 
-  /** @param {Fault} fault */
-  _fault(fault) {
-    if (!fault.placed) this._shownProblem(`${fault.problem.code}: ${fault.problem.message}`);
-    this.listener.onFault(fault);
+  /** @param {StreamError} error */
+  _error(error) {
+    if (!error.isPlaced) this._showProblem(`${error.code}: ${error.message}`);
+    this.listener.onError(error);
   }
 
-  /** @param {string | null} text */
-  _shownProblem(text) {
-    this.problem.hidden = text === null;
-    this.problem.textContent = visible(text ?? "");
+  /** @param {string} text `""` for none */
+  _showProblem(text) {
+    showMessage(this.problem, escapeText(text));
   }
 
-  /** Show the controls that mean something for this format. */
-  _adapt() {
+  /** Shows the controls that this format has. */
+  showControls() {
     const { format } = FORMATS[this.format.value];
-    const isTree = format === "fragments" || format === "updates";
     for (const part of this.element.querySelectorAll(".only-updates")) {
       /** @type {HTMLElement} */ (part).hidden = format !== "updates";
     }
-    within(this.element, ".only-tree").hidden = !isTree;
+    within(this.element, ".only-tree").hidden = format !== "fragments" && format !== "updates";
     this.element.setAttribute("aria-label", `The stream as ${this.format.selectedOptions[0].text}`);
   }
 
-  // ---- hands ----
+  // ---- input ----
 
   _listen() {
-    const chosen = () => {
-      this._adapt();
-      this.listener.onChoice(this);
-    };
     for (const select of [this.format, this.mode, this.every]) {
-      select.addEventListener("change", chosen);
+      select.addEventListener("change", () => {
+        this.showControls();
+        this.listener.onChoice(this);
+      });
     }
-    const tree = () => this.search?.view;
-    this.level.addEventListener("change", () => {
-      tree()?.setLevel(this.level.value === "all" ? Infinity : Number(this.level.value));
-    });
-    this._press(".expand", () => {
-      this.level.value = "all";
-      tree()?.setLevel(Infinity);
-    });
-    this._press(".collapse", () => {
-      this.level.value = "1";
-      tree()?.setLevel(1);
-    });
+    this.level.addEventListener("change", () => this._setLevel(this.level.value));
     this.query.addEventListener("input", () => {
       this.search?.find(this.query.value);
-      this._drawFound();
+      this._showFound();
     });
     this.query.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
       this._go(event.shiftKey ? -1 : 1);
     });
-    this._press(".next", () => this._go(1));
-    this._press(".previous", () => this._go(-1));
-    this._press(".copy-value", () => this.copy("value"));
-    this._press(".copy-path", () => this.copy("path"));
-    this._press(".copy-pointer", () => this.copy("pointer"));
+    const buttons = {
+      ".expand": () => this._setLevel("all"),
+      ".collapse": () => this._setLevel("1"),
+      ".next": () => this._go(1),
+      ".previous": () => this._go(-1),
+      ".copy-value": () => this.copy("value"),
+      ".copy-path": () => this.copy("path"),
+      ".copy-pointer": () => this.copy("pointer"),
+    };
+    for (const [selector, onClick] of Object.entries(buttons)) {
+      within(this.element, selector).addEventListener("click", onClick);
+    }
     this.element.addEventListener("keydown", (event) => this._key(event));
-  }
-
-  /**
-   * @param {string} selector
-   * @param {() => void} work
-   */
-  _press(selector, work) {
-    within(this.element, selector).addEventListener("click", work);
   }
 
   /** @param {KeyboardEvent} event */
   _key(event) {
     const inTree = /** @type {HTMLElement} */ (event.target).closest("[role=treeitem]");
-    if (!inTree || event.ctrlKey || event.metaKey || event.altKey || !this.chosen) return;
+    if (!inTree || event.ctrlKey || event.metaKey || event.altKey || !this.selected) return;
     if (event.key === "c") void this.copy("value");
     else if (event.key === "p") void this.copy("path");
     else return;
@@ -298,36 +262,41 @@ export class Pane {
     event.stopPropagation();
   }
 
+  /** @param {string} level */
+  _setLevel(level) {
+    this.level.value = level;
+    this.search?.view.setLevel(level === "all" ? Infinity : Number(level));
+  }
+
   /** @param {1 | -1} step */
   _go(step) {
     this.search?.go(step);
-    this._drawFound();
+    this._showFound();
   }
 
-  _drawFound() {
+  _showFound() {
     const { found = [], at = -1, query = "" } = this.search ?? {};
+    const count = found.length;
     const shown = within(this.element, ".found");
-    const some = query !== "" && found.length > 0;
     if (query === "") shown.textContent = "";
-    else if (!some) shown.textContent = "none";
-    else shown.textContent = at < 0 ? `${found.length}` : `${at + 1}/${found.length}`;
-    shown.setAttribute("aria-label", query === "" ? "" : counted(found.length, "match", "matches"));
-    within(this.element, ".next").hidden = !some;
-    within(this.element, ".previous").hidden = !some;
+    else if (count === 0) shown.textContent = "none";
+    else shown.textContent = at < 0 ? `${count}` : `${at + 1}/${count}`;
+    shown.setAttribute("aria-label", query === "" ? "" : formatCount(count, "match", "matches"));
+    for (const step of [".next", ".previous"]) within(this.element, step).hidden = count === 0;
   }
 
-  /** @param {{view: TreeView, node: Node} | null} chosen */
-  _choose(chosen) {
-    if (this.chosen && chosen && this.chosen.view !== chosen.view) this.chosen.view.select(null);
-    this.chosen = chosen;
-    this.selection.hidden = chosen === null;
-    if (chosen) within(this.element, ".path").textContent = visible(brief(chosen.node.pathText));
+  /** @param {{view: TreeView, node: TreeNode} | null} selected */
+  _select(selected) {
+    if (this.selected && selected && this.selected.view !== selected.view) this.selected.view.select(null);
+    this.selected = selected;
+    within(this.element, ".selection").hidden = selected === null;
+    if (selected) within(this.element, ".path").textContent = escapeText(shorten(selected.node.pathText));
   }
 
   /** @param {"value" | "path" | "pointer"} what */
   async copy(what) {
-    if (this.chosen === null) return;
-    const { node } = this.chosen;
+    if (this.selected === null) return;
+    const { node } = this.selected;
     const texts = {
       value: () => stringify(node.value, 2),
       path: () => node.pathText,
@@ -335,21 +304,18 @@ export class Pane {
     };
     try {
       await copyText(texts[what]());
-      this._say(`Copied the ${what}`);
+      this._showCopied(`Copied the ${what}`);
     } catch {
-      this._say("This browser did not allow copying");
+      this._showCopied("The browser did not allow copying");
     }
   }
 
-  /**
-   * Say what became of copying, beside the buttons too, for a moment.
-   * @param {string} text
-   */
-  _say(text) {
+  /** @param {string} text */
+  _showCopied(text) {
     this.listener.announce(text);
-    const place = within(this.element, ".copied");
-    place.textContent = text;
+    const label = within(this.element, ".copied");
+    label.textContent = text;
     clearTimeout(this._timer);
-    this._timer = setTimeout(() => (place.textContent = "Copy"), TOLD);
+    this._timer = setTimeout(() => (label.textContent = "Copy"), COPIED_TIME);
   }
 }

@@ -1,30 +1,32 @@
-/** The raw text beside the panes: a channel that shows what was published, and where it is wrong. */
+/** The raw text beside the panes: a channel that shows what was published, with errors marked. */
 
 import { showFigures } from "./dom.js";
+import { escapeText, formatNumber } from "./escaping.js";
 import { frames } from "./frames.js";
 import { Counters } from "./subscription.js";
 import { TextView } from "./textview.js";
-import { grouped, visible } from "./escaping.js";
+
+/** What is shown for each input that is not text. @type {Record<string, string>} */
+const DESCRIPTIONS = { events: "events as received", snapshots: "written from snapshots" };
 
 export class RawPane {
   /**
-   * @param {HTMLElement} place
+   * @param {HTMLElement} body
    * @param {HTMLElement} foot
-   * @param {HTMLElement} kind
+   * @param {HTMLElement} description
    */
-  constructor(place, foot, kind) {
+  constructor(body, foot, description) {
     this.foot = foot;
-    this.kind = kind;
-    this.place = place;
+    this.description = description;
     this.counters = new Counters();
     this._input = "text";
-    this.text = new TextView(place);
-    /** @type {Set<string>} */
-    this._faults = new Set();
+    this.text = new TextView(body);
+    /** The errors that are marked. @type {Set<string>} */
+    this._errors = new Set();
     this._paint = (/** @type {number} */ until) => this._draw(until);
   }
 
-  /** Snapshots are shown as the text that the chunker makes of them. */
+  /** Snapshots are shown as the text that the chunker writes. */
   get parameters() {
     return { format: this._input === "snapshots" ? "chunks" : "raw" };
   }
@@ -33,36 +35,34 @@ export class RawPane {
     return this._input !== "snapshots";
   }
 
-  /** @param {{input: string, many: boolean}} stream */
-  begin(stream) {
-    this._input = stream.input;
-    const fresh = /** @type {HTMLElement} */ (this.place.cloneNode(false));
-    this.place.replaceWith(fresh);
-    this.place = fresh;
-    this.text = new TextView(fresh, { style: stream.input === "events" ? "events" : "run" });
-    const kinds = { events: "events as they came", snapshots: "made from snapshots" };
-    this.kind.textContent = kinds[/** @type {keyof typeof kinds} */ (stream.input)] ?? "";
-    this.clear();
+  /** @param {{input: string}} stream */
+  begin({ input }) {
+    this._input = input;
+    // A new element has no listeners of the text before.
+    const body = /** @type {HTMLElement} */ (this.text.scroller.cloneNode(false));
+    this.text.scroller.replaceWith(body);
+    this.text = new TextView(body, { style: input === "events" ? "event" : "run" });
+    this.reset(DESCRIPTIONS[input]);
   }
 
   /** @param {{data: string}} event */
-  take({ data }) {
-    const said = data.startsWith('"') ? JSON.parse(data) : data;
-    const isFault = this._input !== "events" && !data.startsWith('"');
-    if (!isFault && !/^\{"status":"ERROR"/.test(data)) this.text.add(said);
+  add({ data }) {
+    // Text is a JSON string. Anything else is an error, which the panes report, or an event.
+    if (data.startsWith('"')) this.text.add(JSON.parse(data));
+    else if (this._input === "events" && !data.startsWith('{"status":"ERROR"')) this.text.add(data);
     this.redraw();
   }
 
   clear() {
-    this._faults.clear();
+    this._errors.clear();
     this.text.clear();
     this.redraw();
   }
 
-  /** Show nothing: there is no stream. */
-  leave() {
+  /** Clears text and figures. */
+  reset(description = "") {
     this.counters = new Counters();
-    this.kind.textContent = "";
+    this.description.textContent = description;
     this.clear();
   }
 
@@ -72,19 +72,19 @@ export class RawPane {
   }
 
   /**
-   * A fault that one of the panes has seen; two of them may see the same.
-   * @param {import("./renderers.js").Fault} fault
+   * Marks an error that a pane reports; both panes may report the same one.
+   * @param {import("./errors.js").StreamError} error
    */
-  fault({ offset, problem }) {
-    const key = `${offset} ${problem.message}`;
-    if (offset === null || this._input === "events" || this._faults.has(key)) return;
-    this._faults.add(key);
-    this.text.fault(offset, visible(`${problem.code}: ${problem.message}`));
+  markError({ offset, code, message }) {
+    const key = `${offset} ${message}`;
+    if (offset === null || this._input === "events" || this._errors.has(key)) return;
+    this._errors.add(key);
+    this.text.markError(offset, escapeText(`${code}: ${message}`));
     this.redraw();
   }
 
   redraw() {
-    frames.ask(this._paint);
+    frames.request(this._paint);
   }
 
   /** @param {number} until */
@@ -92,7 +92,7 @@ export class RawPane {
     const left = this.text.paint(until);
     const { lastId, gaps, duplicates } = this.counters;
     showFigures(this.foot, [
-      ["characters", grouped(this.text.text.length)],
+      ["characters", formatNumber(this.text.text.length)],
       ["last id", lastId || "–"],
       ["gaps", String(gaps), gaps > 0],
       ["duplicates", String(duplicates), duplicates > 0],

@@ -1,129 +1,101 @@
 /**
- * What a format looks like: the data of its events in, a tree, a text or cards out.
+ * One renderer for each format: takes the data of its events and draws a tree, a text or cards.
  *
- * One class for each, all with the same shape: `take(data)`, `end()`, `clear()`, `paint(until)`. What
- * an event says is known here alone.
+ * All have `add(data)`, `end()`, `clear()`, `paint(until)`, `isEmpty`. Only they know what an event of
+ * their format contains.
  */
 
 import { Cards } from "./cards.js";
+import { errorOf } from "./errors.js";
 import { FragmentError, WireReader } from "../lib/fragments.js";
-import { PathError, parsePath } from "../lib/paths.js";
 import { TextView } from "./textview.js";
 import { Tree } from "./tree.js";
 import { parse } from "../lib/json.js";
 import { isObject } from "../lib/values.js";
 import { TreeView } from "./view.js";
 
-/** @typedef {import("./tree-node.js").Node} Node */
-/** @typedef {{code: string, message: string}} Problem */
-/** @typedef {{problem: Problem, offset: number | null, path: import("../lib/paths.js").Path,
- *   placed?: boolean}} Fault `placed`: it is shown beside what it is about */
-/** @typedef {(view: TreeView, node: Node | null) => void} OnSelect */
+/** A reader of fragments that keeps every digit of a number, to be shown. */
+const newReader = () => new WireReader("jsonrill", "exact");
 
-/**
- * The error of an event, and where it is: what its fields say. Its message is for people alone.
- * @param {any} data
- * @returns {Fault | null}
- */
-export function faultOf(data) {
-  if (!isObject(data) || data.status !== "ERROR" || !isObject(data.error)) return null;
-  const { code, message, offset, path } = data.error;
-  return {
-    problem: { code: String(code), message: String(message) },
-    offset: Number.isSafeInteger(offset) && offset >= 0 ? offset : null,
-    path: typeof path === "string" ? pathOf(path) : [],
-  };
-}
+/** @typedef {import("./errors.js").StreamError} StreamError */
+/** @typedef {import("./tree-node.js").TreeNode} TreeNode */
+/** @typedef {(view: TreeView, node: TreeNode | null) => void} OnSelect */
+/** @typedef {{onError: (error: StreamError) => void, onSelect: OnSelect, many: boolean}} Options */
 
-/** @param {string} text */
-function pathOf(text) {
-  try {
-    return parsePath(text);
-  } catch (error) {
-    if (error instanceof PathError) return [];
-    throw error;
-  }
-}
+/** Base of the renderers that draw one tree. */
+export class TreeRenderer extends TreeView {
+  /** How many fragments were invalid and left out. */
+  rejected = 0;
 
-/** A tree, and what is common to those who show one. */
-class TreeShow {
   /**
-   * @param {HTMLElement} place
-   * @param {{onFault: (fault: Fault) => void, onSelect: OnSelect}} options
+   * @param {HTMLElement} element
+   * @param {Options} options
    */
-  constructor(place, options) {
-    this.place = place;
-    this.onFault = options.onFault;
-    this.tree = new Tree();
-    this.view = new TreeView(place, this.tree, {
+  constructor(element, options) {
+    super(element, new Tree(), {
       label: "The document",
-      onSelect: (node) => options.onSelect(this.view, node),
+      onSelect: (node) => options.onSelect(this, node),
     });
-    this.misfits = 0;
+    this._onError = options.onError;
   }
 
-  get size() {
-    return this.tree.size;
+  get isEmpty() {
+    return this.tree.root === null;
   }
 
   clear() {
     this.tree.clear();
-    this.misfits = 0;
+    this.rejected = 0;
   }
 
   end() {
     this.tree.growAtEnd(null);
   }
-
-  /** @param {number} until */
-  paint(until) {
-    return this.view.paint(until);
-  }
 }
 
-export class FragmentsShow extends TreeShow {
-  _reader = new WireReader("jsonrill", "exact");
+class FragmentsRenderer extends TreeRenderer {
+  _reader = newReader();
 
   /**
-   * @param {HTMLElement} place
-   * @param {{onFault: (fault: Fault) => void, onSelect: OnSelect, many: boolean}} options
+   * @param {HTMLElement} element
+   * @param {Options} options
    */
-  constructor(place, options) {
-    super(place, options);
+  constructor(element, options) {
+    super(element, options);
     this._many = options.many;
     this.clear();
   }
 
   clear() {
     super.clear();
-    this._reader = new WireReader("jsonrill", "exact");
+    this._reader = newReader();
     if (!this._many) return;
     this.tree.holds = "documents";
     this.tree.beginMany();
   }
 
   /** @param {string} data */
-  take(data) {
+  add(data) {
     const items = parse(data);
-    if (Array.isArray(items)) {
-      for (const item of items) this._apply(item);
-      return;
-    }
-    const fault = faultOf(items);
-    if (fault === null) return;
-    const from = this._many ? this._broken() : this.tree.root;
-    const node = from && this.tree.nearest(fault.path, from);
-    if (node !== null) this.tree.mark(node, "ERROR");
-    if (this._many) this.tree.breakOff();
-    else this.tree.growAtEnd(null);
-    this.onFault(fault);
+    const error = errorOf(items);
+    if (Array.isArray(items)) for (const item of items) this._apply(item);
+    else if (error !== null) this._fail(error);
   }
 
-  /** The document that ends with an error, if anything came of it; another reader for the next. */
-  _broken() {
-    const begun = this._reader.started;
-    this._reader = new WireReader("jsonrill", "exact");
-    return begun ? (this.tree.root?.children.at(-1) ?? null) : null;
+  /** @param {StreamError} error */
+  _fail(error) {
+    const { tree } = this;
+    let top = tree.root;
+    if (this._many) {
+      // An error before the first fragment of a document belongs to none of those in the tree.
+      top = (this._reader.started && top?.children.at(-1)) || null;
+      this._reader = newReader();
+    }
+    const node = tree.nearest(error.path, top);
+    if (node !== null) tree.mark(node, "ERROR");
+    if (this._many) tree.breakOff();
+    else tree.growAtEnd(null);
+    this._onError(error);
   }
 
   /** @param {unknown} item */
@@ -131,36 +103,36 @@ export class FragmentsShow extends TreeShow {
     try {
       const fragment = this._reader.read(item);
       if (fragment === null) return;
-      if (fragment.kind === "JsonComplete" && this._many) this._reader = new WireReader("jsonrill", "exact");
+      if (fragment.kind === "JsonComplete" && this._many) this._reader = newReader();
       else this.tree.apply(fragment);
     } catch (error) {
       if (!(error instanceof FragmentError)) throw error;
-      this.misfits += 1;
+      this.rejected += 1;
     }
   }
 }
 
-export class UpdatesShow extends TreeShow {
+class UpdatesRenderer extends TreeRenderer {
   /**
-   * @param {HTMLElement} place
-   * @param {{onFault: (fault: Fault) => void, onSelect: OnSelect}} options
+   * @param {HTMLElement} element
+   * @param {Options} options
    */
-  constructor(place, options) {
-    super(place, options);
+  constructor(element, options) {
+    super(element, options);
     this.tree.holds = "entities";
   }
 
   /** @param {string} data */
-  take(data) {
+  add(data) {
     const update = /** @type {any} */ (parse(data));
     if (!isObject(update)) return;
     const node = this.tree.entry(nameOf(update));
     if (update.data !== undefined) this.tree.assign(node, update.data);
     else if (Array.isArray(update.delta)) this.tree.change(node, update.delta);
-    const fault = faultOf(update);
-    this.tree.mark(node, String(update.status), fault?.problem.message ?? "");
+    const error = errorOf(update);
+    this.tree.mark(node, String(update.status), error?.message);
     this.tree.growAtEnd(update.status === "PARTIAL" ? node : null);
-    if (fault !== null) this.onFault({ ...fault, placed: true });
+    if (error !== null) this._onError({ ...error, isPlaced: true });
   }
 }
 
@@ -170,82 +142,33 @@ function nameOf({ entity, index }) {
   return entity === undefined ? `#${index}` : `${entity} #${index}`;
 }
 
-export class ChunksShow {
+class ChunksRenderer extends TextView {
   /**
-   * @param {HTMLElement} place
-   * @param {{onFault: (fault: Fault) => void, style?: import("./textview.js").Style}} options
+   * @param {HTMLElement} element
+   * @param {Options} options
    */
-  constructor(place, { onFault, style = "pieces" }) {
-    this.place = place;
-    place.classList.add("text");
-    this.onFault = onFault;
-    this.text = new TextView(place, { style });
-    this.misfits = 0;
+  constructor(element, { onError }) {
+    super(element, { style: "piece" });
+    element.classList.add("text");
+    this._onError = onError;
   }
 
-  get size() {
-    return this.text.text.length;
-  }
-
-  clear() {
-    this.text.clear();
-  }
-
-  end() {
-    this.text.end();
+  get isEmpty() {
+    return this.text === "";
   }
 
   /** @param {string} data */
-  take(data) {
-    const piece = parse(data);
-    const fault = faultOf(piece);
-    if (typeof piece === "string") this.text.add(piece);
-    else if (fault !== null) this.onFault(fault);
-    else this.text.add(data);
-  }
-
-  /** @param {number} until */
-  paint(until) {
-    return this.text.paint(until);
+  add(data) {
+    const chunk = parse(data);
+    const error = errorOf(chunk);
+    if (error !== null) this._onError(error);
+    else super.add(typeof chunk === "string" ? chunk : data);
   }
 }
 
-export class CallsShow {
-  /**
-   * @param {HTMLElement} place
-   * @param {{onFault: (fault: Fault) => void, onSelect: OnSelect}} options
-   */
-  constructor(place, { onFault, onSelect }) {
-    this.place = place;
-    this.onFault = onFault;
-    this._cards = new Cards(place, onSelect, (problem) =>
-      onFault({ problem, offset: null, path: [], placed: true }),
-    );
-    this.misfits = 0;
-  }
-
-  get size() {
-    return this._cards.size;
-  }
-
-  clear() {
-    this._cards.clear();
-  }
-
-  end() {
-    this._cards.end();
-  }
-
-  /** @param {string} data */
-  take(data) {
-    const event = parse(data);
-    const fault = faultOf(event);
-    if (fault !== null) this.onFault(fault);
-    else this._cards.take(event);
-  }
-
-  /** @param {number} until */
-  paint(until) {
-    return this._cards.paint(until);
-  }
-}
+export const RENDERERS = {
+  fragments: FragmentsRenderer,
+  updates: UpdatesRenderer,
+  chunks: ChunksRenderer,
+  calls: Cards,
+};

@@ -1,84 +1,71 @@
-/**
- * A text that somebody pasted or dropped → what it is, and the records it is published as. No DOM.
- */
+/** Detects the format of a pasted or dropped text, and turns it into records to publish. No DOM. */
 
+import { skipCharacters } from "./escaping.js";
 import { SSEDecoder } from "../lib/sse.js";
 import { isObject } from "../lib/values.js";
 
-/** @typedef {"text" | "many" | "snapshots" | "events" | "sse"} Kind */
+/** @typedef {"text" | "many" | "snapshots" | "events" | "sse"} Format */
 /** @typedef {{provider: string | null, calls: boolean}} Recognised */
-/** @typedef {{options: Record<string, any>, lines: string[], input: string, many: boolean,
- *   suits: string}} Plan */
+/**
+ * @typedef {object} Plan
+ * @property {Record<string, any>} options of the stream
+ * @property {string[]} lines its records as JSON
+ * @property {{input: string, many: boolean}} stream
+ * @property {string} suits the format of the pane that shows it best
+ */
 
 // A stream of the server has at most 100 000 records.
-const MOST_RECORDS = 50_000;
+const MAX_RECORDS = 50_000;
 const SSE_LINE = /^(?:data|event|id|retry)?:/;
-// So many characters of the lines are enough to recognise a provider.
-const ENOUGH = 30_000;
-
-export const KIND_NAMES = {
-  text: "JSON text",
-  many: "several documents",
-  snapshots: "snapshots",
-  events: "provider events",
-  sse: "a provider's event stream",
-};
+// This many characters are enough to recognise a provider.
+const SAMPLE = 30_000;
 
 /**
- * What this text most likely is, and whether it has tool calls. Whose events they are is known to
- * the server alone.
+ * The format of a text, and whether it contains tool calls. Only the server knows the providers, so
+ * it is asked about lines that may be events.
  * @param {string} text
- * @param {Kind | "auto"} chosen
+ * @param {Format | "auto"} chosen
  * @param {(lines: string[]) => Promise<Recognised>} recognise asks the server about the first lines
- * @returns {Promise<{kind: Kind, calls: boolean}>}
+ * @returns {Promise<{format: Format, calls: boolean}>}
  */
 export async function detect(text, chosen, recognise) {
-  const kind = chosen === "auto" ? likely(text) : chosen;
-  const lines = kind === "sse" ? dataOf(text) : linesOf(text);
-  const asks = chosen === "auto" ? kind === "sse" || areObjects(lines) : kind === "sse" || kind === "events";
-  if (kind === "text" || !asks) return { kind, calls: false };
-  const { provider, calls } = await recognise(beginning(lines));
-  return { kind: chosen === "auto" && kind !== "sse" && provider !== null ? "events" : kind, calls };
+  const isAuto = chosen === "auto";
+  const format = isAuto ? guess(text) : chosen;
+  const lines = recordsOf(text, format);
+  const mayBeEvents = isAuto && format !== "text" && lines.every((line) => isObject(parsed(line)));
+  if (format !== "sse" && format !== "events" && !mayBeEvents) return { format, calls: false };
+  let left = SAMPLE;
+  const sample = lines.filter((line) => (left -= line.length) >= 0);
+  const { provider, calls } = await recognise(sample);
+  return { format: provider !== null && mayBeEvents && format !== "sse" ? "events" : format, calls };
 }
 
 /**
+ * The most likely format, as far as it shows without knowledge of providers.
  * @param {string} text
- * @returns {Kind}
+ * @returns {Format}
  */
-function likely(text) {
+function guess(text) {
   const lines = linesOf(text);
   if (lines.length > 1 && lines.every((line) => SSE_LINE.test(line))) return "sse";
-  if (parsed(text) !== undefined || lines.length < 2) return "text";
+  if (lines.length < 2 || parsed(text) !== undefined) return "text";
   const values = lines.map(parsed);
-  const whole = values.filter((value) => value !== undefined);
-  // A log may have a broken line, and is often cut off in its last one.
-  if (whole.length < values.length) return isLog(values[0], whole.length, lines.length) ? "many" : "text";
-  return growing(values) ? "snapshots" : "many";
+  const valid = values.filter((value) => value !== undefined);
+  if (valid.length === values.length) return areGrowing(values) ? "snapshots" : "many";
+  // NDJSON may have a broken line, and is often cut off in its last one.
+  const isBrokenLog = isContainer(values[0]) && 2 * valid.length >= lines.length;
+  return isBrokenLog ? "many" : "text";
 }
 
-/** @param {string[]} lines */
-function areObjects(lines) {
-  return lines.every((line) => isObject(parsed(line)));
-}
-
-/** @param {string[]} lines */
-function beginning(lines) {
-  let left = ENOUGH;
-  return lines.filter((line) => (left -= line.length) >= 0);
+/** @param {any} value */
+function isContainer(value) {
+  return Array.isArray(value) || isObject(value);
 }
 
 /**
- * @param {any} first
- * @param {number} whole so many lines are JSON
- * @param {number} all
- */
-function isLog(first, whole, all) {
-  return typeof first === "object" && first !== null && 2 * whole >= all;
-}
-
-/**
+ * The value of a JSON text; undefined if it is not JSON.
  * @param {string} text
- * @returns {any} undefined if it is not JSON
+ * @returns {any}
  */
 function parsed(text) {
   try {
@@ -89,11 +76,11 @@ function parsed(text) {
 }
 
 /**
- * Does each value hold at least the keys of the one before it, and say more in the end?
+ * True if each value has at least the fields of the one before, and the last is longer than the first.
  * @param {any[]} values
  */
-function growing(values) {
-  const grows = values.every((value, at) => at === 0 || holds(value, values[at - 1]));
+function areGrowing(values) {
+  const grows = values.every((value, at) => at === 0 || extendsValue(value, values[at - 1]));
   return grows && JSON.stringify(values.at(-1)).length > JSON.stringify(values[0]).length;
 }
 
@@ -101,60 +88,62 @@ function growing(values) {
  * @param {any} later
  * @param {any} earlier
  */
-function holds(later, earlier) {
+function extendsValue(later, earlier) {
   if (Array.isArray(later)) return Array.isArray(earlier) && later.length >= earlier.length;
   if (!isObject(later) || !isObject(earlier)) return false;
   return Object.keys(earlier).every((key) => Object.hasOwn(later, key));
 }
 
 /**
- * How to publish it, cut into pieces of so many characters where it is text.
+ * How to publish a text.
  * @param {string} text
- * @param {Kind} kind
- * @param {number} piece
- * @param {boolean} [calls] whether it has tool calls
+ * @param {Format} format
+ * @param {number} pieceSize characters in a piece of JSON text
+ * @param {boolean} [calls] whether it contains tool calls
  * @returns {Plan}
  */
-export function plan(text, kind, piece, calls = false) {
-  const many = kind === "many";
-  if (kind === "text" || many) {
-    const lines = pieces(text, piece).map((part) => JSON.stringify(part));
-    return { options: many ? { many } : {}, lines, input: "text", many, suits: "fragments" };
+export function plan(text, format, pieceSize, calls = false) {
+  const many = format === "many";
+  const suits = calls ? "calls" : "fragments";
+  if (format === "text" || many) {
+    const lines = pieces(text, pieceSize).map((piece) => JSON.stringify(piece));
+    return { options: many ? { many } : {}, lines, stream: { input: "text", many }, suits };
   }
-  const lines = kind === "sse" ? dataOf(text) : linesOf(text);
-  const input = kind === "snapshots" ? "snapshots" : "events";
-  return { options: { input }, lines, input, many: false, suits: calls ? "calls" : "fragments" };
+  const input = format === "snapshots" ? "snapshots" : "events";
+  return { options: { input }, lines: recordsOf(text, format), stream: { input, many }, suits };
 }
 
 /**
- * Text in pieces of so many characters; no character is cut in two.
+ * Cuts a text into pieces of this many Unicode characters, or larger ones if there were too many.
  * @param {string} text
- * @param {number} piece
+ * @param {number} pieceSize
  */
-export function pieces(text, piece) {
-  const size = Math.max(piece, Math.ceil(text.length / MOST_RECORDS));
+export function pieces(text, pieceSize) {
+  const size = Math.max(pieceSize, Math.ceil(text.length / MAX_RECORDS));
   /** @type {string[]} */
   const found = [];
   for (let at = 0; at < text.length; ) {
-    let end = at;
-    for (let left = size; left > 0 && end < text.length; left -= 1) {
-      end += /** @type {number} */ (text.codePointAt(end)) > 0xffff ? 2 : 1;
-    }
+    const end = skipCharacters(text, size, at);
     found.push(text.slice(at, end));
     at = end;
   }
   return found;
 }
 
-/** @param {string} text */
-function linesOf(text) {
-  return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
-}
-
-/** @param {string} text */
-function dataOf(text) {
+/**
+ * The records of a text with a record per line, or of an event stream.
+ * @param {string} text
+ * @param {Format} format
+ */
+function recordsOf(text, format) {
+  if (format !== "sse") return linesOf(text);
   const events = new SSEDecoder().feed(text + "\n\n");
   return events
     .map((event) => event.data.replace(/[\r\n]+/g, " "))
     .filter((data) => isObject(parsed(data)));
+}
+
+/** @param {string} text */
+function linesOf(text) {
+  return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
 }

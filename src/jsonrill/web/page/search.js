@@ -1,29 +1,28 @@
-/** Search in a tree: every node whose key or value has the text; found ones are shown in turn. */
+/** Search in a tree view: finds nodes by key or value, highlights them and steps through them. */
 
-import { visible } from "./escaping.js";
+import { escapeText } from "./escaping.js";
 
 /** @typedef {import("./view.js").TreeView} TreeView */
-/** @typedef {import("./tree-node.js").Node} Node */
+/** @typedef {import("./tree-node.js").TreeNode} TreeNode */
 
-// So many matches are counted and walked through.
-export const MOST = 10_000;
+const MAX_MATCHES = 10_000;
 
 /**
- * The nodes of a tree that have this text in their key or their value, in order.
+ * The nodes whose key or value contains the text, ignoring case, in document order.
  * @param {import("./tree.js").Tree} tree
  * @param {string} query
- * @returns {Node[]}
+ * @returns {TreeNode[]}
  */
 export function matches(tree, query) {
   const wanted = query.toLowerCase();
-  /** @type {Node[]} */
+  /** @type {TreeNode[]} */
   const found = [];
   if (wanted === "") return found;
   for (const node of tree.nodes()) {
-    const has =
+    const matched =
       (node.parent !== null && String(node.key).toLowerCase().includes(wanted)) ||
       (!node.isContainer && node.text.toLowerCase().includes(wanted));
-    if (has && found.push(node) >= MOST) break;
+    if (matched && found.push(node) >= MAX_MATCHES) break;
   }
   return found;
 }
@@ -31,32 +30,31 @@ export function matches(tree, query) {
 export class Search {
   /**
    * @param {TreeView} view
-   * @param {string} highlight the name of its highlight in the style sheet
+   * @param {string} highlight the name of the highlight in the style sheet
    */
   constructor(view, highlight) {
     this.view = view;
     this.query = "";
-    /** @type {Node[]} */
+    /** @type {TreeNode[]} */
     this.found = [];
+    /** The index of the current match; -1 for none. */
     this.at = -1;
-    this._name = highlight;
+    this._highlight = highlight;
   }
 
   /** @param {string} query */
   find(query) {
-    this._clear();
     this.query = query;
-    this.found = matches(this.view.tree, query);
     this.at = -1;
-    this._draw();
+    this.refresh();
   }
 
-  /** The tree has grown: search again, and stay where it was. */
+  /** Searches again, because the tree has grown, and keeps the current match. */
   refresh() {
     const current = this.found[this.at];
-    this._clear();
+    for (const node of this.found) node.view?.item.classList.remove("match", "current");
     this.found = matches(this.view.tree, this.query);
-    this.at = current ? this.found.indexOf(current) : -1;
+    this.at = this.found.indexOf(current);
     this._draw();
   }
 
@@ -65,49 +63,46 @@ export class Search {
     const { length } = this.found;
     if (length === 0) return;
     const from = this.at === -1 && step === -1 ? 0 : this.at;
-    this._current()?.classList.remove("current");
+    this._current?.classList.remove("current");
     this.at = (from + step + length) % length;
     const node = this.found[this.at];
     this.view.reveal(node);
     this.view.select(node);
     this._draw();
-    this.view.follow.stop();
-    if (node.view) this.view.follow.to(node.view.row);
+    this.view.autoScroll.stop();
+    if (node.view) this.view.autoScroll.to(node.view.row);
   }
 
-  _current() {
-    return /** @type {HTMLElement | undefined} */ (this.found[this.at]?.view?.item);
-  }
-
-  _clear() {
-    for (const node of this.found) node.view?.item.classList.remove("match", "current");
+  get _current() {
+    return this.found[this.at]?.view?.item;
   }
 
   _draw() {
     /** @type {Range[]} */
     const ranges = [];
-    for (const node of this.found) {
-      if (node.view === null) continue;
-      node.view.item.classList.add("match");
-      for (const text of [node.view.key.firstChild, node.view.text]) this._ranges(text, ranges);
+    for (const { view } of this.found) {
+      if (view === null) continue;
+      view.item.classList.add("match");
+      for (const text of [view.key.firstChild, view.text]) {
+        if (text instanceof Text) this._addRanges(text, ranges);
+      }
     }
-    this._current()?.classList.add("current");
-    // The words themselves, without touching the text; where the browser can.
+    this._current?.classList.add("current");
+    // The matched words are highlighted without changing the text, in browsers that can.
     const registry = /** @type {any} */ (CSS).highlights;
-    if (registry === undefined) return;
-    if (ranges.length === 0) registry.delete(this._name);
-    else registry.set(this._name, new /** @type {any} */ (globalThis).Highlight(...ranges));
+    if (ranges.length === 0) registry?.delete(this._highlight);
+    else registry?.set(this._highlight, new /** @type {any} */ (globalThis).Highlight(...ranges));
   }
 
   /**
-   * @param {Text | null} text
+   * @param {Text} text
    * @param {Range[]} ranges
    */
-  _ranges(text, ranges) {
-    if (text === null) return;
+  _addRanges(text, ranges) {
     const data = text.data.toLowerCase();
-    const wanted = visible(this.query).toLowerCase();
+    const wanted = escapeText(this.query).toLowerCase();
     for (let at = data.indexOf(wanted); at !== -1; at = data.indexOf(wanted, at + wanted.length)) {
+      // Lower case can be longer than the text itself.
       if (at + wanted.length > text.length) break;
       const range = new Range();
       range.setStart(text, at);

@@ -1,165 +1,160 @@
 /**
- * A stream on the page: who takes its events, and where they come from.
+ * A stream on the page, and the channels (panes and raw text) that show its events.
  *
- * Live, each channel has a connection of its own. A replay reads each channel's events once, to the
- * end, and then plays them by a clock of its own; its position is a record of the log.
+ * In a live session each channel has a connection of its own. A replay reads the events of each
+ * channel to the end at once and plays them by its own clock; its position is a record of the log.
  */
 
 import { frames } from "./frames.js";
-import { Link, recordOf } from "./subscription.js";
+import { Subscription, recordOf } from "./subscription.js";
 
-/** @typedef {import("./api.js").Source} Source */
-/** @typedef {import("./api.js").Made} Made */
-/** @typedef {import("../lib/events.js").SSEEvent} SSEEvent */
-/** @typedef {import("./subscription.js").Counters} Counters */
+/** @typedef {import("./api.js").Api} Api */
+/** @typedef {import("./api.js").Handle} Handle */
+/** @typedef {import("./log.js").Event} Event */
+/** @typedef {import("../lib/events.js").State} State */
+/** @typedef {import("../lib/events.js").Detail} Detail */
 /** @typedef {{input: string, many: boolean}} Stream */
 /**
  * @typedef {object} Channel
- * @property {Record<string, string>} parameters of the events it wants
+ * @property {Record<string, string>} parameters the query of the events it shows
  * @property {boolean} contiguous whether each record makes an event
- * @property {Counters} counters
+ * @property {import("./subscription.js").Counters} counters
  * @property {(stream: Stream) => void} begin
- * @property {(event: {id: string, type: string, data: string}) => void} take
+ * @property {(event: Event) => void} add
  * @property {() => void} clear
  * @property {() => void} end
  * @property {() => void} redraw
  */
-/** @typedef {"connecting" | "live" | "waiting" | "off" | "done" | "failed"} SessionState */
+/** @typedef {State | "off"} SessionState */
 /** @typedef {(state: SessionState, detail: string) => void} OnState */
 
-/**
- * @param {Source} source
- * @param {Made} made
- * @param {Channel} channel
- */
-function addressOf(source, made, channel) {
-  const url = source.url(made.urls.events);
-  for (const [name, value] of Object.entries(channel.parameters)) url.searchParams.set(name, value);
-  return url;
-}
+// Records per second at speed 1.
+const RATES = new Map([["text", 40], ["snapshots", 6], ["events", 14]]);
 
-/** Live reading. The first channel is the one whose state is told. */
-export class LiveSession {
+class Session {
   /**
-   * @param {Source} source
-   * @param {Made} made
+   * @param {Api} api
+   * @param {Handle} handle
    * @param {Stream} stream
    * @param {OnState} onState
    */
-  constructor(source, made, stream, onState) {
-    this.source = source;
-    this.made = made;
+  constructor(api, handle, stream, onState) {
+    this.api = api;
+    this.handle = handle;
     this.stream = stream;
     this._onState = onState;
-    /** @type {Map<Channel, Link>} */
-    this.links = new Map();
-    this.cut = false;
-    /** @type {Channel | null} */
-    this._first = null;
-    this._timer = setInterval(() => this._count(), 250);
+    /** @type {Map<Channel, Subscription>} */
+    this.subscriptions = new Map();
   }
 
-  /** @param {Channel} channel */
-  add(channel) {
+  /**
+   * @param {Channel} channel
+   * @param {(event: Event) => void} onEvent
+   * @param {(state: State, detail: Detail) => void} onState
+   */
+  _subscribe(channel, onEvent, onState) {
     this.remove(channel);
     channel.begin(this.stream);
-    this._first ??= channel;
-    const link = new Link(addressOf(this.source, this.made, channel), {
-      headers: () => this.source.headers(),
-      contiguous: channel.contiguous,
-      onEvent: (event) => channel.take(event),
-      onState: (state, detail) => {
-        if (state === "closed") channel.end();
-        if (channel === this._first || state === "failed") this._tell(link, state, detail.reason ?? "");
-      },
-    });
-    channel.counters = link.counters;
-    this.links.set(channel, link);
-    if (!this.cut) link.open();
+    const url = this.api.url(this.handle.urls.events);
+    for (const [name, value] of Object.entries(channel.parameters)) url.searchParams.set(name, value);
+    const headers = () => this.api.headers();
+    const { contiguous } = channel;
+    const subscription = new Subscription(url, { headers, contiguous, onEvent, onState });
+    this.subscriptions.set(channel, subscription);
+    return subscription;
   }
 
   /** @param {Channel} channel */
   remove(channel) {
-    this.links.get(channel)?.end();
-    this.links.delete(channel);
+    this.subscriptions.get(channel)?.close();
+    this.subscriptions.delete(channel);
+  }
+
+  close() {
+    for (const channel of this.subscriptions.keys()) this.remove(channel);
+  }
+}
+
+/** Reads a stream while it is written. The state is that of the first channel. */
+export class LiveSession extends Session {
+  isDisconnected = false;
+  /** @type {Channel | null} */
+  _first = null;
+  _timer = setInterval(() => this._updateCounters(), 250);
+
+  /** @param {Channel} channel */
+  add(channel) {
+    this._first ??= channel;
+    const onEvent = (/** @type {Event} */ event) => channel.add(event);
+    const subscription = this._subscribe(channel, onEvent, (state, { reason = "" }) => {
+      if (state === "closed") channel.end();
+      if (channel === this._first || state === "failed") this._onState(state, reason);
+    });
+    channel.counters = subscription.counters;
+    if (!this.isDisconnected) subscription.open();
   }
 
   disconnect() {
-    this.cut = true;
-    for (const link of this.links.values()) link.cut();
-    const link = this._first && this.links.get(this._first);
-    this._onState("off", link?.counters.lastId ?? "");
+    this.isDisconnected = true;
+    for (const subscription of this.subscriptions.values()) subscription.disconnect();
+    this._onState("off", this._first?.counters.lastId ?? "");
   }
 
   resume() {
-    this.cut = false;
-    for (const link of this.links.values()) link.open();
+    this.isDisconnected = false;
+    for (const subscription of this.subscriptions.values()) subscription.open();
   }
 
   close() {
     clearInterval(this._timer);
-    for (const link of this.links.values()) link.end();
-    this.links.clear();
+    super.close();
   }
 
-  /**
-   * @param {Link} link
-   * @param {import("../lib/events.js").State} state
-   * @param {string} reason
-   */
-  _tell(link, state, reason) {
-    /** @type {Record<string, SessionState>} */
-    const names = { open: "live", closed: "done" };
-    this._onState(names[state] ?? /** @type {SessionState} */ (state), reason);
-  }
-
-  _count() {
-    for (const [channel, link] of this.links) {
-      link.figures();
+  _updateCounters() {
+    for (const [channel, subscription] of this.subscriptions) {
+      subscription.updateCounters();
       channel.redraw();
     }
   }
 }
 
-/** Where a channel is in the events that it has. */
+/** The events of a channel in a replay, and how many of them are shown. */
 class Track {
+  /** @type {(Event & {record: number})[]} */
+  events = [];
+  shown = 0;
+  ended = false;
+  loaded = false;
+  /** Why the remaining events cannot be read; `""` if they can. */
+  failure = "";
+
   /** @param {Channel} channel */
   constructor(channel) {
     this.channel = channel;
-    /** @type {{id: string, type: string, data: string, record: number}[]} */
-    this.events = [];
-    this.at = 0;
-    this.ended = false;
-    this.loaded = false;
-    /** Why the rest of it will never come; "" if it may. */
-    this.failure = "";
-    /** @type {Link | null} */
-    this.link = null;
   }
 
   /**
-   * Take events up to this record; go back to the beginning if it is behind. True when there.
+   * Shows the events up to a record, from the start again if it is behind. True when it is reached.
    * @param {number} record
-   * @param {boolean} final nothing comes after it
+   * @param {boolean} isLast true if no record follows
    * @param {number} until
    */
-  move(record, final, until) {
+  move(record, isLast, until) {
     const { channel, events } = this;
-    if (this.at > 0 && (events[this.at - 1].record > record || (this.ended && !final))) {
+    if (this.shown > 0 && (events[this.shown - 1].record > record || (this.ended && !isLast))) {
       channel.clear();
-      this.at = 0;
+      this.shown = 0;
       this.ended = false;
       channel.counters.restart();
     }
-    for (; this.at < events.length && events[this.at].record <= record; this.at += 1) {
-      if ((this.at & 63) === 63 && performance.now() > until) return false;
-      const event = events[this.at];
-      channel.take(event);
+    for (; this.shown < events.length && events[this.shown].record <= record; this.shown += 1) {
+      if ((this.shown & 63) === 63 && performance.now() > until) return false;
+      const event = events[this.shown];
+      channel.add(event);
       channel.counters.count(event.id);
       channel.counters.bytes += event.data.length;
-      channel.counters.lastId = event.id;
     }
-    if (final && this.loaded && !this.ended) {
+    if (isLast && this.loaded && !this.ended) {
       this.ended = true;
       channel.end();
     }
@@ -167,66 +162,60 @@ class Track {
   }
 }
 
-export class ReplaySession {
+export class ReplaySession extends Session {
+  /** @type {Map<Channel, Track>} */
+  tracks = new Map();
+  position = 0;
+  playing = true;
+  speed = 1;
+  _lastTick = 0;
+  _isComplete = false;
+  _isClosed = false;
+  _paint = () => this._tick();
+
   /**
-   * @param {Source} source
-   * @param {Made} made
+   * @param {Api} api
+   * @param {Handle} handle
    * @param {Stream} stream
-   * @param {number} records how long it is
+   * @param {number} records how many there are
    * @param {OnState} onState
    * @param {() => void} onMove
    */
-  constructor(source, made, stream, records, onState, onMove) {
-    this.source = source;
-    this.made = made;
-    this.stream = stream;
+  constructor(api, handle, stream, records, onState, onMove) {
+    super(api, handle, stream, onState);
     this.records = records;
-    this._onState = onState;
     this._onMove = onMove;
-    /** @type {Map<Channel, Track>} */
-    this.tracks = new Map();
-    this.position = 0;
-    this.playing = true;
-    /** Records a second. */
-    this.rate = 40;
-    this._time = 0;
-    this._done = false;
-    this._closed = false;
-    this._paint = () => this._tick();
-    frames.ask(this._paint);
   }
 
   /** @param {Channel} channel */
   add(channel) {
-    this.remove(channel);
-    channel.begin(this.stream);
     const track = new Track(channel);
-    track.link = new Link(addressOf(this.source, this.made, channel), {
-      headers: () => this.source.headers(),
-      onEvent: ({ id, type, data }) => track.events.push({ id, type, data, record: recordOf(id) }),
-      onState: (state, detail) => {
-        if (state === "closed") track.loaded = true;
-        if (state === "failed") this._failed(track, detail.reason ?? "the events cannot be read");
-        this._done = false;
-        this.wake();
-      },
+    const onEvent = (/** @type {Event} */ { id, type, data }) =>
+      track.events.push({ id, type, data, record: recordOf(id) });
+    const subscription = this._subscribe(channel, onEvent, (state, { reason }) => {
+      if (state === "closed") track.loaded = true;
+      if (state === "failed") {
+        track.failure = reason ?? "the events cannot be read";
+        this.playing = false;
+        this._onState("failed", track.failure);
+      }
+      this._wake();
     });
-    track.link.open();
     this.tracks.set(channel, track);
-    this.wake();
+    subscription.open();
+    this._wake();
   }
 
   /** @param {Channel} channel */
   remove(channel) {
-    this.tracks.get(channel)?.link?.end();
+    super.remove(channel);
     this.tracks.delete(channel);
   }
 
   close() {
-    this._closed = true;
-    for (const track of this.tracks.values()) track.link?.end();
-    this.tracks.clear();
-    void this.source.forget(this.made);
+    this._isClosed = true;
+    super.close();
+    void this.api.remove(this.handle);
   }
 
   get atEnd() {
@@ -236,74 +225,61 @@ export class ReplaySession {
   play() {
     if (this.atEnd) this.position = 0;
     this.playing = true;
-    this._done = false;
-    this._time = 0;
-    this._onState("live", "");
-    this.wake();
+    this._lastTick = 0;
+    this._onState("open", "");
+    this._wake();
   }
 
   pause() {
-    this.playing = false;
-    this._onState("off", String(Math.floor(this.position)));
-    this.wake();
+    this.seek(Math.floor(this.position));
   }
 
   /** @param {number} record */
   seek(record) {
     this.position = Math.max(0, Math.min(this.records, record));
     this.playing = false;
-    this._done = false;
     this._onState("off", String(this.position));
-    this.wake();
+    this._wake();
   }
 
-  /**
-   * One of the channels will get no more.
-   * @param {Track} track
-   * @param {string} reason
-   */
-  _failed(track, reason) {
-    track.failure = reason;
-    this.playing = false;
-    this._onState("failed", reason);
-  }
-
-  wake() {
-    if (!this._closed) frames.ask(this._paint);
+  _wake() {
+    this._isComplete = false;
+    if (!this._isClosed) frames.request(this._paint);
   }
 
   /** One step of the clock; true while there is something to do. */
   _tick() {
-    if (this._closed) return false;
+    if (this._isClosed) return false;
     const now = performance.now();
     if (this.playing) {
-      // Time during which the page was hidden counts, but not time spent being stopped.
-      const passed = this._time ? (now - this._time) / 1000 : 0;
-      this._time = now;
-      this.position = Math.min(this.records, this.position + passed * this.rate);
+      // The clock goes on while the tab is hidden, but not while the replay is paused.
+      const seconds = this._lastTick ? (now - this._lastTick) / 1000 : 0;
+      this._lastTick = now;
+      const rate = this.speed * (RATES.get(this.stream.input) ?? 0);
+      this.position = Math.min(this.records, this.position + seconds * rate);
     }
-    const there = this._advance(now + 12);
+    const reached = this._advance(now + 12);
     this._onMove();
-    if (this.atEnd && there && !this._done) {
-      this._done = true;
+    if (this.atEnd && reached && !this._isComplete) {
+      this._isComplete = true;
       this.playing = false;
-      const failed = [...this.tracks.values()].find((track) => track.failure);
-      this._onState(failed ? "failed" : "done", failed?.failure ?? "");
-    } else if (this.atEnd && !there) {
+      const failure = [...this.tracks.values()].find((track) => track.failure)?.failure ?? "";
+      this._onState(failure ? "failed" : "closed", failure);
+    } else if (this.atEnd && !reached) {
       this._onState("connecting", "");
     }
-    return this.playing || !there;
+    return this.playing || !reached;
   }
 
   /** @param {number} until */
   _advance(until) {
-    let there = true;
     const record = Math.floor(this.position);
+    let reached = true;
     for (const track of this.tracks.values()) {
       // The end of a log is a record of its own.
       const moved = track.move(this.atEnd ? record + 1 : record, this.atEnd, until);
-      there = moved && there && (track.loaded || track.failure !== "" || !this.atEnd);
+      reached = moved && reached && (track.loaded || track.failure !== "" || !this.atEnd);
     }
-    return there;
+    return reached;
   }
 }

@@ -1,6 +1,4 @@
-/**
- * One reading of one stream, counted: it can be cut and taken up again, and its counters go on.
- */
+/** A subscription to the events of a stream: it can be disconnected and resumed, and it counts. */
 
 import { openEvents } from "../lib/events.js";
 
@@ -9,27 +7,25 @@ import { openEvents } from "../lib/events.js";
 /** @typedef {import("../lib/events.js").Detail} Detail */
 /** @typedef {import("../lib/events.js").EventStream} EventStream */
 
-// The rate is that of this many milliseconds.
+// The event rate is measured over this many milliseconds.
 const WINDOW = 1000;
 
-/** What came, and how fast. */
+/** How much arrived, and how fast. */
 export class Counters {
-  constructor() {
-    this.events = 0;
-    this.bytes = 0;
-    this.reconnects = 0;
-    this.duplicates = 0;
-    this.gaps = 0;
-    this.lastId = "";
-    /** Milliseconds from the start to the first event. @type {number | null} */
-    this.first = null;
-    this._begun = performance.now();
-    this._since = 0;
-    this._before = 0;
-    this._rate = 0;
-  }
+  events = 0;
+  bytes = 0;
+  reconnects = 0;
+  duplicates = 0;
+  gaps = 0;
+  lastId = "";
+  /** Milliseconds until the first event. @type {number | null} */
+  first = null;
+  _created = performance.now();
+  _since = 0;
+  _before = 0;
+  _rate = 0;
 
-  /** Everything comes again: count from nothing. */
+  /** Counts from zero, because the events are played from the start. */
   restart() {
     this.events = this.bytes = this._before = 0;
     this._since = performance.now();
@@ -39,15 +35,15 @@ export class Counters {
   count(id) {
     this.events += 1;
     this.lastId = id || this.lastId;
-    this.first ??= performance.now() - this._begun;
+    this.first ??= performance.now() - this._created;
   }
 
-  /** Events in a second, lately. */
+  /** Events per second in the last window. */
   get rate() {
     const now = performance.now();
-    const passed = now - this._since;
-    if (passed >= WINDOW) {
-      this._rate = this._since === 0 ? 0 : ((this.events - this._before) * 1000) / passed;
+    const elapsed = now - this._since;
+    if (elapsed >= WINDOW) {
+      this._rate = this._since === 0 ? 0 : ((this.events - this._before) * 1000) / elapsed;
       this._since = now;
       this._before = this.events;
     }
@@ -55,9 +51,17 @@ export class Counters {
   }
 }
 
-export class Link {
+export class Subscription {
+  counters = new Counters();
+  /** "live" is connected or reconnecting, "off" was disconnected here, "closed" will not go on. */
+  /** @type {"off" | "live" | "closed" | "failed"} */
+  state = "off";
+  /** @type {EventStream | null} */
+  _stream = null;
+  _record = 0;
+
   /**
-   * `contiguous`: every record of the log makes one event, so that a missing one is seen.
+   * `contiguous`: each record of the log makes one event, so that a missing one is noticed.
    * @param {URL} url
    * @param {{headers: () => Record<string, string>, onEvent: (event: SSEEvent) => void,
    *   onState: (state: State, detail: Detail) => void, contiguous?: boolean}} options
@@ -65,70 +69,53 @@ export class Link {
   constructor(url, options) {
     this.url = url;
     this._options = options;
-    this.counters = new Counters();
-    /** @type {EventStream | null} */
-    this._stream = null;
-    this._bytes = 0;
-    this._reconnects = 0;
-    this._duplicates = 0;
-    this._record = 0;
-    /** "live" is connected, or tries to be; "off" was cut here; "done" has everything. */
-    /** @type {"off" | "live" | "done" | "failed"} */
-    this.state = "off";
   }
 
-  /** Connect, and go on after the last event that came. */
+  /** Connects, and continues after the last event received. */
   open() {
-    if (this.state === "live" || this.state === "done") return;
+    if (this.state === "live" || this.state === "closed") return;
     this.state = "live";
-    if (this._stream !== null) this._reconnects += 1;
+    if (this._stream !== null) this.counters.reconnects += 1;
     const stream = openEvents(this.url, {
       headers: this._options.headers(),
       after: this.counters.lastId,
       retry: 300,
       maxDelay: 5000,
-      onEvent: (event) => this._take(event),
+      onEvent: (event) => this._receive(event),
       onState: (state, detail) => this._enter(stream, state, detail),
     });
     this._stream = stream;
   }
 
-  /** Cut the connection; `open` goes on from here. */
-  cut() {
-    if (this.state !== "live") return;
-    this.state = "off";
-    this._retire();
+  /** Disconnects; `open` resumes. */
+  disconnect() {
+    if (this.state === "live") this._close("off");
   }
 
-  /** Leave it for good. */
-  end() {
-    this.state = "done";
-    this._retire();
+  close() {
+    this._close("closed");
   }
 
-  /** The counters as they are now. */
-  figures() {
-    const { counters, _stream: stream } = this;
-    counters.bytes = this._bytes + (stream?.bytes ?? 0);
-    counters.reconnects = this._reconnects + (stream?.reconnects ?? 0);
-    counters.duplicates = this._duplicates + (stream?.duplicates ?? 0);
-    return counters;
+  /** @param {"off" | "closed"} state */
+  _close(state) {
+    this.state = state;
+    this.updateCounters();
+    this._stream?.close();
   }
 
-  _retire() {
-    const stream = this._stream;
-    if (stream === null) return;
-    this._bytes += stream.bytes;
-    this._reconnects += stream.reconnects;
-    this._duplicates += stream.duplicates;
-    stream.bytes = stream.reconnects = stream.duplicates = 0;
-    stream.close();
+  /** Adds to the counters what the connection has counted since the last call. */
+  updateCounters() {
+    for (const name of /** @type {const} */ (["bytes", "reconnects", "duplicates"])) {
+      if (this._stream === null) return;
+      this.counters[name] += this._stream[name];
+      this._stream[name] = 0;
+    }
   }
 
   /** @param {SSEEvent} event */
-  _take(event) {
+  _receive(event) {
     const record = recordOf(event.id);
-    if (record < this._record) this._duplicates += 1;
+    if (record < this._record) this.counters.duplicates += 1;
     if (this._options.contiguous && record > this._record + 1) this.counters.gaps += 1;
     this._record = Math.max(record, this._record);
     this.counters.count(event.id);
@@ -141,20 +128,15 @@ export class Link {
    * @param {Detail} detail
    */
   _enter(stream, state, detail) {
-    if (stream !== this._stream || this.state === "off") return;
-    if (this.state === "done") return;
-    if (state === "closed") {
-      this.state = "done";
-      this.counters.lastId = stream.lastEventId || this.counters.lastId;
-    } else if (state === "failed") {
-      this.state = "failed";
-    }
+    if (stream !== this._stream || this.state === "off" || this.state === "closed") return;
+    if (state === "closed" || state === "failed") this.state = state;
+    if (state === "closed") this.counters.lastId = stream.lastEventId || this.counters.lastId;
     this._options.onState(state, detail);
   }
 }
 
 /**
- * The number of the last record that an event's id speaks of.
+ * The number of the last log record that an event id refers to.
  * @param {string} id
  */
 export function recordOf(id) {

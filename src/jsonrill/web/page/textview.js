@@ -1,20 +1,21 @@
 /**
- * Text that only grows, in the DOM: pieces of it as text nodes, faults marked at their character.
- * Of a long text the end is shown; what is before it comes when asked for.
+ * Draws a growing text into the DOM: text nodes only, with errors marked at their characters. Of a
+ * long text only the end is shown, until the user asks for the rest.
  */
 
+import { AutoScroll } from "./autoscroll.js";
 import { button, make } from "./dom.js";
-import { Follow } from "./follow.js";
-import { counted, unitsOf, visible } from "./escaping.js";
+import { escapeText, formatCount, skipCharacters } from "./escaping.js";
 
-// So many characters make a block, which is laid out by itself; a newline ends one earlier. So many
-// blocks are kept in the page.
-const SPAN = 2048;
-const MOST_SPANS = 16;
-const MOST_PIECES = 1500;
+// Characters in a block, which the browser lays out separately; a newline ends a block earlier.
+const BLOCK = 2048;
+// How many blocks and how many pieces stay in the page.
+const MAX_BLOCKS = 16;
+const MAX_PIECES = 1500;
 
-/** @typedef {"run" | "pieces" | "events"} Style one text; its pieces told apart; a line for each */
+/** @typedef {"run" | "piece" | "event"} Style one text; its pieces distinguishable; a line for each */
 
+/** A part of the text with an element of its own: a block, a piece or an event. */
 class Span {
   /**
    * @param {number} start
@@ -24,23 +25,22 @@ class Span {
     this.start = start;
     this.text = "";
     this.element = element;
+    const node = element.appendChild(document.createTextNode(""));
     /**
-     * The text between its marks; each part but the last ends where its mark stands.
+     * The text between the marks; each part but the last ends at its mark.
      * @type {{start: number, end: number, node: Text, mark: HTMLElement | null}[]}
      */
-    this._parts = [];
-    const node = element.appendChild(document.createTextNode(""));
-    this._parts.push({ start: 0, end: Infinity, node, mark: null });
+    this._parts = [{ start: 0, end: Infinity, node, mark: null }];
   }
 
   /** @param {string} text */
   add(text) {
     this.text += text;
-    this._parts[this._parts.length - 1].node.appendData(visible(text));
+    this._parts[this._parts.length - 1].node.appendData(escapeText(text));
   }
 
   /**
-   * Mark the character at this place, with a note behind it.
+   * Marks the character at this offset and adds a note after it.
    * @param {number} at
    * @param {HTMLElement} note
    * @returns {HTMLElement} the mark
@@ -53,11 +53,12 @@ class Span {
       part.mark.after(note);
       return part.mark;
     }
-    const width = (this.text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-    const mark = make("mark", "fault", visible(this.text.slice(at, at + width)));
-    const rest = { ...part, start: at + width };
-    rest.node = document.createTextNode(visible(this.text.slice(rest.start, rest.end)));
-    part.node.data = visible(this.text.slice(part.start, at));
+    const shown = (/** @type {number} */ start, /** @type {number} */ end) =>
+      escapeText(this.text.slice(start, end));
+    const start = skipCharacters(this.text, 1, at);
+    const mark = make("mark", "error", shown(at, start));
+    const rest = { ...part, start, node: document.createTextNode(shown(start, part.end)) };
+    part.node.data = shown(part.start, at);
     part.node.after(mark, note, rest.node);
     part.end = at;
     part.mark = mark;
@@ -68,11 +69,11 @@ class Span {
 
 /** @param {string} text */
 function isFull(text) {
-  return text.length >= SPAN || (text.length > SPAN / 2 && text.endsWith("\n"));
+  return text.length >= BLOCK || (text.length > BLOCK / 2 && text.endsWith("\n"));
 }
 
 export class TextView {
-  /** All of it. */
+  /** The complete text. */
   text = "";
   ended = false;
   /** @type {string[]} */
@@ -80,13 +81,11 @@ export class TextView {
   _drawn = 0;
   /** @type {Span[]} */
   _spans = [];
-  /** The first span that is in the page. */
+  /** The index of the first span in the page. */
   _first = 0;
-  _all = false;
-  /** @type {{offset: number, message: string}[]} */
-  _faults = [];
-  /** @type {HTMLElement | null} */
-  _earlier = null;
+  _showsAll = false;
+  /** Errors whose character has not arrived yet. @type {{offset: number, message: string}[]} */
+  _errors = [];
 
   /**
    * @param {HTMLElement} scroller
@@ -95,22 +94,21 @@ export class TextView {
   constructor(scroller, { style = "run", follows = true } = {}) {
     this.scroller = scroller;
     this.style = style;
-    this._most = style === "run" ? MOST_SPANS : MOST_PIECES;
     this._cursor = make("span", "cursor");
     this._cursor.setAttribute("aria-hidden", "true");
-    this._moves = follows;
-    this._follow = new Follow(scroller, follows);
+    this._earlier = button("", () => this.showAll(), "small earlier");
+    this._follows = follows;
+    this._autoScroll = new AutoScroll(scroller, follows);
     this.clear();
   }
 
   clear() {
     this.text = "";
-    this.ended = this._all = false;
+    this.ended = this._showsAll = false;
     this._pending = [];
     this._spans = [];
-    this._faults = [];
+    this._errors = [];
     this._drawn = this._first = 0;
-    this._earlier = null;
     this.scroller.replaceChildren(this._cursor);
     this._cursor.hidden = true;
   }
@@ -121,49 +119,51 @@ export class TextView {
     this.text += piece;
   }
 
-  /** Nothing more will come. */
   end() {
     this.ended = true;
   }
 
   /**
-   * A fault at this character, counted as Python does; it is shown once the text is there.
-   * @param {number} offset
+   * Marks an error once the text has reached its character.
+   * @param {number} offset in Unicode characters
    * @param {string} message
    */
-  fault(offset, message) {
-    this._faults.push({ offset, message });
+  markError(offset, message) {
+    this._errors.push({ offset, message });
   }
 
   /** @param {number} until */
   paint(until) {
-    let at = 0;
     const pieces = this._pending;
-    // In one text, what came since the last frame is one operation.
-    if (this.style === "run") this._draw(pieces.splice(0).join(""));
-    else for (; at < pieces.length && performance.now() < until; at += 1) this._draw(pieces[at]);
+    let at = 0;
+    // In one text, everything since the last frame is one operation.
+    if (this.style === "run") this._drawRun(pieces.splice(0).join(""));
+    else for (; at < pieces.length && performance.now() < until; at += 1) this._drawPiece(pieces[at]);
     pieces.splice(0, at);
-    this._drop();
+    this._dropEarlier();
     this._cursor.hidden = this.ended || this._drawn === 0;
-    if (pieces.length === 0) this._drawFaults();
-    this._follow.toEnd();
+    if (pieces.length === 0) this._drawErrors();
+    this._autoScroll.toEnd();
     return pieces.length > 0;
   }
 
   /** @param {string} text */
-  _draw(text) {
-    if (this.style !== "run") {
-      if (text) this._span().add(text);
-      this._drawn += text.length;
-      return;
-    }
+  _drawPiece(text) {
+    if (text === "") return;
+    this._addSpan().add(text);
+    this._drawn += text.length;
+  }
+
+  /** @param {string} text */
+  _drawRun(text) {
     for (let at = 0; at < text.length; ) {
       let last = this._spans.at(-1);
-      if (last === undefined || isFull(last.text)) last = this._span();
-      const most = at + SPAN - last.text.length;
+      if (last === undefined || isFull(last.text)) last = this._addSpan();
+      const most = at + BLOCK - last.text.length;
       let end = Math.min(text.length, most);
-      const line = text.indexOf("\n", Math.max(at, most - SPAN / 2));
-      if (line !== -1 && line < end) end = line + 1;
+      const newline = text.indexOf("\n", Math.max(at, most - BLOCK / 2));
+      if (newline !== -1 && newline < end) end = newline + 1;
+      // A block never ends inside a surrogate pair.
       if (/[\udc00-\udfff]/.test(text[end] ?? "")) end += 1;
       last.add(text.slice(at, end));
       this._drawn += end - at;
@@ -171,47 +171,41 @@ export class TextView {
     }
   }
 
-  _span() {
-    const kind = { run: "block", pieces: "piece", events: "event" }[this.style];
-    const span = new Span(this._drawn, make("span", kind));
+  _addSpan() {
+    const isRun = this.style === "run";
+    const span = new Span(this._drawn, make("span", isRun ? "block" : this.style));
     this._spans.push(span);
     this.scroller.append(span.element);
-    // The cursor stands behind the last character: in its block, or behind all pieces.
-    (this.style === "run" ? span.element : this.scroller).append(this._cursor);
+    // The cursor is after the last character: inside the block, or after all pieces.
+    (isRun ? span.element : this.scroller).append(this._cursor);
     return span;
   }
 
-  /** Take the oldest out of the page when there are many. */
-  _drop() {
-    if (this._all) return;
-    for (; this._spans.length - this._first > this._most; this._first += 1) {
+  /** Takes the earliest spans out of the page when there are many. */
+  _dropEarlier() {
+    if (this._showsAll) return;
+    const most = this.style === "run" ? MAX_BLOCKS : MAX_PIECES;
+    for (; this._spans.length - this._first > most; this._first += 1) {
       this._spans[this._first].element.remove();
     }
     if (this._first === 0) return;
-    const hidden = this._spans[this._first].start;
-    const label = `show the ${counted(hidden, "character")} before this`;
-    if (this._earlier === null) {
-      this._earlier = button(label, () => this.showAll(), "small earlier");
-      this.scroller.prepend(this._earlier);
-    }
-    this._earlier.textContent = label;
+    const hidden = formatCount(this._spans[this._first].start, "character");
+    this._earlier.textContent = `show the ${hidden} before this`;
+    if (!this._earlier.isConnected) this.scroller.prepend(this._earlier);
   }
 
   showAll() {
-    this._all = true;
-    this._earlier?.remove();
-    this._earlier = null;
-    const before = document.createDocumentFragment();
-    for (const span of this._spans.slice(0, this._first)) before.append(span.element);
+    this._showsAll = true;
+    this._earlier.remove();
+    this.scroller.prepend(...this._spans.slice(0, this._first).map((span) => span.element));
     this._first = 0;
-    this.scroller.prepend(before);
   }
 
-  _drawFaults() {
-    this._faults = this._faults.filter(({ offset, message }) => {
-      const at = unitsOf(this.text, offset);
+  _drawErrors() {
+    this._errors = this._errors.filter(({ offset, message }) => {
+      const at = skipCharacters(this.text, offset);
       if (at >= this.text.length && !this.ended) return true;
-      this._mark(at, message);
+      this._drawError(at, message);
       return false;
     });
   }
@@ -220,22 +214,21 @@ export class TextView {
    * @param {number} at
    * @param {string} message
    */
-  _mark(at, message) {
-    const note = make("span", "fault-note", message);
+  _drawError(at, message) {
+    const note = make("span", "error-note", message);
     note.setAttribute("role", "note");
     let index = this._spans.length - 1;
     while (index > 0 && this._spans[index].start > at) index -= 1;
-    const span = this._spans[index];
     let mark;
-    if (span === undefined || at >= this.text.length) {
-      mark = make("mark", "fault", "end of text");
+    if (index === -1 || at >= this.text.length) {
+      mark = make("mark", "error", "end of text");
       this._cursor.before(mark, note);
     } else {
       if (index < this._first) this.showAll();
-      mark = span.mark(at - span.start, note);
+      mark = this._spans[index].mark(at - this._spans[index].start, note);
     }
-    this._follow.stop();
+    this._autoScroll.stop();
     const top = mark.offsetTop - this.scroller.offsetTop - this.scroller.clientHeight / 2;
-    if (this._moves) this.scroller.scrollTop = top;
+    if (this._follows) this.scroller.scrollTop = top;
   }
 }

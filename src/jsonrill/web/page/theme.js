@@ -1,25 +1,25 @@
-/** Light, dark, or as the system has it; the choice is remembered by this browser. */
+/** The colour theme: light, dark, or the system's (auto). The browser remembers the choice. */
 
-const THEMES = /** @type {const} */ (["auto", "light", "dark"]);
-const KEPT = "jsonrill-theme";
+const THEMES = ["auto", "light", "dark"];
+const STORAGE_KEY = "jsonrill-theme";
 
 export class Theme {
-  /** @param {HTMLElement} button shows the theme, and changes it */
+  /** @param {HTMLElement} button shows the theme and switches to the next one */
   constructor(button) {
     this._button = button;
-    this._show(kept());
+    this._show(stored());
     button.addEventListener("click", () => this.next());
   }
 
   next() {
-    const at = THEMES.findIndex((name) => name === document.documentElement.dataset.theme);
-    const next = THEMES[(at + 1) % THEMES.length];
-    try {
-      localStorage.setItem(KEPT, next);
-    } catch {
-      // Without a place to keep it, it holds until the page is left.
-    }
+    const index = THEMES.indexOf(document.documentElement.dataset.theme ?? "");
+    const next = THEMES[(index + 1) % THEMES.length];
     this._show(next);
+    try {
+      localStorage.setItem(STORAGE_KEY, next);
+    } catch {
+      // Storage is blocked: the choice lasts until the page is closed.
+    }
   }
 
   /** @param {string} theme */
@@ -29,9 +29,9 @@ export class Theme {
   }
 }
 
-function kept() {
+function stored() {
   try {
-    return THEMES.find((name) => name === localStorage.getItem(KEPT)) ?? "auto";
+    return THEMES.find((theme) => theme === localStorage.getItem(STORAGE_KEY)) ?? "auto";
   } catch {
     return "auto";
   }

@@ -1,20 +1,23 @@
-/** The dialog that asks for a token. What was typed leaves it once, to whoever asked. */
+/** The dialog that asks for a token. The token is returned once and not kept here. */
 
 import { byId } from "./dom.js";
 
-/** @returns {Promise<string | null>} null: not now */
+/**
+ * Asks the user for a token.
+ * @returns {Promise<string | null>} null if the user cancelled
+ */
 export function askToken() {
   const dialog = byId("token", HTMLDialogElement);
-  const text = byId("token-text", HTMLInputElement);
-  text.value = "";
+  const field = byId("token-text", HTMLInputElement);
+  field.value = "";
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((resolve) => {
-    const done = () => {
-      const token = text.value.trim();
-      text.value = "";
-      resolve(dialog.returnValue === "give" && token ? token : null);
+    const onClose = () => {
+      const token = field.value.trim();
+      field.value = "";
+      resolve(dialog.returnValue === "submit" && token ? token : null);
     };
-    dialog.addEventListener("close", done, { once: true });
+    dialog.addEventListener("close", onClose, { once: true });
   });
 }

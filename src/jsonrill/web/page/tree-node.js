@@ -1,4 +1,4 @@
-/** One value of a document that grows: its type, its text, its children, its place. No DOM. */
+/** One value of a growing document: its type, text, children and path. Knows nothing of the DOM. */
 
 import { toPointer, formatPath } from "../lib/paths.js";
 import { ExactNumber, isObject, put } from "../lib/values.js";
@@ -6,9 +6,9 @@ import { ExactNumber, isObject, put } from "../lib/values.js";
 /** @typedef {import("../lib/paths.js").Path} Path */
 /** @typedef {"object" | "array" | "string" | "number" | "boolean" | "null"} Type */
 
-export class Node {
+export class TreeNode {
   /**
-   * @param {Node | null} parent
+   * @param {TreeNode | null} parent
    * @param {string | number} key
    * @param {Type} type
    */
@@ -18,24 +18,25 @@ export class Node {
     this.type = type;
     /** @type {number} */
     this.depth = parent === null ? 0 : parent.depth + 1;
-    this.index = 0;
-    /** Counts how often its children were replaced: a view then begins again below it. */
+    this.index = parent === null ? 0 : parent.children.length;
+    /** Increases when the children are replaced: a view then redraws them. */
     this.version = 0;
-    /** The text of a string or the spelling of a number or literal. */
+    /** The text of a string, or the spelling of a number or literal. */
     this.text = "";
+    /** True while the value is not complete. */
     this.open = false;
-    /** @type {Node[]} */
+    /** @type {TreeNode[]} */
     this.children = [];
-    /** @type {Map<string | number, Node> | null} */
+    /** The children of an object, once it has one. @type {Map<string, TreeNode> | null} */
     this.byKey = null;
-    /** The value that was last shown here, to know it again. @type {any} */
+    /** The value last assigned; the same object again needs no comparison. @type {any} */
     this.source = undefined;
-    /** A word and a remark that stand beside the value. */
+    /** A status and a message shown beside the value. */
     this.badge = "";
     this.note = "";
-    /** Whether paths begin here: an entity is the root of its own. */
+    /** True where paths begin: each entity and each document has paths of its own. */
     this.isRoot = parent === null;
-    /** What a view keeps for it. @type {any} */
+    /** The line that shows this node, if it has one. @type {import("./lines.js").Line | null} */
     this.view = null;
   }
 
@@ -45,15 +46,14 @@ export class Node {
 
   /** @param {string | number} key */
   child(key) {
-    if (this.type === "array") return this.children[Number(key)];
-    return this.byKey?.get(String(key));
+    return this.type === "array" ? this.children[Number(key)] : this.byKey?.get(String(key));
   }
 
   /** @returns {Path} */
   get path() {
     /** @type {Path} */
     const path = [];
-    for (let node = /** @type {Node} */ (this); !node.isRoot && node.parent; node = node.parent) {
+    for (let node = /** @type {TreeNode} */ (this); !node.isRoot && node.parent; node = node.parent) {
       path.push(node.key);
     }
     return path.reverse();
@@ -67,18 +67,16 @@ export class Node {
     return toPointer(this.path);
   }
 
-  /** The value of it and of all below it, as JavaScript has it. */
+  /** The JavaScript value of this node and everything below it. */
   get value() {
     const root = ownValue(this);
-    /** @type {[Node, any][]} */
+    /** @type {[TreeNode, any][]} */
     const work = [[this, root]];
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       const [node, holder] = next;
-      if (!node.isContainer) continue;
       for (const child of node.children) {
         const value = ownValue(child);
-        if (Array.isArray(holder)) holder.push(value);
-        else put(holder, String(child.key), value);
+        put(holder, String(child.key), value);
         work.push([child, value]);
       }
     }
@@ -86,7 +84,10 @@ export class Node {
   }
 }
 
-/** @param {Node} node */
+/**
+ * The value of a node without its children.
+ * @param {TreeNode} node
+ */
 function ownValue(node) {
   if (node.type === "object") return {};
   if (node.type === "array") return [];

@@ -1,11 +1,11 @@
 /**
- * A document as nodes that grow: fragments, deltas or whole values in; which nodes changed, out.
+ * A document as a tree of nodes: takes fragments, deltas or values, and records which nodes changed.
  *
- * No DOM is known here. A fragment, an operation of a delta or a value costs what it changes, never
- * the size of the document. Members keep the order in which they came, whatever their keys.
+ * Knows nothing of the DOM. A fragment, a delta operation or a value costs what it changes, not the
+ * size of the document. Fields keep the order in which they arrived, whatever their keys.
  */
 
-import { Node, typeOf } from "./tree-node.js";
+import { TreeNode, typeOf } from "./tree-node.js";
 
 /** @typedef {import("../lib/paths.js").Path} Path */
 /** @typedef {import("./tree-node.js").Type} Type */
@@ -14,46 +14,37 @@ import { Node, typeOf } from "./tree-node.js";
 
 export class Tree {
   constructor() {
-    /** @type {Node | null} */
+    /** @type {TreeNode | null} */
     this.root = null;
-    /** Nodes whose own line has to be drawn again. @type {Set<Node>} */
+    /** Nodes whose own line has to be redrawn. @type {Set<TreeNode>} */
     this.changed = new Set();
-    /** Nodes that are new or have another value; for a view that shows that. @type {Set<Node>} */
+    /** Nodes that are new or have another value; a view highlights them. @type {Set<TreeNode>} */
     this.fresh = new Set();
-    /** The value that is still being written. @type {Node | null} */
+    /** The value that is not complete yet. @type {TreeNode | null} */
     this.growing = null;
-    this.size = 0;
-    this.complete = false;
-    /** @type {Node[]} */
+    /** The open containers and string, outermost first. @type {TreeNode[]} */
     this._stack = [];
     this._key = "";
-    /** Counts how often everything was forgotten: a view then begins again. */
+    /** Increases when the tree is cleared: a view then starts over. */
     this.version = 0;
-    /** The name of a root that only holds documents; `""` for a root that is one. */
+    /** The label of a root that only collects documents or entities; `""` for an ordinary root. */
     this.holds = "";
   }
 
   clear() {
-    this.root = null;
-    this.changed.clear();
-    this.fresh.clear();
-    this.growing = null;
-    this.size = 0;
-    this.complete = false;
-    this._stack = [];
-    this._key = "";
-    this.version += 1;
+    const { version, holds } = this;
+    Object.assign(this, new Tree(), { version: version + 1, holds });
   }
 
   // ---- fragments ----
 
-  /** Fragments of several documents follow: each becomes an element of the root. */
+  /** Starts a root array of documents: the fragments of each become its next element. */
   beginMany() {
     this._begin("array");
   }
 
   /**
-   * One fragment, in order. Whether it fits was judged before.
+   * Applies one fragment; the wire reader has validated it.
    * @param {FragmentLike} fragment
    */
   apply(fragment) {
@@ -68,9 +59,10 @@ export class Tree {
         this._key = fragment.value;
         return;
       case "PartialString":
-        return this._append(fragment.text ?? "");
+        return this._append(this._top, fragment.text);
       case "CompleteString":
-        return this._endString(fragment.value);
+        if (typeof fragment.value === "string") this._top.text = fragment.value;
+        return this._end();
       case "CompleteNumber":
         return this._leaf("number", fragment.text ?? fragment.value, fragment.value);
       case "CompleteBoolean":
@@ -81,41 +73,39 @@ export class Tree {
       case "EndArray":
         return this._end();
       case "JsonComplete":
-        this.complete = true;
-        this._grow(null);
+        this._setGrowing(null);
     }
   }
 
-  /** Of several documents one ends early: the next is the next element of the root. */
+  /** Ends an incomplete document of many: the next one is the next element of the root. */
   breakOff() {
     for (const node of this._stack.splice(1)) {
       node.open = false;
       this.changed.add(node);
     }
-    this._grow(this._stack[0] ?? null);
+    this._setGrowing(this._top);
+  }
+
+  /** The innermost open value. Fragments are valid, so there is one whenever it is needed. */
+  get _top() {
+    return this._stack[this._stack.length - 1];
   }
 
   /** @param {Type} type */
   _begin(type) {
-    const node = this._place(type);
+    const node = this._add(type);
     node.open = true;
     this._stack.push(node);
-    this._grow(node);
+    this._setGrowing(node);
   }
 
-  /** @param {string} text */
-  _append(text) {
-    const node = this._stack.at(-1);
-    if (node === undefined) return;
+  /**
+   * @param {TreeNode} node
+   * @param {any} text
+   */
+  _append(node, text) {
     node.text += text;
     this.changed.add(node);
-  }
-
-  /** @param {unknown} value */
-  _endString(value) {
-    const node = this._stack.at(-1);
-    if (node !== undefined && typeof value === "string") node.text = value;
-    this._end();
   }
 
   /**
@@ -124,40 +114,41 @@ export class Tree {
    * @param {any} [source]
    */
   _leaf(type, text, source) {
-    const node = this._place(type);
+    const node = this._add(type);
     node.text = String(text);
     node.source = source;
-    this._grow(this._stack.at(-1) ?? null);
+    this._setGrowing(this._top ?? null);
   }
 
   _end() {
-    const node = this._stack.pop();
-    if (node === undefined) return;
+    const node = this._top;
+    this._stack.pop();
     node.open = false;
-    this.changed.add(node);
-    this.fresh.add(node);
-    this._grow(this._stack.at(-1) ?? null);
+    this._touch(node);
+    this._setGrowing(this._top ?? null);
   }
 
-  /** @param {Type} type */
-  _place(type) {
-    const parent = this._stack.at(-1) ?? null;
-    if (parent === null) return this._newRoot(type);
+  /**
+   * Adds a value where the fragments are.
+   * @param {Type} type
+   */
+  _add(type) {
+    const parent = this._top;
+    if (parent === undefined) return this._newRoot(type);
     return this._put(parent, parent.type === "array" ? parent.children.length : this._key, type);
   }
 
   /** @param {Type} type */
   _newRoot(type) {
-    this.version += this.root === null ? 0 : 1;
-    this.root = new Node(null, this.holds, type);
-    this.size = 1;
+    if (this.root !== null) this.version += 1;
+    this.root = new TreeNode(null, this.holds, type);
     this._touch(this.root);
     return this.root;
   }
 
   /**
-   * A member or element, new or in the place of the one that is there.
-   * @param {Node} parent
+   * Adds a field or element, or resets the one that is there.
+   * @param {TreeNode} parent
    * @param {string | number} key
    * @param {Type} type
    */
@@ -167,23 +158,20 @@ export class Tree {
       this._retype(old, type);
       return old;
     }
-    const node = new Node(parent, key, type);
-    node.index = parent.children.length;
+    const node = new TreeNode(parent, key, type);
     node.isRoot = this.holds !== "" && parent === this.root;
     parent.children.push(node);
     if (parent.type === "object") (parent.byKey ??= new Map()).set(String(key), node);
-    this.size += 1;
     this._touch(node);
     this.changed.add(parent);
     return node;
   }
 
   /**
-   * @param {Node} node
+   * @param {TreeNode} node
    * @param {Type} type
    */
   _retype(node, type) {
-    this.size -= below(node);
     node.type = type;
     node.text = "";
     node.source = undefined;
@@ -193,14 +181,14 @@ export class Tree {
     this._touch(node);
   }
 
-  /** @param {Node} node */
+  /** @param {TreeNode} node */
   _touch(node) {
     this.changed.add(node);
     this.fresh.add(node);
   }
 
-  /** @param {Node | null} node */
-  _grow(node) {
+  /** @param {TreeNode | null} node */
+  _setGrowing(node) {
     if (this.growing === node) return;
     if (this.growing !== null) this.changed.add(this.growing);
     this.growing = node;
@@ -210,126 +198,115 @@ export class Tree {
   // ---- deltas ----
 
   /**
-   * The operations of one delta, below a node of this key of the root; see `entry`.
-   * @param {Node} base
+   * Applies the operations of a delta to the value of a node; stops at one that does not fit.
+   * @param {TreeNode} base
    * @param {Operation[]} delta
    */
   change(base, delta) {
     for (const { op, path, value } of delta) {
-      const keys = path.split("/").slice(1).map(unescaped);
+      const keys = path.split("/").slice(1).map(unescapeToken);
       const last = keys.pop();
-      let node = base;
-      for (const key of keys) {
-        const next = node.child(key);
-        if (next === undefined) return;
-        node = next;
-      }
-      if (op === "append") {
-        const target = last === undefined ? node : node.child(last);
-        if (target !== undefined) {
-          target.text += value;
-          this.changed.add(target);
-        }
-      } else if (last === undefined) {
-        this.assign(node, value);
+      const start = /** @type {TreeNode | undefined} */ (base);
+      const parent = keys.reduce((node, key) => node?.child(key), start);
+      const target = last === undefined ? parent : parent?.child(last);
+      if (parent === undefined) return;
+      if (last !== undefined && op !== "append") {
+        this._setMember(parent, last, value, op === "add");
+      } else if (target === undefined) {
+        return;
+      } else if (op === "append") {
+        this._append(target, value);
       } else {
-        this._member(node, last, value, op === "add");
+        this.assign(target, value);
       }
     }
   }
 
   /**
-   * @param {Node} parent
+   * @param {TreeNode} parent
    * @param {string} key
    * @param {any} value
    * @param {boolean} inserts
    */
-  _member(parent, key, value, inserts) {
-    const isArray = parent.type === "array";
-    const at = isArray ? (key === "-" ? parent.children.length : Number(key)) : key;
-    if (isArray && inserts && Number(at) < parent.children.length) {
-      // Nothing that only grows does this: the elements behind it all move.
+  _setMember(parent, key, value, inserts) {
+    const { length } = parent.children;
+    const index = key === "-" ? length : Number(key);
+    if (parent.type !== "array") {
+      this.assign(this._put(parent, key, typeOf(value)), value);
+    } else if (inserts && index < length) {
+      // An insertion moves all elements after it. Deltas of growing values never do this.
       const moved = parent.value;
-      moved.splice(Number(at), 0, value);
+      moved.splice(index, 0, value);
       this.assign(parent, moved);
     } else {
-      this.assign(this._put(parent, at, typeOf(value)), value);
+      this.assign(this._put(parent, index, typeOf(value)), value);
     }
   }
 
-  // ---- whole values ----
+  // ---- values ----
 
   /**
-   * Make the root this value; what is there already, or is the very same object, is not touched.
+   * Assigns a value to the root.
    * @param {any} value
    */
   set(value) {
-    if (this.root === null) this._newRoot(typeOf(value));
-    this.assign(/** @type {Node} */ (this.root), value);
+    this.assign(this.root ?? this._newRoot(typeOf(value)), value);
   }
 
   /**
-   * The document of this name in a root that holds documents; made if there is none.
+   * The field of this name of a root that collects entities; added if it is missing.
    * @param {string} name
    */
   entry(name) {
-    if (this.root === null) this._newRoot("object");
-    const root = /** @type {Node} */ (this.root);
-    const found = root.child(name);
-    if (found !== undefined) return found;
-    return this._put(root, name, "null");
+    const root = this.root ?? this._newRoot("object");
+    return root.child(name) ?? this._put(root, name, "null");
   }
 
   /**
-   * Make a node this value, and touch only what differs.
-   * @param {Node} top
+   * Assigns a value to a node, and touches only the nodes that differ.
+   * @param {TreeNode} top
    * @param {any} given
    */
   assign(top, given) {
-    /** @type {[Node, any][]} */
+    /** @type {[TreeNode, any][]} */
     const work = [[top, given]];
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       const [node, value] = next;
       const type = typeOf(value);
       if (node.type !== type) this._retype(node, type);
-      if (type === "object" || type === "array") {
-        if (node.source === value) continue;
+      if (!node.isContainer) {
+        this._setLeaf(node, value);
+      } else if (node.source !== value) {
         node.source = value;
         this._setMembers(node, value, work);
-      } else {
-        this._setLeaf(node, value);
       }
     }
   }
 
   /**
-   * @param {Node} node
+   * @param {TreeNode} node
    * @param {any} value
-   * @param {[Node, any][]} work
+   * @param {[TreeNode, any][]} work
    */
   _setMembers(node, value, work) {
-    const keys = Array.isArray(value) ? null : Object.keys(value);
-    const count = keys === null ? value.length : keys.length;
-    // What lost a member or element is begun again; what only grows never is.
-    const kept = keys === null ? Math.min(count, node.children.length) : keys.filter((key) => node.child(key)).length;
+    const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+    // A container that lost a member is rebuilt; growing ones never are.
+    const kept = keys.filter((key) => node.child(key)).length;
     if (kept < node.children.length) this._retype(node, node.type);
-    for (let at = 0; at < count; at += 1) {
-      const key = keys === null ? at : keys[at];
+    for (const key of keys) {
       const item = value[key];
-      const old = node.child(key);
-      if (old === undefined) work.push([this._put(node, key, typeOf(item)), item]);
-      else if (!(old.isContainer && old.source === item)) work.push([old, item]);
+      work.push([node.child(key) ?? this._put(node, key, typeOf(item)), item]);
     }
   }
 
   /**
-   * @param {Node} node
+   * @param {TreeNode} node
    * @param {any} value
    */
   _setLeaf(node, value) {
     const text = String(value);
     if (node.text === text) return;
-    // A string that went on is not a new value: it has grown.
+    // A string that continues is not a new value: it is redrawn but not highlighted.
     if (node.type === "string" && node.text !== "") this.changed.add(node);
     else this._touch(node);
     node.text = text;
@@ -337,18 +314,18 @@ export class Tree {
   }
 
   /**
-   * The value at the end of the document, where it grows; null for none.
-   * @param {Node | null} top
+   * Marks the last value below a node as growing; null marks none.
+   * @param {TreeNode | null} top
    */
   growAtEnd(top) {
     let node = top;
-    while (node?.isContainer && node.children.length) node = node.children[node.children.length - 1];
-    this._grow(node);
+    while (node?.children.length) node = node.children[node.children.length - 1];
+    this._setGrowing(node);
   }
 
   /**
-   * A word beside a value.
-   * @param {Node} node
+   * Sets the status, and optionally the message, shown beside a value.
+   * @param {TreeNode} node
    * @param {string} badge
    * @param {string} [note]
    */
@@ -360,9 +337,9 @@ export class Tree {
   }
 
   /**
-   * What is at a path below a node; the last node on the way if the path leads further.
+   * The node at a path, or its closest ancestor that exists.
    * @param {Path} path
-   * @param {Node | null} [from]
+   * @param {TreeNode | null} [from]
    */
   nearest(path, from = this.root) {
     let node = from;
@@ -374,9 +351,9 @@ export class Tree {
     return node;
   }
 
-  /** Every node, parents first, in the order of the document. */
+  /** Yields every node in document order, parents first. */
   *nodes() {
-    /** @type {Node[]} */
+    /** @type {TreeNode[]} */
     const work = this.root === null ? [] : [this.root];
     for (let node = work.pop(); node !== undefined; node = work.pop()) {
       yield node;
@@ -385,18 +362,7 @@ export class Tree {
   }
 }
 
-/** @param {Node} node */
-function below(node) {
-  let count = 0;
-  const work = [...node.children];
-  for (let next = work.pop(); next !== undefined; next = work.pop()) {
-    count += 1;
-    for (const child of next.children) work.push(child);
-  }
-  return count;
-}
-
 /** @param {string} token */
-function unescaped(token) {
+function unescapeToken(token) {
   return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

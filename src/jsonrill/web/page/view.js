@@ -1,69 +1,67 @@
 /**
- * A tree of nodes → DOM: each change becomes the one operation that shows it, `Text.appendData` for
- * a string that grows. Text nodes only; nothing of a document is ever read as markup.
+ * Draws a tree of nodes into the DOM. Each change becomes one DOM operation, `Text.appendData` for a
+ * growing string. Only text nodes are used; nothing of a document is ever parsed as markup.
  *
- * What is drawn is bounded: long lists and strings are folded, and containers start closed once
- * there are many lines. Keys and screen readers find an ordinary tree (WAI-ARIA).
+ * What is drawn is bounded: long lists and strings are folded, and containers start closed once there
+ * are many lines. Keyboard and screen readers find an ordinary WAI-ARIA tree.
  */
 
-import { make } from "./dom.js";
-import { Follow } from "./follow.js";
+import { AutoScroll } from "./autoscroll.js";
+import { make, setAttributes } from "./dom.js";
+import { formatCount } from "./escaping.js";
 import { frames } from "./frames.js";
-import { Hands } from "./input.js";
+import { TreeInput } from "./input.js";
 import { Line, PAGE } from "./lines.js";
-import { counted } from "./escaping.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./tree-node.js").Node} Node */
+/** @typedef {import("./tree-node.js").TreeNode} TreeNode */
 
-/** From so many lines on, and beyond the first page of a list, containers start closed. */
-export const MOST_LINES = 3000;
-const MOST_FLASHES = 24;
+/** Beyond this many lines, and beyond the first page of a list, containers start closed. */
+const MAX_LINES = 3000;
+const MAX_FLASHES = 24;
+const FLASH = [{ backgroundColor: "var(--flash)" }, { backgroundColor: "transparent" }];
 
 export class TreeView {
   /**
    * @param {HTMLElement} scroller
    * @param {Tree} tree
-   * @param {{label: string, onSelect?: (node: Node | null) => void, follows?: boolean,
+   * @param {{label: string, onSelect?: (node: TreeNode | null) => void, follows?: boolean,
    *   flashes?: boolean}} options
    */
   constructor(scroller, tree, { label, onSelect = () => {}, follows = true, flashes = true }) {
-    this.scroller = scroller;
     this.tree = tree;
     this.top = make("ul", "tree");
-    this.top.setAttribute("role", "tree");
-    this.top.setAttribute("aria-label", label);
+    setAttributes(this.top, { role: "tree", "aria-label": label });
     scroller.replaceChildren(this.top);
     this.onSelect = onSelect;
-    /** @type {Node | null} */
+    /** @type {TreeNode | null} */
     this.selected = null;
     this.level = Infinity;
     this.lines = 0;
-    /** What was opened or closed by hand, by pointer: it holds when the tree is built again. */
+    /** What the user opened or closed, by `placeOf`: kept when the tree is built again. */
     /** @type {Map<string, boolean>} */
-    this._byHand = new Map();
-    /** @type {Node[]} */
+    this._openedByUser = new Map();
+    /** @type {TreeNode[]} */
     this._queue = [];
     this._version = tree.version;
-    /** The line that has the caret, and the caret behind the last line of an open container. */
-    /** @type {Line | null} */
+    /** The line with the caret. @type {Line | null} */
     this._caret = null;
-    this._end = make("li", "caret-line");
-    this._end.setAttribute("role", "none");
-    this._end.setAttribute("aria-hidden", "true");
-    this._flashing = flashes;
-    this.follow = new Follow(scroller, follows);
-    /** Whether something may now be further down than it was. */
+    /** The caret after the last child of an open container. */
+    this._caretLine = make("li", "caret-line");
+    setAttributes(this._caretLine, { role: "none", "aria-hidden": true });
+    this.autoScroll = new AutoScroll(scroller, follows);
+    /** True if something may be further down than before. */
     this._grew = false;
+    this._flashLimit = flashes ? MAX_FLASHES : 0;
     this._flashes = 0;
-    this._calm = matchMedia("(prefers-reduced-motion: reduce)");
-    new Hands(this);
+    this._reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+    new TreeInput(this);
   }
 
   // ---- drawing ----
 
   /**
-   * Draw what has changed, until this time. True if something is left.
+   * Draws what has changed, until this time. True if something is left.
    * @param {number} until
    */
   paint(until) {
@@ -79,7 +77,9 @@ export class TreeView {
     this._queue.splice(0, at);
     this._moveCaret();
     this._flash();
-    if (this._grew && this.follow.on && this._caret) this.follow.to(this._growingElement());
+    if (this._grew && this.autoScroll.on && this._caret) {
+      this.autoScroll.to(this._caretLine.parentNode ? this._caretLine : this._caret.row);
+    }
     this._grew = false;
     return this._queue.length > 0;
   }
@@ -89,21 +89,21 @@ export class TreeView {
     this._queue = [];
     this.lines = 0;
     this._caret = null;
-    this._end.remove();
+    this._caretLine.remove();
     this.top.replaceChildren();
     if (this.selected) this.select(null);
   }
 
   /**
-   * @param {Node} node
+   * @param {TreeNode} node
    * @param {number} until
    */
   _draw(node, until) {
-    let line = /** @type {Line | null} */ (node.view);
+    let line = node.view;
     if (line === null) {
-      // The parent makes the lines of its children, when they are to be seen.
+      // Other lines are made by their parent, once they are to be visible.
       if (node.parent !== null) return;
-      line = this._make(node);
+      line = this._makeLine(node);
       line.item.tabIndex = 0;
       this.top.append(line.item);
     }
@@ -111,11 +111,8 @@ export class TreeView {
     if (node.isContainer && line.open) this._fill(line, until);
   }
 
-  /**
-   * @param {Node} node
-   * @returns {Line}
-   */
-  _make(node) {
+  /** @param {TreeNode} node */
+  _makeLine(node) {
     const line = new Line(node, this._startsOpen(node));
     node.view = line;
     this.lines += 1;
@@ -123,21 +120,18 @@ export class TreeView {
     return line;
   }
 
-  /** @param {Node} node */
+  /** @param {TreeNode} node */
   _startsOpen(node) {
-    if (this._byHand.size) {
-      const chosen = this._byHand.get(placeOf(node));
-      if (chosen !== undefined) return chosen;
-    }
-    if (node.depth === 0) return true;
-    return node.depth < this.level && node.index < PAGE && this.lines < MOST_LINES;
+    const chosen = this._openedByUser.size ? this._openedByUser.get(placeOf(node)) : undefined;
+    if (chosen !== undefined || node.depth === 0) return chosen ?? true;
+    return node.depth < this.level && node.index < PAGE && this.lines < MAX_LINES;
   }
 
   /** @param {Line} line */
   _drawRow(line) {
     const { node } = line;
     if (line.type !== node.type || line.version !== node.version) {
-      this._empty(line);
+      this._removeGroup(line);
       line.start = 0;
       line.limit = PAGE;
       line.retype();
@@ -145,153 +139,133 @@ export class TreeView {
     this._grew = line.draw() || this._grew;
   }
 
-  /** @param {Line} line */
-  _empty(line) {
-    if (line.group) {
+  /**
+   * Removes the lines of the children. A selection among them is cleared; focus and tab stop move to
+   * the parent.
+   * @param {Line} line
+   */
+  _removeGroup(line) {
+    const { group, item } = line;
+    if (group) {
       this.lines -= line.shown;
-      this._keepPlace(line, line.group);
-      line.group.remove();
+      if (this.selected?.view && group.contains(this.selected.view.item)) this.select(null);
+      const stop = this.top.querySelector('[tabindex="0"]');
+      if (stop === null || group.contains(stop)) item.tabIndex = 0;
+      if (group.contains(document.activeElement)) item.focus({ preventScroll: true });
+      group.remove();
     }
     line.group = line.more = line.less = null;
     line.shown = 0;
   }
 
   /**
-   * Lines go: what was selected, focused or the tab stop among them is not left to nobody.
+   * Makes the missing lines of the children that are to be visible.
    * @param {Line} line
-   * @param {HTMLElement} group
+   * @param {number} [until]
    */
-  _keepPlace(line, group) {
-    const chosen = /** @type {Line | null} */ (this.selected?.view ?? null);
-    if (chosen && group.contains(chosen.item)) this.select(null);
-    if (group.querySelector('[tabindex="0"]') || !this.top.querySelector('[tabindex="0"]')) {
-      line.item.tabIndex = 0;
-    }
-    if (group.contains(document.activeElement)) line.item.focus({ preventScroll: true });
-  }
-
-  /**
-   * Lines for the children that have none yet and are to be seen.
-   * @param {Line} line
-   * @param {number} until
-   */
-  _fill(line, until) {
+  _fill(line, until = Infinity) {
     const { children } = line.node;
     const end = Math.min(children.length, line.limit) - line.start;
     if (line.shown === end && children.length <= line.limit && line.start === 0) return;
-    const group = (line.group ??= this._group(line));
+    if (line.group === null) {
+      line.group = make("ul", "group");
+      line.group.setAttribute("role", "group");
+      line.item.append(line.group);
+    }
     for (; line.shown < end; line.shown += 1) {
       if ((line.shown & 15) === 15 && performance.now() > until) {
         this._queue.push(line.node);
         return;
       }
       const child = children[line.start + line.shown];
-      const made = this._make(child);
+      const made = this._makeLine(child);
       this._drawRow(made);
-      group.insertBefore(made.item, line.more ?? this._endOf(group));
+      line.group.insertBefore(made.item, line.more ?? this._caretIn(line.group));
       if (child.children.length && made.open) this._queue.push(child);
     }
-    this._drawFolds(line, group);
-  }
-
-  /** The caret, if it is in this list: everything else comes before it. @param {HTMLElement} group */
-  _endOf(group) {
-    return this._end.parentNode === group ? this._end : null;
-  }
-
-  /** @param {Line} line */
-  _group(line) {
-    const group = make("ul", "group");
-    group.setAttribute("role", "group");
-    line.item.append(group);
-    return group;
+    this._drawFolds(line, line.group);
   }
 
   /**
-   * The lines that stand for those before and behind what is shown.
+   * The caret line if it is in this group: everything else is inserted before it.
+   * @param {HTMLElement} group
+   */
+  _caretIn(group) {
+    return this._caretLine.parentNode === group ? this._caretLine : null;
+  }
+
+  /**
+   * Draws the lines that stand for the hidden children before and after.
    * @param {Line} line
    * @param {HTMLElement} group
    */
   _drawFolds(line, group) {
-    if (line.start > 0 && line.less === null) {
-      line.less = fold(line, true);
-      group.prepend(line.less);
+    if (line.start > 0) {
+      if (line.less === null) group.prepend((line.less = fold(line, true)));
+      line.less.textContent = foldText(line.start, "previous");
     }
-    if (line.less) line.less.textContent = folded(line.start, "before");
     const hidden = line.node.children.length - line.start - line.shown;
-    if (hidden <= 0) {
+    if (hidden > 0) {
+      line.more ??= group.insertBefore(fold(line, false), this._caretIn(group));
+      line.more.textContent = foldText(hidden, "more");
+    } else {
       line.more?.remove();
       line.more = null;
-      return;
     }
-    if (line.more === null) {
-      line.more = fold(line, false);
-      group.insertBefore(line.more, this._endOf(group));
-    }
-    line.more.textContent = folded(hidden, "more");
   }
 
   _moveCaret() {
     let node = this.tree.growing;
-    while (node !== null && node.view === null) node = node.parent;
-    const line = node === null ? null : /** @type {Line} */ (node.view);
-    // Behind the last child of an open container, also if that is folded away.
+    while (node?.view === null) node = node.parent;
+    const line = node?.view ?? null;
+    // The caret of an open container is after its last child, even if that child is folded.
     const group = line?.open ? line.group : null;
-    if (line === this._caret && group === this._end.parentNode) return;
+    if (line === this._caret && group === this._caretLine.parentNode) return;
     this._caret?.row.classList.remove("growing");
-    this._end.remove();
-    if (group) group.append(this._end);
+    this._caretLine.remove();
+    if (group) group.append(this._caretLine);
     else line?.row.classList.add("growing");
     this._caret = line;
   }
 
-  _growingElement() {
-    return this._end.parentNode === null ? /** @type {Line} */ (this._caret).row : this._end;
-  }
-
+  /** Lets values that are new flash briefly, unless motion is unwanted. */
   _flash() {
     const { fresh } = this.tree;
-    if (this._flashing && !this._calm.matches && !document.hidden) {
-      for (const node of fresh) {
-        if (this._flashes >= MOST_FLASHES) break;
-        if (node.view !== null) this._flashLine(node.view);
-      }
+    const quiet = this._reducedMotion.matches || document.hidden;
+    for (const { view } of quiet ? [] : fresh) {
+      if (this._flashes >= this._flashLimit) break;
+      if (view === null) continue;
+      this._flashes += 1;
+      const animation = view.value.animate(FLASH, { duration: 900, easing: "ease-out" });
+      animation.onfinish = animation.oncancel = () => {
+        this._flashes -= 1;
+      };
     }
     fresh.clear();
-  }
-
-  /** @param {Line} line */
-  _flashLine(line) {
-    this._flashes += 1;
-    const colours = [{ backgroundColor: "var(--flash)" }, { backgroundColor: "transparent" }];
-    const animation = line.value.animate(colours, { duration: 900, easing: "ease-out" });
-    animation.onfinish = animation.oncancel = () => {
-      this._flashes -= 1;
-    };
   }
 
   // ---- opening and closing ----
 
   /**
-   * @param {Node} node
+   * @param {TreeNode} node
    * @param {boolean} open
    */
   setOpen(node, open) {
-    const line = /** @type {Line | null} */ (node.view);
+    const line = node.view;
     if (line === null || !node.isContainer || line.open === open) return;
-    this._byHand.set(placeOf(node), open);
+    this._openedByUser.set(placeOf(node), open);
     line.open = open;
     line.item.setAttribute("aria-expanded", String(open));
-    if (open) this._fill(line, Infinity);
-    else this._forgetBelow(line);
-    this._settle();
+    if (open) this._fill(line);
+    else this._removeBelow(line);
+    this._paintNow();
   }
 
   /**
-   * The lines below one that was closed are dropped: what is not seen costs nothing.
+   * Removes all lines below one: what is not visible costs nothing.
    * @param {Line} line
    */
-  _forgetBelow(line) {
+  _removeBelow(line) {
     const work = [...line.node.children];
     for (let node = work.pop(); node !== undefined; node = work.pop()) {
       if (node.view === null) continue;
@@ -299,54 +273,47 @@ export class TreeView {
       node.view = null;
       for (const child of node.children) work.push(child);
     }
-    this._empty(line);
+    this._removeGroup(line);
   }
 
-  /** Draw at once what opening has put into the queue. */
-  _settle() {
+  /** Draws at once, and what takes longer in the next frames. */
+  _paintNow() {
     const paint = (/** @type {number} */ until) => this.paint(until);
-    if (paint(performance.now() + 50)) frames.ask(paint);
+    if (paint(performance.now() + 50)) frames.request(paint);
   }
 
   /**
-   * Open everything down to this level, and close what is below it.
+   * Opens everything down to this level, and closes what is below.
    * @param {number} level
    */
   setLevel(level) {
     this.level = level;
-    this._byHand.clear();
-    this.redraw();
-  }
-
-  /** Forget every line and draw again. */
-  redraw() {
+    this._openedByUser.clear();
     for (const node of this.tree.nodes()) node.view = null;
     this._restart();
     if (this.tree.root) this._queue.push(this.tree.root);
-    this._settle();
+    this._paintNow();
   }
 
   /**
-   * Show a node, whatever it is folded into.
-   * @param {Node} node
+   * Makes a node visible by opening everything above it.
+   * @param {TreeNode} node
    */
   reveal(node) {
-    /** @type {Node[]} */
-    const way = [];
-    for (let up = node.parent; up !== null; up = up.parent) way.push(up);
-    for (const up of way.reverse()) {
-      const line = /** @type {Line | null} */ (up.view);
+    const path = [node];
+    for (let up = node.parent; up !== null; up = up.parent) path.push(up);
+    for (let at = path.length - 1; at > 0; at -= 1) {
+      const line = path[at].view;
       if (line === null) return;
-      const next = up === node.parent ? node : way[way.indexOf(up) + 1];
-      this._reach(line, next.index);
-      if (line.open) this._fill(line, Infinity);
-      else this.setOpen(up, true);
+      this._reach(line, path[at - 1].index);
+      if (line.open) this._fill(line);
+      else this.setOpen(path[at], true);
     }
-    this._settle();
+    this._paintNow();
   }
 
   /**
-   * Let a child be among those that are shown; far away from them, it takes their place.
+   * Includes a child in the visible range; if it is far away, the range moves there.
    * @param {Line} line
    * @param {number} index
    */
@@ -354,27 +321,27 @@ export class TreeView {
     if (index >= line.start && index < line.limit) return;
     const page = Math.floor(index / PAGE) * PAGE;
     if (index < line.start || page > line.limit) {
-      this._forgetBelow(line);
+      this._removeBelow(line);
       line.start = page;
     }
     line.limit = page + PAGE;
   }
 
   /**
-   * The next of those that are not shown, or the ones before.
+   * Shows the next hidden children, or the previous ones, and selects the first of them.
    * @param {Line} line
    * @param {boolean} before
    */
   showMore(line, before) {
     const first = before ? Math.max(0, line.start - PAGE) : line.start + line.shown;
     if (before) {
-      this._forgetBelow(line);
+      this._removeBelow(line);
       line.start = first;
     } else {
       line.limit += PAGE;
     }
-    this._fill(line, Infinity);
-    this._settle();
+    this._fill(line);
+    this._paintNow();
     const node = line.node.children[first];
     if (node) this.select(node, true);
   }
@@ -382,64 +349,58 @@ export class TreeView {
   // ---- selecting ----
 
   /**
-   * @param {Node | null} node
+   * @param {TreeNode | null} node
    * @param {boolean} [focus]
    */
   select(node, focus = false) {
     const before = this.selected;
-    const old = /** @type {Line | null} */ (before?.view ?? null);
-    if (old) {
-      old.item.setAttribute("aria-selected", "false");
-      old.item.tabIndex = -1;
-    }
+    before?.view?.item.setAttribute("aria-selected", "false");
     this.selected = node;
-    const line = /** @type {Line | null} */ (node?.view ?? null);
+    const line = node?.view;
     if (line) {
       line.item.setAttribute("aria-selected", "true");
-      this.tabTo(line.item);
-      if (focus) {
-        this.follow.stop();
-        line.item.focus({ preventScroll: true });
-        this.follow.to(line.row);
-      }
+      this.setTabStop(line.item);
+    }
+    if (line && focus) {
+      this.autoScroll.stop();
+      line.item.focus({ preventScroll: true });
+      this.autoScroll.to(line.row);
     }
     if (before !== node) this.onSelect(node);
   }
 
   /** @param {HTMLElement} item */
-  tabTo(item) {
+  setTabStop(item) {
     this.top.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1");
     item.tabIndex = 0;
   }
-
 }
 
 /**
+ * Makes the line that stands for hidden children.
  * @param {Line} line
  * @param {boolean} before
  */
 function fold(line, before) {
-  const made = make("li", "item more");
-  made.setAttribute("role", "treeitem");
-  made.setAttribute("aria-level", String(line.node.depth + 2));
-  made.tabIndex = -1;
-  /** @type {any} */ (made).foldOf = { line, before };
-  return made;
+  const item = make("li", "item more");
+  setAttributes(item, { role: "treeitem", "aria-level": line.node.depth + 2, tabindex: -1 });
+  /** @type {any} */ (item).foldOf = { line, before };
+  return item;
 }
 
 /**
  * @param {number} hidden
- * @param {string} word
+ * @param {string} which
  */
-function folded(hidden, word) {
-  return `show ${Math.min(PAGE, hidden)} ${word} of ${counted(hidden, "value")}`;
+function foldText(hidden, which) {
+  return `show ${Math.min(PAGE, hidden)} ${which} of ${formatCount(hidden, "hidden value")}`;
 }
 
 /**
- * @param {Node} node
+ * The keys from the root to a node, as one string.
+ * @param {TreeNode} node
  * @returns {string}
  */
 function placeOf(node) {
   return node.parent === null ? "" : `${placeOf(node.parent)}/${node.key}`;
 }
-

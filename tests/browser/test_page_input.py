@@ -1,4 +1,4 @@
-"""The page under hands and keys: tree, search, copying, themes; what assistive tools find."""
+"""Mouse and keyboard: tree, search, copying, themes; accessibility."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.processes import Server
 
 @pytest.fixture
 def recipe(shown: Shown) -> Shown:
-    """The plain object, whole."""
+    """The plain object, complete."""
     shown.speed(5)
     shown.slide("#piece", 6)
     shown.model("recipe")
@@ -152,7 +152,7 @@ def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
     shown.done()
     assert page.evaluate(place) == 0
     shown.speed(5)
-    shown.page.locator("#again").click()
+    shown.page.locator("#restart").click()
     shown.done()
     assert page.evaluate(place) > 0
 
@@ -288,7 +288,7 @@ def test_the_checks_find_what_is_wrong(shown: Shown) -> None:
     shown.page.evaluate(
         """() => {
             document.querySelector("#title").style.color = "#b8b4a8";
-            document.querySelector("#again").textContent = "";
+            document.querySelector("#restart").textContent = "";
             document.querySelector(".models").append(document.createElement("section"));
         }"""
     )
@@ -311,7 +311,7 @@ def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
     shown.model("invalid")
     shown.done()
     told = page.evaluate("told")
-    assert told[-1] == "Broken JSON: Ended, with an error"
+    assert told[-1] == "Broken JSON: Closed with an error"
     assert any(text.startswith("Error: expected a value") for text in told) and len(told) < 8
 
 

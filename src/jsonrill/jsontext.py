@@ -1,0 +1,90 @@
+"""Writing JSON: compact text that every reader takes. No other module quotes or escapes JSON.
+
+A lone surrogate (half of a UTF-16 pair) has no UTF-8 form, so it is always written as an escape.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from json.encoder import encode_basestring
+from math import isinf
+from typing import Any, Final
+
+SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
+
+def dumps(value: Any, *, strict: bool = False) -> str:
+    """`value` as compact JSON: no NaN, no bare surrogate.
+
+    With `strict`, a `Decimal` is a TypeError and what is too deep for others a RecursionError.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        if strict and not isinstance(error, ValueError):
+            raise
+        return write(value, _scalar)
+    return text if text.isascii() else escape_surrogates(text)
+
+
+def quoted(text: str) -> str:
+    """`text` as a JSON string, with its quotes."""
+    written: str = encode_basestring(text)
+    return written if written.isascii() else escape_surrogates(written)
+
+
+def escape_surrogates(text: str) -> str:
+    """JSON text in which each surrogate is an escape such as `\\ud83d`."""
+    return SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def write(value: Any, scalar: Callable[[Any], str]) -> str:
+    """`value` as compact JSON, at any depth; `scalar` writes what is no string and no container.
+
+    There is no recursion. `spine` has an entry for each open container, under its identity: the
+    items that the container around it still has. A container that is met while it is open holds
+    itself, which is a ValueError.
+    """
+    out: list[str] = []
+    spine: dict[int, tuple[Iterator[Any], bool]] = {}
+    items: Iterator[Any] = iter((value,))
+    in_object, comma = False, ""
+    while True:
+        for item in items:
+            if in_object:
+                key, item = item
+                out.append(f"{comma}{quoted(key if isinstance(key, str) else scalar(key))}:")
+            else:
+                out.append(comma)
+            comma = ","
+            if isinstance(item, str):
+                out.append(quoted(item))
+            elif not isinstance(item, (dict, list, tuple)):
+                out.append(scalar(item))
+            elif id(item) in spine:
+                raise ValueError("a value that holds itself has no JSON form")
+            else:
+                spine[id(item)] = items, in_object
+                in_object, comma = isinstance(item, dict), ""
+                out.append("{" if in_object else "[")
+                items = iter(item.items() if isinstance(item, dict) else item)
+                break
+        else:
+            if not spine:
+                return "".join(out)
+            out.append("}" if in_object else "]")
+            items, in_object = spine.popitem()[1]
+            comma = ","
+
+
+def _scalar(value: Any) -> str:
+    """A number or literal; infinity, which 1e400 is read as, so that it is read as infinity."""
+    from decimal import Decimal  # seldom wanted, and slow to import
+
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(value)
+    if isinstance(value, float) and isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    return json.dumps(value, allow_nan=False)
