@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, to_text, to_wire
+from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, format_path, to_wire
 from support import pieces
 from support.documents import spoiled, texts
 from support.javascript import Ask, agree, examples, in_js_order
@@ -80,8 +80,8 @@ def steps(cut: list[Any], options: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "value": document.value if document.started else None,
             "finished": document.finished,
             "error": error,
-            "open": None if document.open_path is None else to_text(document.open_path),
-            "pending": document.pending and [to_text(document.pending[0]), document.pending[1]],
+            "open": None if document.open_path is None else format_path(document.open_path),
+            "pending": document.pending and [format_path(document.pending[0]), document.pending[1]],
             "complete": document.complete,
             "started": document.started,
             "changed": document.changed,
