@@ -52,6 +52,14 @@ def test_calls_recognise_an_event_stream() -> None:
         assert run("calls", given=f"{begin}{event}\n\n").stdout == expected.stdout != b""
 
 
+def test_events_of_no_known_provider_are_an_error() -> None:
+    for given in ('{"type": "unheard-of"}', "[1]"):
+        done = run("calls", given=given)
+        assert done.returncode == 1 and not done.stdout
+        assert done.stderr.decode() == "jsonrill: none of the events is from a known provider\n"
+    assert run("calls", given="").returncode == 0
+
+
 def test_a_line_that_is_nested_too_deeply_is_one_line_of_error() -> None:
     done = run("calls", given="[" * 100_000)
     assert done.returncode == 1
