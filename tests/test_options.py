@@ -127,7 +127,7 @@ def test_limits_are_whole_numbers(value: Any) -> None:
 def test_arguments_of_functions_are_checked_at_the_call() -> None:
     for choice in ("x", -1, True, None):
         with pytest.raises(ValueError, match="choice is a whole number from 0 up, not"):
-            jsonrill.content([], choice=choice)  # type: ignore[call-overload]
+            jsonrill.content([], choice=choice)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="calls is a ToolCalls object, not 3"):
         jsonrill.tool_calls([], calls=3)  # type: ignore[call-overload]
 
