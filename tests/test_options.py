@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import jsonrill
-from jsonrill import Chunker, Document, Parser, PartialStream, Rebuilder, ToolCalls
+from jsonrill import Chunker, Document, Limits, Parser, PartialStream, Rebuilder, ToolCalls
 from jsonrill.options import (
     NOT_OFFERED,
     TABLE,
@@ -100,6 +100,36 @@ def test_an_unknown_keyword_is_refused_at_the_call_with_the_nearest_name(
         function("[]", **{f"{name}x": True})
     with pytest.raises(TypeError, match=f"qqqq; there are .*{name}"):
         function("[]", qqqq=True)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_refuses_a_value_of_another_type_by_name(stage: Stage) -> None:
+    made = STAGES[stage][0]
+    for option in taken_by(stage):
+        with pytest.raises((TypeError, ValueError), match=option.name.rpartition("_")[2]):
+            made(**{option.name: object()})
+
+
+@pytest.mark.parametrize("value", [1, [1], [["fences"]], {"fences": True}, b"fences"])
+def test_repairs_are_given_by_name(value: Any) -> None:
+    with pytest.raises(ValueError, match="repair is true, false, or names of repairs, not"):
+        Parser(repair=value)
+
+
+@pytest.mark.parametrize("value", ["x", None, True, 1.5])
+def test_limits_are_whole_numbers(value: Any) -> None:
+    with pytest.raises(TypeError, match="keys is a whole number, not"):
+        Limits(keys=value)
+    with pytest.raises(ValueError, match="at least 1"):
+        Limits(text=0)
+
+
+def test_arguments_of_functions_are_checked_at_the_call() -> None:
+    for choice in ("x", -1, True, None):
+        with pytest.raises(ValueError, match="choice is a whole number from 0 up, not"):
+            jsonrill.content([], choice=choice)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="calls is a ToolCalls object, not 3"):
+        jsonrill.tool_calls([], calls=3)  # type: ignore[call-overload]
 
 
 def test_what_a_front_does_not_offer_has_a_reason_and_is_an_option() -> None:

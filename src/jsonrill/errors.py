@@ -16,7 +16,7 @@ is a plain `TypeError` or `ValueError`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from .paths import Path, format_path
@@ -167,9 +167,12 @@ class Limits:
     repairs: int = 100_000
 
     def __post_init__(self) -> None:
-        others = (self.depth, self.string, self.number, self.keys, self.repairs)
-        if self.text < 1 or min(others) < 0:
-            raise ValueError(f"limits are not negative, and text is at least 1: {self}")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) is not int:
+                raise TypeError(f"{field.name} is a whole number, not {value!r}")
+            if value < (field.name == "text"):
+                raise ValueError(f"limits are not negative, and text is at least 1: {self}")
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -18,6 +18,7 @@ HEARTBEAT: Final = b": hb\n"
 # The data of a last event, here and in the streams of many providers.
 DONE: Final = "[DONE]"
 
+_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _FORBIDDEN: Final = re.compile(r"[\r\n\x00]")
 
@@ -66,6 +67,11 @@ def _field(name: str, value: str) -> str:
     if _FORBIDDEN.search(value):
         raise ValueError(f"an {name} cannot contain CR, LF or NUL: {value!r}")
     return value
+
+
+def looks_like_events(beginning: bytes) -> bool:
+    """True if a text that begins so is an event stream, and not JSON."""
+    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
 class SSEEncoder:

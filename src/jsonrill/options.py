@@ -119,6 +119,12 @@ class Option:
             kind = "number" if self.type == float | None else "whole number"
             top = "up" if self.most is None else f"to {self.most}"
             return f"a {kind} from {self.least} {top}"
+        if self.type == Rules:
+            return "true, false, or names of repairs"
+        if self.type == Limits | None:
+            return "a Limits object such as Limits(depth=64)"
+        if self.type in (ParseFloat, Loads | None):
+            return "a function"
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return "true or false" if self.type is bool else "a text" if self.type is str else ""
@@ -126,7 +132,7 @@ class Option:
     def check(self, value: Any) -> Any:
         """The value as a stage takes it; `ValueError` if it is not allowed.
 
-        Patterns of entities, schemas and repair rules are checked by the stage.
+        Patterns of entities, schemas and names of repairs are checked by the stage.
         """
         if value is None and (self.default is None or self.type == int | None):
             return None
@@ -139,6 +145,12 @@ class Option:
                 spelled = {_folded(choice): choice for choice in self.choices}
                 value = spelled.get(_folded(value), value)
             good = value in self.choices or (self.type == Provider and callable(value))
+        elif self.type == Rules:
+            good = isinstance(value, bool | str) or _are_names(value)
+        elif self.type == Limits | None:
+            good = isinstance(value, Limits)
+        elif self.type in (ParseFloat, Loads | None):
+            good = callable(value)
         elif self.type == Schemas:
             good = isinstance(value, Mapping)
         else:
@@ -156,6 +168,12 @@ class Option:
         if self.most is not None:
             schema |= {"maximum": self.most}
         return schema | ({"enum": [*self.choices]} if self.choices else {})
+
+
+def _are_names(value: Any) -> bool:
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(isinstance(name, str) for name in value)
+    return isinstance(value, Iterable) and not isinstance(value, Mapping | bytes)
 
 
 def _folded(name: str) -> str:

@@ -12,6 +12,8 @@ class AnswerText:
     """Reads events and returns the text of one choice, without reasoning and calls."""
 
     def __init__(self, provider: str | Translate = "auto", *, choice: int = 0) -> None:
+        if type(choice) is not int or choice < 0:
+            raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
         self._reader = Reader(provider)
         self._choice = choice
         self._has_text = False

@@ -234,6 +234,8 @@ def tool_calls(
     _known("calls", options, "calls")
     if calls is not None and options:
         raise TypeError(f"calls is given, so it cannot have {', '.join(sorted(options))} too")
+    if not isinstance(calls, ToolCalls | None):
+        raise TypeError(f"calls is a ToolCalls object, not {calls!r}")
     reading = ToolCalls(**options) if calls is None else calls
     # Other streams may be read into the same calls: this one ends only its own messages.
     seen: set[str] = set()

@@ -45,6 +45,27 @@ def test_values_are_shown_after_each_piece_that_changed_them() -> None:
     assert {"a": "x"} in shown and len(shown) > 3
 
 
+def test_calls_recognise_an_event_stream() -> None:
+    event = (STREAMS / "calls.jsonl").read_text("utf8").splitlines()[0]
+    expected = run("calls", given=event)
+    for begin in ("data: ", "\n\n: comment\n\nid: 1\ndata:", "\ufeffevent: message\ndata: "):
+        assert run("calls", given=f"{begin}{event}\n\n").stdout == expected.stdout != b""
+
+
+def test_events_of_no_known_provider_are_an_error() -> None:
+    for given in ('{"type": "unheard-of"}', "[1]"):
+        done = run("calls", given=given)
+        assert done.returncode == 1 and not done.stdout
+        assert done.stderr.decode() == "jsonrill: none of the events is from a known provider\n"
+    assert run("calls", given="").returncode == 0
+
+
+def test_a_line_that_is_nested_too_deeply_is_one_line_of_error() -> None:
+    done = run("calls", given="[" * 100_000)
+    assert done.returncode == 1
+    assert done.stderr.decode() == "jsonrill: item 1: nested too deeply\n"
+
+
 def test_updates_in_a_mode_of_declared_entities() -> None:
     done = run(
         "updates", "--mode", "one_by_one", "--entity", "c", given='{"c": [{"x": 1}, {"x": 2}]}'

@@ -70,6 +70,12 @@ def test_json_becomes_data_parts_or_state() -> None:
     assert kinds[:2] == ["RUN_STARTED", "STATE_SNAPSHOT"] and kinds[-1] == "RUN_FINISHED"
 
 
+@pytest.mark.parametrize("text, reason", [("[1]", "stop"), ("[1", "error"), ("[oops]", "error")])
+def test_an_ai_sdk_client_is_told_whether_the_json_was_complete(text: str, reason: str) -> None:
+    events = of_json("ai-sdk", text)
+    assert {"type": "finish", "finishReason": reason} in events
+
+
 def test_text_that_is_not_json_fails_once() -> None:
     kinds = [event["type"] for event in of_json("ag-ui", "[1,", "x", "y") if event != "[DONE]"]  # type: ignore[index]
     assert kinds[-1] == "RUN_ERROR" and kinds.count("RUN_ERROR") == 1

@@ -79,6 +79,13 @@ def test_an_async_source(name: str) -> None:
     assert asyncio.run(read()) == ANSWERS[name].text
 
 
+@pytest.mark.parametrize("event", [{}, {"type": "error"}])
+def test_an_answer_may_begin_with_an_error(event: dict[str, Any]) -> None:
+    reader, ending = Reader(), Ending()
+    ending.feed(reader.feed({**event, "error": {"message": "Overloaded"}}))
+    assert ending.of() == "error" and reader.provider is None
+
+
 def test_another_choice_and_a_provider_of_ones_own() -> None:
     assert "".join(content(ANSWERS["gemini-choices"].events, choice=1)) == '{"other": true}'
     mine = [{"say": "a"}, {"think": "x"}, {"say": "b"}]
@@ -153,8 +160,10 @@ def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
     if answer.text:
         assert [row["value"] for row in rows] == [value_of(answer.text)] * times
         assert ["error" in row for row in rows] == [answer.text != TEXT] * times
-    else:
+    elif answer.calls:
         assert not rows and [row["code"] for row in bad] == ["NO_TEXT"] * times
+    else:
+        assert [row["error"]["code"] for row in rows] == ["TRUNCATED"] * times
 
 
 def batch(kind: str, log: Path) -> tuple[list[Any], list[Any]]:
@@ -235,6 +244,44 @@ def serve(check: Any) -> None:
         await app.state.hub.close()
 
     asyncio.run(main())
+
+
+@every_answer
+def test_a_log_may_end_without_its_last_blank_line(name: str, tmp_path: Path) -> None:
+    answer = ANSWERS[name]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer).removesuffix("\n\n"), "utf8")
+    last = {call["id"]: call for call in command("calls", log)[0]}
+    shown = [(call["name"], call.get("args"), call["status"]) for call in last.values()]
+    assert shown == answer.calls
+    values = command("values", log)[0]
+    assert (values[-1] if values else None) == value_of(answer.text)
+    [row], _ = batch("calls", log)
+    assert [(call["name"], call["args"], call["status"]) for call in row["calls"]] == answer.calls
+
+    async def check(http: Any) -> None:
+        value, _ = await published(http, log.read_text("utf8"))
+        assert value["text"] == answer.text
+        calls = [(call["name"], call["args"], call["status"]) for call in value["calls"]]
+        assert calls == answer.calls
+
+    serve(check)
+
+
+def test_an_event_that_was_cut_off(tmp_path: Path) -> None:
+    """Logs are read up to it; a request with such a body is refused, because its end is lost."""
+    answer = ANSWERS["openai_chat-complete"]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer) + 'data: {"choices": [{"delta": {"con', "utf8")
+    assert command("values", log)[1] == command("calls", log)[1] == 0
+
+    async def check(http: Any) -> None:
+        made = (await http.post("/v1/streams", json={"input": "events"})).json()
+        sse = {"content-type": "text/event-stream"}
+        reply = await http.post(made["urls"]["chunks"], content=log.read_bytes(), headers=sse)
+        assert reply.status_code == 400 and reply.json()["error"]["code"] == "INVALID_BODY"
+
+    serve(check)
 
 
 # ---- the page ----

@@ -261,10 +261,25 @@ def choices() -> dict[str, Answer]:
     }
 
 
+def failures() -> dict[str, Answer]:
+    """Errors that come in other ways than the usual one of a provider."""
+    failed = {"error": {"message": "Overloaded", "code": 529}}
+    chat = [_chunk({"content": TEXT[:9]}), _chunk({"content": ""}, "error") | failed]
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "responseId": "r1"}
+    return {
+        "openai_chat-error-with-choices": Answer(chat, TEXT[:9], [], "error"),
+        "gemini-error-event": Answer(
+            [_candidate([{"text": TEXT[:9]}]), failed], TEXT[:9], [], "error"
+        ),
+        "gemini-blocked": Answer([blocked], "", [], "error"),
+    }
+
+
 ANSWERS: dict[str, Answer] = {
     **{f"{name}-{end}": said(name, end) for name, shape in SHAPES.items() for end in shape.ends},
     **{f"{name}-broken-off": said(name, None) for name in SHAPES},
     **{f"{name}-calls": called(name) for name in BUILDERS},
     **{file.stem: of_file(file) for file in sorted(CASES.glob("*.json"))},
     **choices(),
+    **failures(),
 }

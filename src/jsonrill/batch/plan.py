@@ -13,10 +13,11 @@ from glob import has_magic, iglob
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
+from ..eventstream import looks_like_events
 from .errors import InputError
 from .files import is_remote, remote, remote_version, version_of
 from .input.archives import need
-from .input.lines import Segment, looks_like_events
+from .input.lines import Segment
 from .output.folder import DONE, MANIFEST
 
 INPUT_FORMATS: Final = ("auto", "jsonl", "sse")

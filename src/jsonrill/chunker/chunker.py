@@ -43,6 +43,7 @@ class Chunker:
         loads: Loads | None = None,
     ) -> None:
         check(eager=eager, null=null, on_revision=on_revision, patience=patience, verify=verify)
+        check(loads=loads)
         self.revisions: list[RevisionError] = []
         self._rules = Rules(eager, null == "placeholder", patience)
         self._keep = on_revision == "keep"

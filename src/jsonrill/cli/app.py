@@ -152,12 +152,14 @@ def chunks(chunker: Chunker, own: Own, sink: Sink) -> None:
 def calls(live: ToolCalls, own: Own, sink: Sink) -> None:
     """Write the tool calls in a provider's stream, after each event that changed one.
 
-    The input is one event a line, or with --sse-in the event stream as it came over HTTP.
+    The input is one event a line, or the event stream as it came over HTTP (also without
+    --sse-in).
 
-    Example: curl -sN ... | jsonrill calls --sse-in
+    Example: curl -sN ... | jsonrill calls
     """
-    events = ToolCallEvents(live)
+    events, empty = ToolCallEvents(live), True
     for event in _ended(own.source().events()):
+        empty = empty and event is None
         if own.wire:
             for message in events.flush() if event is None else events.feed(event):
                 sink.write(message)
@@ -165,6 +167,8 @@ def calls(live: ToolCalls, own: Own, sink: Sink) -> None:
         changed = live.flush() if event is None else live.feed(event)
         for call in {id(update.call): update.call for update in changed}.values():
             sink.write(_call(call))
+    if not empty and live.reader.provider is None:
+        raise BadInput("none of the events is from a known provider")
     wrong = [call for call in live.calls if call.status in ("error", "truncated")]
     if wrong:
         raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")

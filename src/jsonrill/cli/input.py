@@ -14,10 +14,11 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..eventstream import DONE, SSEDecoder
+from ..eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
 from ..sources import AnswerText
 
 PIECE = 1 << 16
@@ -56,6 +57,8 @@ class Source:
                 yield json.loads(line)
             except ValueError as error:
                 raise BadInput(f"item {number}: {error}") from error
+            except RecursionError as error:
+                raise BadInput(f"item {number}: nested too deeply") from error
 
     def _raw(self) -> Iterator[bytes]:
         for path in self.files or [Path("-")]:
@@ -65,28 +68,34 @@ class Source:
                     bar(len(piece))
                     yield piece
 
-    def _data(self) -> Iterator[str]:
+    def _data(self, raw: Iterable[bytes]) -> Iterator[str]:
+        """The data of the events. A last one without its blank line counts if it is JSON."""
         decoder = SSEDecoder()
-        for piece in self._raw():
-            for event in decoder.feed(piece):
-                if event.type != "CLOSE" and event.data != DONE:
-                    yield event.data
+        for piece in raw:
+            yield from _contents(decoder.feed(piece))
+        yield from filter(_is_json, _contents(decoder.feed("\n\n")))
 
     def _texts(self) -> Iterator[str]:
         """The text of the answer in a provider's event stream; the data of any other."""
         answer = AnswerText()
-        for data in self._data():
+        for data in self._data(self._raw()):
             text = answer.feed(data)
             yield text if answer.recognised else data
         if answer.has_only_calls:
             raise BadInput("the answer has tool calls and no text: use jsonrill calls")
 
     def _lines(self) -> Iterator[str]:
-        if self.sse:
-            yield from self._data()
+        raw, rest = self._raw(), b""
+        # Enough of the input to recognise an event stream.
+        while len(begun := rest.lstrip()) < 8 and b"\n" not in begun:
+            if not (piece := next(raw, b"")):
+                break
+            rest += piece
+        if self.sse or looks_like_events(rest):
+            yield from self._data(chain([rest], raw))
             return
-        rest = b""
-        for piece in self._raw():
+        beginning, rest = rest, b""
+        for piece in chain([beginning], raw):
             *whole, rest = (rest + piece).split(b"\n")
             yield from (_text(line) for line in whole if line.strip())
         if rest.strip():
@@ -109,6 +118,18 @@ class Source:
             yield item
             if self.delay:
                 time.sleep(self.delay / 1000)
+
+
+def _contents(events: Iterable[SSEEvent]) -> Iterator[str]:
+    return (event.data for event in events if event.type != "CLOSE" and event.data != DONE)
+
+
+def _is_json(data: str) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def decoded(pieces: Iterable[bytes | str]) -> Iterator[str]:

@@ -26,6 +26,7 @@ class AISDK(ChatDialect):
         super().__init__(settings)
         self._updates = PartialStream(**{"mode": "REALTIME", **settings.updates, "send": "data"})
         self._called = False
+        self._wrong = False
 
     def _begin(self) -> Iterator[Event]:
         yield {"type": "start"}
@@ -50,7 +51,9 @@ class AISDK(ChatDialect):
             yield {"type": "tool-input-error", **event, "dynamic": True, "errorText": text}
 
     def _json(self, text: str | None) -> Iterator[Event]:
-        yield from map(_part, self._updates.flush() if text is None else self._updates.feed(text))
+        for update in self._updates.flush() if text is None else self._updates.feed(text):
+            self._wrong = self._wrong or update.error is not None
+            yield _part(update)
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
         if problem["code"] == "CANCELLED":
@@ -59,7 +62,7 @@ class AISDK(ChatDialect):
             yield {"type": "error", "errorText": f"{problem['code']}: {problem['message']}"}
 
     def _finish(self) -> Iterator[Event]:
-        outcome = "error" if self.failed else self._ending.of()
+        outcome = "error" if self.failed or self._wrong else self._ending.of()
         stopped = "tool-calls" if self._called else "stop"
         reason = {"error": "error", "cut": "length"}.get(outcome or "", stopped)
         yield {"type": "finish-step"}

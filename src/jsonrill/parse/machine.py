@@ -137,6 +137,8 @@ class Machine(Position):
     ) -> None:
         if duplicates != "last":
             check(duplicates=duplicates)
+        if limits is not None or parse_float is not float or many is not False:
+            check(limits=limits, parse_float=parse_float, many=many)
         self._start()
         self._sink = sink
         self._many = many

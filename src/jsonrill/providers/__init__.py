@@ -23,7 +23,8 @@ from . import (
     openai_responses,
     vercel,
 )
-from .statements import Statement, Translate
+from .fields import as_error
+from .statements import Finish, Statement, Translate
 
 __all__ = ["PROVIDERS", "Provider", "Reader", "plain", "recognise"]
 
@@ -55,7 +56,8 @@ class Reader:
     """Turns events into statements. `provider` is a name, a function of one's own, or `auto`.
 
     With `auto` the provider of the event before reads an event if it accepts it, else the first
-    that does. An event that none accepts (an `error`) is read by the provider of the event before.
+    that does. An event that none accepts (an `error`) is read by the provider of the event before;
+    if it is the first event, only an error is read.
     """
 
     __slots__ = ("_accepts", "_pages", "_translate", "provider")
@@ -65,7 +67,7 @@ class Reader:
         self.provider: str | None = None
         self._pages: dict[str, Translate] = {}
         self._accepts: Callable[[dict[str, Any]], bool] = lambda event: False
-        self._translate: Translate = lambda event: ()
+        self._translate: Translate = _only_errors
         if callable(provider):
             self._accepts, self._translate = lambda event: True, provider
         elif (name := TABLE["provider"].check(provider)) != "auto":
@@ -87,6 +89,12 @@ class Reader:
         page = PROVIDERS[name]
         self._accepts = page.accepts
         self._translate = self._pages.setdefault(name, page.translation())
+
+
+def _only_errors(event: dict[str, Any]) -> Sequence[Statement]:
+    """The statements of an event before the provider is known."""
+    error = event.get("error")
+    return [Finish(cut=True, error=as_error(error), last=True)] if isinstance(error, dict) else ()
 
 
 def recognise(event: Any) -> str | None:

@@ -30,8 +30,10 @@ CUT = ("incomplete", "failed", "cancelled")
 
 def accepts(event: dict[str, Any]) -> bool:
     kind = event.get("event_type")
-    return isinstance(event.get("candidates"), list) or (
-        isinstance(kind, str) and kind.startswith(("step.", "interaction."))
+    return (
+        isinstance(event.get("candidates"), list)
+        or isinstance(either(event, "promptFeedback", "prompt_feedback"), dict)
+        or (isinstance(kind, str) and kind.startswith(("step.", "interaction.")))
     )
 
 
@@ -52,6 +54,12 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         if reason := as_text(either(candidate, "finishReason", "finish_reason")):
             malformed = str(reason) if reason.startswith("MALFORMED") else None
             said.append(Finish(message, choice, cut=reason != "STOP", malformed=malformed))
+    blocked = as_object(either(event, "promptFeedback", "prompt_feedback"))
+    if reason := as_text(either(blocked, "blockReason", "block_reason")):
+        why = as_text(either(blocked, "blockReasonMessage", "block_reason_message"))
+        said.append(Finish(message, cut=True, error=why or f"the prompt was blocked: {reason}"))
+    if error := event.get("error"):
+        said.append(Finish(cut=True, error=as_error(error), last=True))
     return said + as_usage(either(event, "usageMetadata", "usage_metadata"))
 
 

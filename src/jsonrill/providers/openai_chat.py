@@ -23,6 +23,7 @@ def accepts(event: dict[str, Any]) -> bool:
 def translate(event: dict[str, Any]) -> list[Statement]:
     message = as_id(event.get("id"))
     said: list[Statement] = []
+    error = event.get("error")
     for choice in items(event.get("choices")):
         number = as_index(choice.get("index")) or 0
         delta = choice.get("delta")
@@ -35,11 +36,12 @@ def translate(event: dict[str, Any]) -> list[Statement]:
                 said += [_call(call, message, number) for call in items(calls)]
             if isinstance(function := delta.get("function_call"), dict):
                 said.append(_call({"function": function}, message, number))
-        if isinstance(reason := choice.get("finish_reason"), str) and reason:
+        # With an error comes a `finish_reason` that says less.
+        if isinstance(reason := choice.get("finish_reason"), str) and reason and not error:
             said.append(Finish(message, number, cut=reason in CUT))
     if usage := event.get("usage"):
         said += as_usage(usage)
-    if error := event.get("error"):
+    if error:
         said.append(Finish(cut=True, error=as_error(error)))
     return said
 

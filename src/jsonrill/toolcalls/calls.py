@@ -112,7 +112,7 @@ class ToolCalls:
         repair: Rules = False,
         limits: Limits | None = None,
     ) -> None:
-        check(schemas=schemas, keep=keep)
+        check(schemas=schemas, keep=keep, limits=limits)
         self.reader = Reader(provider)
         self._schemas = _compiled(schemas) if schemas else {}
         self._keep = keep

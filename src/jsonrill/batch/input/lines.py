@@ -11,10 +11,10 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ...errors import LimitExceeded
-from ...eventstream import DONE, SSEDecoder, SSEEvent
+from ...eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
 from ...jsontext import dumps
 from ...providers import Reader
 from ...providers.statements import Finish
@@ -22,8 +22,6 @@ from ..errors import BadRecord, InputError
 from ..files import is_remote, remote, remote_version, version_of
 from .archives import PIECE, expanded
 from .line import Line, too_long
-
-_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class Segment(NamedTuple):
@@ -55,11 +53,6 @@ def read_segment(
         for line in _safe(reader(file, segment, max_line, keep), segment):
             seen(raw.tell() if segment.compression else (line.offset or 0) - segment.start)
             yield line
-
-
-def looks_like_events(beginning: bytes) -> bool:
-    """True if a recorded event stream begins like this."""
-    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
 @contextmanager

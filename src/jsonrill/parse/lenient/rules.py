@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ...options import allow
+from ...options import allow, check
 
 
 class Rule(NamedTuple):
@@ -53,6 +53,7 @@ QUOTES: Final = {"'": "single-quotes", "“": "curly-quotes", "‘": "curly-quot
 
 def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
     """The rules that `repair=` turns on; `ValueError` for a name that is no rule."""
+    check(repair=rules)
     if isinstance(rules, bool):
         return frozenset(RULES if rules else ())
     names = frozenset([rules] if isinstance(rules, str) else rules)
