@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test quick hard compiled check format cover bench bench-guard fuzz clean
+.PHONY: help demo serve test quick hard compiled check format cover bench bench-guard fuzz npm clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -72,6 +72,9 @@ bench-guard: .venv/.stamp-compiled  ## is anything slower than bench/baseline.js
 
 fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -m fuzz)
 	@$(BIN)/python -m fuzz $(ARGS)
+
+npm:  ## the npm package, in dist/ (needs node and npm)
+	@$(PYTHON) tools/npm_package.py
 
 clean:  ## remove .venv and everything made by the other words
 	rm -rf .venv build dist src/*.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache

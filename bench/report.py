@@ -46,6 +46,7 @@ def page(results: Results) -> str:
         chunker(found),
         wire(found),
         server(found),
+        javascript(found),
         memory(found),
         data(results),
     ]
@@ -551,6 +552,78 @@ machine cannot keep up. {used}.
 
 {table(("offered", "jsonrill", "a bare loop"), rows)}
 """
+
+
+def javascript(found: Results) -> str:
+    if "javascript" not in found:
+        return ""
+    results = found["javascript"]
+
+    def speed(where: str) -> str:
+        shapes = results[where]
+        names = list(shapes["58 B"]["rows"])
+        rows = [
+            [name, *(cell(shapes[shape]["rows"].get(name)) for shape in SHAPES)] for name in names
+        ]
+        worst = max((_beside(shapes[shape]["rows"]), shape) for shape in SHAPES)
+        return f"""
+{table(("", *SHAPES), rows)}
+
+`Document.live` takes {worst[0]:.2f}× the time of the fastest rival where it is slowest beside one,
+{worst[1]}.
+""".strip()
+
+    counts = ("raised", "retracted", "invented", "false number", "wrong at the end")
+    right = [
+        (
+            name,
+            *(str(result[count]) for count in counts),
+            f"{len(result['accepted'])} of {len(BAD)}",
+        )
+        for name, result in results["correctness"].items()
+    ]
+    sizes = [
+        (name, *(f"{size[kind] / 1000:.1f} kB" for kind in ("minified", "gzip")))
+        for name, size in results["sizes"].items()
+    ]
+    browser = (
+        f"""
+In Chromium {results["versions"]["chromium"]}, wall time, which is rougher:
+
+{speed("chromium")}
+"""
+        if "chromium" in results
+        else ""
+    )
+    versions = ", ".join(f"{name} {one}" for name, one in sorted(results["versions"].items()))
+    return f"""
+## JavaScript
+
+The npm package beside jsonriver, @streamparser/json and partial-json, which parses everything
+again. Microseconds for one piece of {PIECE} characters, the value in hand after each. `Document`,
+@streamparser/json and partial-json are fed in a plain loop; `values()` and jsonriver wait for each
+piece, as they must. `value` and `values()` give values that are safe to keep, the others one that
+changes. Each row has {results["budget"]:g} s here and is stopped after {results["cap"]:g} s for
+one text. In node:
+
+{speed("node")}
+{browser}
+What each shows for every prefix, judged as [above](#right-besides-fast), against `JSON.parse`:
+
+{table(("", *counts, "bad texts accepted"), right)}
+
+What a page loads, by esbuild:
+
+{table(("", "minified", "compressed"), sizes)}
+
+{versions}.
+"""
+
+
+def _beside(rows: dict[str, Any]) -> float:
+    """The time of `Document.live` in units of the fastest rival."""
+    rivals = [row["us"] for name, row in rows.items() if "jsonrill" not in name and row["us"]]
+    return float(rows["jsonrill `Document.live`"]["us"] / min(rivals))
 
 
 def memory(found: Results) -> str:

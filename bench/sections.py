@@ -233,6 +233,13 @@ def bytes_on_the_wire(effort: Effort) -> Results:
     return {shape: wire.sizes(jsonrill, text_of(shape)) for shape in ("2 KB", "20 KB")}
 
 
+def javascript(effort: Effort) -> Results:
+    """The parser in JavaScript beside those of others: speed, size, and what each shows."""
+    from . import javascript as parsers
+
+    return parsers.compared(effort.budget, effort.cap)
+
+
 SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "values": ("rivals", values),
     "instructor": ("instructor", with_instructor),
@@ -246,6 +253,7 @@ SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "written": ("rivals", written),
     "wire": ("rivals", bytes_on_the_wire),
     "server": ("dev", server),
+    "javascript": ("dev", javascript),
     "memory": ("rivals", memory),
     "correctness": ("rivals", correctness),
 }

@@ -77,6 +77,14 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
     assert ours | {f"jsonrill/{name}" for name in DATA} <= set(wheel.namelist())
 
 
+def test_the_javascript_library_is_in_the_wheel_as_it_is(wheel: ZipFile) -> None:
+    """Modules and package.json, no type declarations and no packages of others."""
+    library = {Path(name) for name in wheel.namelist() if name.startswith("jsonrill/web/lib/")}
+    assert {file.suffix for file in library if file.name != "package.json"} == {".js"}
+    assert Path("jsonrill/web/lib/package.json") in library
+    assert all(len(file.parts) == 4 for file in library)
+
+
 def test_nothing_but_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
     tops = {Path(name).parts[0].split("-")[0] for name in wheel.namelist()}
     assert tops == {"jsonrill"}

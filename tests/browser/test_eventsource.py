@@ -14,7 +14,7 @@ from support import SLACK
 from support.processes import Server
 
 PLAIN = {"content-type": "text/plain"}
-TOKEN = {"authorization": "Bearer the-token"}
+TOKEN = {"authorization": "Bearer the-token-of-mine"}
 LISTEN = """(url) => {
     window.seen = []; window.ends = 0; window.errors = 0;
     window.source = new EventSource(url);
@@ -41,7 +41,11 @@ def add(url: str, text: str, headers: dict[str, str]) -> None:
 
 
 def test_it_goes_on_after_a_restart_and_stops_at_the_end(tmp_path: Path, page: Page) -> None:
-    settings = {"store": f"sqlite:///{tmp_path}/log.db", "retry": 200, "tokens": "me:the-token"}
+    settings = {
+        "store": f"sqlite:///{tmp_path}/log.db",
+        "retry": 200,
+        "tokens": "me:the-token-of-mine",
+    }
     with Server(tmp_path, **settings) as server:
         made = httpx2.post(f"{server.url}/v1/streams", headers=TOKEN, trust_env=False).json()["id"]
         url = f"{server.url}/v1/streams/{made}"

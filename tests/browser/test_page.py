@@ -244,7 +244,7 @@ class Producer(threading.Thread):
     def run(self) -> None:
         with httpx2.Client(base_url=self.server.url, trust_env=False, timeout=5) as self.http:
             for number, piece in enumerate(self.pieces, start=1):
-                headers = {"content-type": "text/plain", "producer-seq": str(number)}
+                headers = {"content-type": "text/plain", "jsonrill-seq": str(number)}
                 self.insist("chunks", content=piece, headers=headers)
                 time.sleep(0.02)
             self.insist("close")

@@ -132,7 +132,9 @@ def test_the_sources_never_make_markup() -> None:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("guarded")
-    with Server(folder, demo=True, tokens="me:the-token,other:another") as server:
+    with Server(
+        folder, demo=True, tokens="me:the-token-of-mine,other:another-long-token"
+    ) as server:
         yield server
 
 
@@ -146,7 +148,7 @@ def test_a_token_is_asked_for_until_it_is_right(page: Page, guarded: Server) -> 
     shown = Shown(page, guarded.url)
     page.goto(guarded.url)
     give(page, "wrong")
-    give(page, "the-token")
+    give(page, "the-token-of-mine")
     expect(page.locator("#model-list button").first).to_be_visible()
     shown.speed(5)
     shown.model("recipe")
@@ -165,7 +167,7 @@ def test_without_a_token_nothing_is_told(page: Page, guarded: Server) -> None:
     made = httpx2.post(
         f"{guarded.url}/v1/streams",
         json={},
-        headers={"authorization": "Bearer another"},
+        headers={"authorization": "Bearer another-long-token"},
         trust_env=False,
     ).json()["id"]
     page.goto(guarded.url)
@@ -175,5 +177,5 @@ def test_without_a_token_nothing_is_told(page: Page, guarded: Server) -> None:
     page.locator("#open-box summary").click()
     page.locator("#open-id").fill(made)
     page.locator("#open-form .main").click()
-    give(page, "the-token")
+    give(page, "the-token-of-mine")
     expect(page.locator("#state")).to_have_text("Failed: there is no such stream")

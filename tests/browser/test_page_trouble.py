@@ -236,9 +236,9 @@ def test_long_keys_are_folded(shown: Shown) -> None:
 
 
 def test_a_token_that_no_header_can_hold_is_asked_for_again(page: Page, tmp_path: Any) -> None:
-    with Server(tmp_path, demo=True, tokens="me:the-token") as server:
+    with Server(tmp_path, demo=True, tokens="me:the-token-of-mine") as server:
         page.goto(server.url)
-        for token in ("the-token\u200b”", "the-token"):
+        for token in ("the-token-of-mine\u200b”", "the-token-of-mine"):
             expect(page.locator("#token")).to_be_visible()
             page.locator("#token-text").fill(token)
             page.locator("#token .main").click()

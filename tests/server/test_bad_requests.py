@@ -157,7 +157,7 @@ def test_bad_questions(
 @pytest.mark.parametrize("seq", ["0", "-1", "x", "1.5", "", "9" * 20, "1 1"])
 def test_bad_positions_of_producers(client: httpx2.Client, seq: str) -> None:
     stream = make(client)
-    headers = {**PLAIN, "producer-seq": seq}
+    headers = {**PLAIN, "jsonrill-seq": seq}
     answer = client.post(f"/v1/streams/{stream}/chunks", content="x", headers=headers)
     assert answer.status_code == 422
 

@@ -110,11 +110,11 @@ def test_a_model_that_needs_an_extra_is_left_out_without_it(
 
 
 def test_models_are_for_those_with_a_token() -> None:
-    config = quiet(demo=True, tokens=("me:secret",))
+    config = quiet(demo=True, tokens=("me:secret-of-16-char",))
     assert asked("GET", "/", config).status_code == 200
     assert asked("GET", "/demo/models", config).status_code == 401
     assert asked("POST", "/demo/streams", config, json={"model": "recipe"}).status_code == 401
-    token = {"authorization": "Bearer secret"}
+    token = {"authorization": "Bearer secret-of-16-char"}
     assert asked("GET", "/demo/models", config, headers=token).status_code == 200
 
 

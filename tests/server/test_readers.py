@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from jsonrill.runs.reader import Reader
 from jsonrill.runs.records import CLOSED, Record, to_bytes
 from jsonrill.runs.render import rendering
 from jsonrill.runs.view import View
-from jsonrill.store import MemoryStore
+from jsonrill.store import MemoryStore, StoreUnavailable
 from support import at_random, examples
 
 VALUES = [
@@ -70,7 +71,8 @@ def test_from_every_id_exactly_the_rest(options: ViewOptions, value: Any) -> Non
         whole = await read(store, options, START)
         for at, event in enumerate(whole[:-1]):
             assert await read(store, options, parse(event.id)) == whole[at + 1 :]
-        assert parse(whole[-1].id) == Position((await store.status("s")).last)
+        status = await store.status("s")
+        assert parse(whole[-1].id) == Position(status.last, mark=status.mark)
 
     asyncio.run(main())
 
@@ -118,7 +120,7 @@ def test_coalesced_and_cut_anywhere(
 
     async def main() -> None:
         store = await filled(json.dumps(value), seed, StreamOptions())
-        view = View(store, "s", rendering(StreamOptions(), together), together, lambda: None)
+        view = View(store, "s", rendering(StreamOptions(), together), together, lambda: None, 5.0)
         await asyncio.sleep(0)
         live = asyncio.create_task(read(store, together, START, view))
         await asyncio.sleep(0.001)
@@ -134,7 +136,7 @@ def test_coalesced_and_cut_anywhere(
         await view.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jsonrill.store.memory.BATCH", batch)
+        patch.setattr("jsonrill.store.base.BATCH", batch)
         asyncio.run(main())
 
 
@@ -145,7 +147,7 @@ def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatc
     async def main() -> None:
         store = MemoryStore()
         await store.acquire("s", "p", lease=60, meta=StreamOptions().to_bytes())
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None)
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         make = lambda: rendering(StreamOptions(), options)  # noqa: E731
         reader = Reader(store, "s", options, START, make, view)
         decoder, seen = SSEDecoder(), []
@@ -172,7 +174,7 @@ def test_a_stream_that_vanishes_ends_for_its_readers() -> None:
     async def main() -> None:
         store = await filled("[1,2", 1, StreamOptions())
         options = ViewOptions()
-        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None)
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         reading = asyncio.create_task(read(store, options, START, view))
         await asyncio.sleep(0.01)
         await store.delete("s")
@@ -184,15 +186,80 @@ def test_a_stream_that_vanishes_ends_for_its_readers() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("behind", [False, True], ids=["in the view", "beside it"])
+def test_a_view_that_gives_up_ends_its_readers(
+    behind: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that follow it, and those that fell behind and read the log by themselves."""
+    monkeypatch.setattr("jsonrill.runs.view.RING_FRAMES", 1 if behind else 1000)
+    options = ViewOptions(format="raw")
+
+    async def main() -> None:
+        store = await filled("[1,2", 1, StreamOptions())
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
+        await asyncio.sleep(0.01)
+        reader = Reader(
+            store, "s", options, START, lambda: rendering(StreamOptions(), options), view
+        )
+        if behind:
+            monkeypatch.setattr(reader, "_place", lambda: None)
+        decoder = SSEDecoder()
+        chunks = reader.chunks()
+        seen = decoder.feed(await anext(chunks))
+        rest = asyncio.create_task(_all(chunks))
+        await asyncio.sleep(0.05)
+        assert not rest.done()
+        view.fail(StoreUnavailable("away"))
+        async with asyncio.timeout(1):
+            seen += decoder.feed(await rest)
+        assert json.loads(seen[-2].data)["error"]["code"] == "UNAVAILABLE"
+        assert seen[-1].type == "CLOSE"
+        await view.close()
+
+    asyncio.run(main())
+
+
+async def _all(chunks: AsyncIterator[bytes]) -> bytes:
+    return b"".join([chunk async for chunk in chunks])
+
+
+@pytest.mark.parametrize("format", ["raw", "chunks"])
+def test_a_reader_is_told_that_the_log_is_another(format: str) -> None:
+    """From the ring of a view and from the log: its id was made from other records."""
+    options = ViewOptions(format=format)
+
+    async def main() -> None:
+        old = await filled("[1,2,3]", 1, StreamOptions())
+        await old.finalize("s", CLOSED.to_bytes())
+        ids = [parse(event.id) for event in await read(old, options, START)]
+        store = await filled("[1,2,4]", 1, StreamOptions())
+        view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
+        await asyncio.sleep(0.01)
+        await store.finalize("s", CLOSED.to_bytes())
+        for position in ids:
+            for ring in (view, None):
+                events = await read(store, options, position, ring)
+                assert json.loads(events[-2].data)["error"]["code"] == "LOG_LOST"
+        await view.close()
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize(
-    "text", ["", "x", "-1", "1.", ".1", "1.2.0", "1.0.2", "1 ", "1\n", "9" * 20]
+    "text",
+    ["", "x", "-1", "1.", ".1", "1.2.0", "1.0.2", "1 ", "1\n", "9" * 20, "1-", "1-0", "1-0g"],
 )
 def test_what_is_no_id(text: str) -> None:
     with pytest.raises(ValueError):
         parse(text)
 
 
-@given(st.integers(0, 10**14), st.none() | st.integers(0, 10**6), st.integers(1, 10**6))
-def test_ids_are_read_back(seq: int, sub: int | None, count: int) -> None:
-    position = Position(seq + count, sub, 1 if sub is None else count)
+@given(
+    st.integers(0, 10**14),
+    st.none() | st.integers(0, 10**6),
+    st.integers(1, 10**6),
+    st.none() | st.integers(0, 2**32 - 1),
+)
+def test_ids_are_read_back(seq: int, sub: int | None, count: int, mark: int | None) -> None:
+    position = Position(seq + count, sub, 1 if sub is None else count, mark)
     assert parse(str(position)) == position

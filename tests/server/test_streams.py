@@ -81,7 +81,7 @@ def test_a_stream_is_read_while_it_is_written(server: Server, client: httpx2.Cli
         {"name": "red"},
     ]
     assert [update["status"] for update in datas(events)] == ["PARTIAL", "PARTIAL", "COMPLETED"]
-    assert [event.id for event in events] == ["1", "2", "3", "4"]
+    assert [event.id.partition("-")[0] for event in events] == ["1", "2", "3", "4"]
 
 
 @pytest.mark.parametrize("mode", ["BATCH", "all_together", "one-by-one", "PROGRESSIVE", "REALTIME"])
@@ -232,23 +232,58 @@ def test_a_repeated_request_adds_nothing(server: Server, client: httpx2.Client) 
     stream = make(client)
     lines = '"[1"\n",2"\n'
     for _ in range(3):
-        answer = add(client, stream, lines, producer_seq="1", content_type="application/x-ndjson")
+        answer = add(client, stream, lines, jsonrill_seq="1", content_type="application/x-ndjson")
         assert answer.json() == {"last": 2}
-    again = add(client, stream, '",2"\n"]"', producer_seq="2", content_type="application/x-ndjson")
+    again = add(client, stream, '",2"\n"]"', jsonrill_seq="2", content_type="application/x-ndjson")
     assert again.json() == {"last": 3}
-    gap = add(client, stream, "x", producer_seq="5")
+    gap = add(client, stream, "x", jsonrill_seq="5")
     assert (gap.status_code, gap.json()["error"]["code"], gap.json()["last"]) == (409, "GAP", 3)
     finish(client, stream)
-    assert add(client, stream, "]", producer_seq="3").json() == {"last": 4}
-    assert add(client, stream, "]", producer_seq="4").status_code == 409
+    assert add(client, stream, "]", jsonrill_seq="3").json() == {"last": 4}
+    assert add(client, stream, "]", jsonrill_seq="4").status_code == 409
     assert "".join(datas(read(server, stream, "format=chunks"))) == "[1,2]"
 
 
 def test_one_producer_at_a_time(client: httpx2.Client) -> None:
-    stream = str(client.post("/v1/streams", headers={"producer-id": "a"}).json()["id"])
-    assert add(client, stream, "[", producer_id="a").status_code == 200
-    taken = add(client, stream, "1", producer_id="b")
+    stream = str(client.post("/v1/streams", headers={"jsonrill-producer": "a"}).json()["id"])
+    assert add(client, stream, "[", jsonrill_producer="a").status_code == 200
+    taken = add(client, stream, "1", jsonrill_producer="b")
     assert (taken.status_code, taken.json()["error"]["code"]) == (409, "TAKEN")
+
+
+def test_a_producer_may_be_named_later(client: httpx2.Client) -> None:
+    stream = make(client)
+    assert add(client, stream, "[").status_code == 200
+    assert add(client, stream, "1", jsonrill_producer="a").status_code == 200
+    assert add(client, stream, "]").json()["error"]["code"] == "TAKEN"
+    assert add(client, stream, "]", jsonrill_producer="b").json()["error"]["code"] == "TAKEN"
+
+
+def test_a_request_with_a_name_adds_once(server: Server, client: httpx2.Client) -> None:
+    """An un-numbered request whose answer was lost may be sent again."""
+    stream = make(client)
+    for text, name in (("[1", "a"), ("[1", "a"), (",2]", "b"), ("[1", "a"), (",2]", "b")):
+        assert add(client, stream, text, idempotency_key=name).status_code == 200
+    finish(client, stream)
+    assert "".join(datas(read(server, stream, "format=chunks"))) == "[1,2]"
+
+
+def test_a_value_is_another_when_the_log_is(server: Server, client: httpx2.Client) -> None:
+    """Two streams of the same length have different tags."""
+    tags = {client.get(f"/v1/streams/{published(client)}/value").headers["etag"] for _ in range(3)}
+    assert len(tags) == 3
+
+
+def test_a_reader_of_another_log_is_told(server: Server, client: httpx2.Client) -> None:
+    """Its id was made from records that this log does not have: LOG_LOST, whatever it asks for."""
+    stream = published(client)
+    other = published(client)
+    for event in read(server, other, "format=raw"):
+        events = read(server, stream, f"format=raw&after={event.id}")
+        assert json.loads(events[-2].data)["error"]["code"] == "LOG_LOST"
+        assert events[-1].type == "CLOSE"
+    longer = read(server, stream, "format=raw&after=999-00000000")
+    assert json.loads(longer[0].data)["error"]["code"] == "LOG_LOST"
 
 
 def test_a_cancelled_stream_ends_with_an_error(server: Server, client: httpx2.Client) -> None:

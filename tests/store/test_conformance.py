@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from jsonrill.store import Entry, LogClosed, LogGap, Store, StoreFull, StreamTaken, UnknownStream
+from jsonrill.store import (
+    Entry,
+    LogClosed,
+    LogGap,
+    LogLost,
+    Store,
+    StoreFull,
+    StreamTaken,
+    UnknownStream,
+)
 from support import SLACK
+from support.store_load import Load, measured
 
 from .conftest import opened
 
@@ -51,8 +61,9 @@ def test_records_are_numbered_from_one_and_bytes_stay_as_they_are(url: str) -> N
         assert await store.append("s", "p", records[:2]) == 2
         assert await store.append("s", "p", records[2:]) == 4
         assert await store.finalize("s", b"end")
-        expected = [Entry(at, data) for at, data in enumerate(records, 1)]
-        assert await all_of(store) == [*expected, Entry(5, b"end", True)]
+        expected = [(at, data, False) for at, data in enumerate(records, 1)]
+        found = await all_of(store)
+        assert [entry[:3] for entry in found] == [*expected, (5, b"end", True)]
         assert (await store.status("s")).size == sum(map(len, records)) + 3
 
     run(work, url)
@@ -267,7 +278,7 @@ def test_a_deleted_stream_is_gone_for_its_readers_too(url: str) -> None:
         await make(store)
         await store.append("s", "p", [b"1"])
         reading = store.read("s")
-        assert await anext(reading) == [Entry(1, b"1")]
+        assert [entry.data for entry in await anext(reading)] == [b"1"]
         waiting = asyncio.ensure_future(anext(reading))
         await asyncio.sleep(0.05)
         await store.delete("s")
@@ -366,7 +377,7 @@ def test_a_reader_that_falls_far_behind_misses_nothing(url: str) -> None:
         await make(store)
         reading = store.read("s")
         await store.append("s", "p", [b"first"])
-        assert await anext(reading) == [Entry(1, b"first")]
+        assert [entry.data for entry in await anext(reading)] == [b"first"]
         waiting = asyncio.ensure_future(anext(reading))
         await asyncio.sleep(0.05)
         for part in range(30):
@@ -394,3 +405,187 @@ def test_a_reader_that_leaves_disturbs_nobody(url: str) -> None:
         assert len(await stays) == 2
 
     run(work, url)
+
+
+def test_a_producer_may_be_named_later(url: str) -> None:
+    """Whoever has a name takes a stream over from somebody without one, and keeps it."""
+
+    async def work(store: Store) -> None:
+        await store.acquire("s", "", lease=LONG, meta=b"")
+        await store.append("s", "", [b"1"], lease=LONG)
+        await store.append("s", "p", [b"2"], lease=LONG)
+        with pytest.raises(StreamTaken):
+            await store.append("s", "", [b"x"], lease=LONG)
+        with pytest.raises(StreamTaken):
+            await store.acquire("s", "q", lease=LONG)
+        assert (await store.status("s")).producer == "p"
+        await store.acquire("t", "", lease=LONG, meta=b"")
+        assert (await store.acquire("t", "q", lease=LONG)).producer == "q"
+
+    run(work, url)
+
+
+def test_a_named_append_adds_once(url: str) -> None:
+    """Also when others were added meanwhile, and when the stream has ended since."""
+
+    async def work(store: Store) -> None:
+        await make(store)
+        assert await store.append("s", "p", [b"1", b"2"], call="a") == 2
+        await asyncio.gather(*(store.append("s", "p", [b"x"], call=f"b{at}") for at in range(20)))
+        assert await store.append("s", "p", [b"1", b"2"], call="a") == 22
+        assert await store.append("s", "p", [b"3"]) == 23
+        await store.finalize("s", b"")
+        assert await store.append("s", "p", [b"1", b"2"], call="a") == 24
+        with pytest.raises(LogClosed):
+            await store.append("s", "p", [b"1"], call="c")
+        assert len(await all_of(store)) == 24
+
+    run(work, url)
+
+
+def test_ended_streams_make_room_the_oldest_first(url: str) -> None:
+    async def work(store: Store) -> None:
+        for name in ("a", "b", "c"):
+            await make(store, name)
+        with pytest.raises(StoreFull) as caught:
+            await make(store, "d")
+        assert caught.value.bound == "total_streams"
+        await store.finalize("b", b"")
+        await asyncio.sleep(0.01)
+        await store.finalize("a", b"")
+        await make(store, "d")
+        with pytest.raises(UnknownStream):
+            await store.status("b")
+        await make(store, "e", owner="another")
+        with pytest.raises(UnknownStream):
+            await store.status("a")
+        assert (await store.status("c")).producer == "p"
+
+    run(work, url, total_streams=3)
+
+
+def test_abandoned_streams_lose_their_place(url: str) -> None:
+    """A stream whose producer is lost counts for nobody; when the producer returns, it does."""
+
+    async def work(store: Store) -> None:
+        await make(store, "a", lease=0.2)
+        await make(store, "b")
+        with pytest.raises(StoreFull):
+            await make(store, "c")
+        await asyncio.sleep(0.3)
+        await make(store, "c")
+        assert (await store.status("a")).lost
+        with pytest.raises(StoreFull) as caught:
+            await make(store, "d")
+        assert caught.value.bound == "owner_streams"
+        await make(store, "d", owner="another")
+        with pytest.raises(UnknownStream):
+            await store.status("a")
+
+    run(work, url, owner_streams=2, total_streams=3)
+
+
+@pytest.mark.parametrize("bound", ["owner_bytes", "total_bytes"])
+def test_bytes_are_bounded_and_ended_streams_make_room(url: str, bound: str) -> None:
+    async def work(store: Store) -> None:
+        for name in ("old", "older"):
+            await make(store, name)
+            await store.append(name, "p", [b"x" * 40_000])
+        await store.finalize("older", b"")
+        await asyncio.sleep(0.01)
+        await store.finalize("old", b"")
+        await make(store, "s")
+        await store.append("s", "p", [b"x" * 40_000])
+        with pytest.raises(UnknownStream):
+            await store.status("older")
+        await store.append("s", "p", [b"x" * 40_000])
+        with pytest.raises(UnknownStream):
+            await store.status("old")
+        with pytest.raises(StoreFull) as caught:
+            await store.append("s", "p", [b"x" * 40_000])
+        assert caught.value.bound == bound
+        if bound == "owner_bytes":
+            await make(store, "t", owner="another")
+            await store.append("t", "p", [b"x" * 80_000])
+        assert await store.finalize("s", b"end")
+        assert len(await all_of(store)) == 3
+
+    run(work, url, **{bound: 100_000})
+
+
+def test_bytes_come_back(url: str) -> None:
+    """What was deleted, evicted or expired takes no room: for ever the same load is taken."""
+
+    async def work(store: Store) -> None:
+        for at in range(40):
+            await make(store, f"s{at}")
+            await store.append(f"s{at}", "p", [b"x" * 30_000])
+            if at % 3 == 0:
+                await store.delete(f"s{at}")
+            else:
+                await store.finalize(f"s{at}", b"")
+        await make(store, "s")
+        await store.append("s", "p", [b"x" * 90_000])
+
+    run(work, url, total_bytes=100_000, owner_bytes=100_000, owner_streams=5, total_streams=10)
+
+
+async def marks(store: Store) -> list[int]:
+    return [entry.mark for entry in await all_of(store)]
+
+
+def test_marks_tell_logs_apart(url: str) -> None:
+    """Two logs have the same mark only where all records up to there are the same ones."""
+
+    async def work(store: Store) -> None:
+        found = []
+        for data in (b"1", b"1", b"0"):
+            await make(store)
+            await store.append("s", "p", [data, b"2"])
+            await store.append("s", "p", [b"3"])
+            assert (await store.status("s")).mark == [
+                entry.mark async for entry in _until(store, 3)
+            ][-1]
+            await store.finalize("s", b"end")
+            found.append(await marks(store))
+            assert (await store.status("s")).mark == found[-1][-1]
+            await store.delete("s")
+        assert len({mark for log in found for mark in log}) == 12
+
+    run(work, url)
+
+
+async def _until(store: Store, seq: int) -> AsyncIterator[Entry]:
+    async for batch in store.read("s"):
+        for entry in batch:
+            yield entry
+        if batch[-1].seq == seq:
+            return
+
+
+def test_a_reader_that_comes_back_is_told_that_the_log_is_another(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.append("s", "p", [b"1", b"2"])
+        mark = (await store.status("s")).mark
+        await store.append("s", "p", [b"3"])
+        await store.finalize("s", b"end")
+        found = [entry async for batch in store.read("s", 2, mark) for entry in batch]
+        assert [entry.data for entry in found] == [b"3", b"end"]
+        await store.delete("s")
+        await make(store)
+        await store.append("s", "p", [b"1"])
+        with pytest.raises(LogLost):  # it is too short
+            await anext(store.read("s", 2, mark))
+        await store.append("s", "p", [b"2", b"3"])
+        with pytest.raises(LogLost):  # it is long enough, but another one
+            await anext(store.read("s", 2, mark))
+
+    run(work, url)
+
+
+def test_many_waiting_readers_are_woken_by_name(url: str, request: pytest.FixtureRequest) -> None:
+    """A small version of `hard/hard_stores.py`: what is appended is read soon."""
+    server = request.getfixturevalue("redis_server") if url.startswith("redis") else None
+    figures = measured(url, Load(streams=200, rate=100, seconds=2), server)
+    assert figures.p50 < 0.1 * SLACK and figures.worst < 2.0 * SLACK, figures

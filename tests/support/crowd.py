@@ -84,7 +84,7 @@ class Crowd:
         while at < len(records):
             size = self.chance.randint(1, 6)
             body = "".join(json.dumps(record) + "\n" for record in records[at : at + size])
-            headers = {**LINES, "producer-seq": str(at + 1)}
+            headers = {**LINES, "jsonrill-seq": str(at + 1)}
             path = f"/v1/streams/{self.ids[number]}/chunks"
             await self._until_done(http, path, body, headers)
             at += size

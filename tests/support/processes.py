@@ -21,6 +21,13 @@ from support import SLACK
 SOURCE = Path(jsonrill.__file__).parent.parent
 
 
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class Server:
     """`python -m jsonrill serve` on a free port of loopback. Settings are its flags."""
 
@@ -114,7 +121,8 @@ class Events:
             self.writer.close()
             raise
         self.status = int(head[0].split()[1])
-        self.answer = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+        fields = [line.partition(": ") for line in head[1:] if line]
+        self.answer = {name.lower(): value for name, _, value in fields}
         return self
 
     async def __aexit__(self, *_: Any) -> None:

@@ -59,7 +59,12 @@ class RedisServer:
     def ask(self, command: str) -> bytes:
         with socket.create_connection(("127.0.0.1", self.port), 1) as link:
             link.sendall(command.encode() + b"\r\n")
-            return link.recv(1000)
+            return link.recv(100_000)
+
+    def info(self, section: str) -> dict[str, str]:
+        """A section of what Redis says of itself."""
+        lines = self.ask(f"INFO {section}").decode().splitlines()
+        return dict(line.split(":", 1) for line in lines if ":" in line)
 
     def empty(self) -> None:
         assert self.ask("FLUSHALL") == b"+OK\r\n"

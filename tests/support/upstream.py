@@ -29,13 +29,18 @@ def called() -> list[str]:
     return [*chunks, chunk({}, "tool_calls")]
 
 
-def said() -> list[str]:
+NUMBERS = [f"{number} " for number in range(200)]
+
+
+def said(model: str = "") -> list[str]:
+    if model == "numbers":
+        return [*(chunk({"content": text}) for text in NUMBERS), chunk({}, "stop")]
     texts = ["", "Hel", "lo ", "wörld"]
     return [*(chunk({"content": text}) for text in texts), chunk({}, "stop")]
 
 
 async def lines(model: str) -> AsyncIterator[str]:
-    for data in called() if model == "calls" else said():
+    for data in called() if model == "calls" else said(model):
         yield json.dumps(json.loads(data), separators=(" , ", "\t:  ")) if model == "odd" else data
         if model == "broken":
             raise ConnectionResetError
@@ -43,7 +48,7 @@ async def lines(model: str) -> AsyncIterator[str]:
             await asyncio.sleep(600)
         if model == "cut":
             return
-        await asyncio.sleep(0.3 if model == "slow" else 0.002)
+        await asyncio.sleep({"slow": 0.3, "numbers": 0.03}.get(model, 0.002))
     if model == "two":
         other = json.loads(chunk({"content": "no"}))
         other["choices"][0]["index"] = 1

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DeltaError, applyDelta } from "../../src/jsonrill/web/lib/delta.js";
-import { stringify } from "../../src/jsonrill/web/lib/values.js";
+import { stringify } from "../../src/jsonrill/web/lib/json.js";
 import { cases, frozen, within } from "./support.js";
 
 const CASES = cases("delta.json");

@@ -7,10 +7,10 @@ import {
   PathError,
   Place,
   fromPointer,
-  fromText,
+  parsePath,
   lookup,
   toPointer,
-  toText,
+  formatPath,
 } from "../../src/jsonrill/web/lib/paths.js";
 import { ExactNumber } from "../../src/jsonrill/web/lib/values.js";
 import { chance, HARDER } from "./support.js";
@@ -28,16 +28,16 @@ const TEXTS = [
 
 test("text and array are one-to-one", () => {
   for (const [text, path] of TEXTS) {
-    assert.equal(toText(path), text);
-    assert.deepEqual(fromText(text), path);
+    assert.equal(formatPath(path), text);
+    assert.deepEqual(parsePath(text), path);
   }
 });
 
 test("other spellings are read", () => {
-  assert.deepEqual(fromText("users[0]"), ["users", 0]);
-  assert.deepEqual(fromText('[0]["a"]'), [0, "a"]);
-  assert.deepEqual(fromText('root["\\u0061"]'), ["a"]);
-  assert.deepEqual(fromText("rooted"), ["rooted"]);
+  assert.deepEqual(parsePath("users[0]"), ["users", 0]);
+  assert.deepEqual(parsePath('[0]["a"]'), [0, "a"]);
+  assert.deepEqual(parsePath('root["\\u0061"]'), ["a"]);
+  assert.deepEqual(parsePath("rooted"), ["rooted"]);
 });
 
 test("what is no path is refused", () => {
@@ -58,7 +58,7 @@ test("what is no path is refused", () => {
     "root..a",
     "root[9007199254740993]",
   ]) {
-    assert.throws(() => fromText(text), PathError, text);
+    assert.throws(() => parsePath(text), PathError, text);
   }
 });
 
@@ -135,6 +135,6 @@ test("random paths come back", () => {
             pick(['"', "\\", "]", "[", ".", "a", "0", "\n", "é", "\ud800", "~", "/", " "]),
           ).join(""),
     );
-    assert.deepEqual(fromText(toText(path)), path);
+    assert.deepEqual(parsePath(formatPath(path)), path);
   }
 });

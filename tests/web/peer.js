@@ -7,11 +7,13 @@
 import { createInterface } from "node:readline";
 
 import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
+import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
-import { fromPointer, fromText, toPointer, toText } from "../../src/jsonrill/web/lib/paths.js";
+import { Parser } from "../../src/jsonrill/web/lib/parser.js";
+import { formatPath, fromPointer, parsePath, toPointer } from "../../src/jsonrill/web/lib/paths.js";
 import { Rebuilder } from "../../src/jsonrill/web/lib/rebuilder.js";
 import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
-import { parse, stringify } from "../../src/jsonrill/web/lib/values.js";
+import { parse, stringify } from "../../src/jsonrill/web/lib/json.js";
 import { frozen } from "./support.js";
 
 const text = (value) => (value === undefined ? null : stringify(value));
@@ -25,11 +27,62 @@ function tried(work) {
   }
 }
 
+/** An error as Python's peer describes it. */
+const told = (error) => [error.name, error.toJSON(), error.expected ?? error.limit];
+
+/** Feed and flush: what was found, and the error if there was one. */
+function read(stage, piece, last) {
+  try {
+    return [last ? stage.flush() : stage.feed(piece), null];
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return [error.fragments, told(error)];
+  }
+}
+
 const jobs = {
+  /** What a Document and a Parser make of each piece and of the end. */
+  document({ pieces, base64, options }) {
+    const cut = base64 ? pieces.map((piece) => Buffer.from(piece, "base64")) : pieces;
+    const looked = new Document(options);
+    const unseen = new Document(options);
+    const parser = new Parser(options);
+    const kept = [];
+    const steps = [];
+    for (let at = 0; at <= cut.length; at += 1) {
+      const last = at === cut.length;
+      const [, error] = read(looked, cut[at], last);
+      read(unseen, cut[at], last);
+      const [fragments, same] = read(parser, cut[at], last);
+      if (JSON.stringify(error) !== JSON.stringify(same)) throw new Error("errors differ");
+      const value = frozen(looked.value);
+      if (text(value) !== text(unseen.live)) throw new Error("live differs");
+      const finished = looked.finished.map((one) => text(frozen(one)));
+      kept.push([value, text(value)]);
+      const { pending, openPath } = looked;
+      steps.push({
+        value: text(value),
+        finished,
+        error,
+        open: openPath && formatPath(openPath),
+        pending: pending && [formatPath(pending.path), pending.text],
+        complete: looked.complete,
+        started: looked.started,
+        changed: looked.changed,
+        document: looked.document,
+        fragments: fragments.map((one) => [one.toJSON(), one.offset, one.document]),
+        errors: last ? looked.errors.map(told) : [],
+      });
+      if (error) break;
+    }
+    if (kept.some(([value, shown]) => text(value) !== shown)) throw new Error("a value changed");
+    return steps;
+  },
+
   /** What shows after each item, looked at each time and only at the end. */
   rebuild({ items, dialect }) {
-    const looked = new Rebuilder({ dialect, onMisfit: "collect" });
-    const unseen = new Rebuilder({ dialect, onMisfit: "collect" });
+    const looked = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });
+    const unseen = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });
     const kept = [];
     const steps = items.map((item) => {
       const before = looked.misfitCount;
@@ -41,7 +94,7 @@ const jobs = {
       const open = looked.openPath;
       return [
         shown,
-        open && toText(open),
+        open && formatPath(open),
         looked.complete,
         looked.misfitCount > before,
         fragment && [fragment.kind, fragment.pathText],
@@ -55,12 +108,10 @@ const jobs = {
 
   /** The calls after each event, and after the end. */
   calls({ events, keep }) {
-    const calls = new ToolCalls({ keep });
+    const calls = new ToolCalls({ keep, numbers: "exact" });
     const shown = () =>
       calls.calls.map((call) => ({
         ...call,
-        _arguments: null,
-        _args: null,
         args: text(frozen(call.args)),
         raw: call.raw,
         result: text(call.result),
@@ -87,8 +138,8 @@ const jobs = {
     return [found, decoder.lastEventId, decoder.retry];
   },
 
-  path: ({ path }) => [toText(path), toPointer(path)],
-  fromText: ({ path }) => tried(() => fromText(path)),
+  path: ({ path }) => [formatPath(path), toPointer(path)],
+  parsePath: ({ path }) => tried(() => parsePath(path)),
   fromPointer: ({ pointer, value }) => tried(() => fromPointer(pointer, value)),
   parse: ({ json }) => tried(() => text(parse(json))),
 };

@@ -5,7 +5,7 @@ import { Rebuilder, parse, stringify } from "../../src/jsonrill/web/lib/rebuilde
 import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
 
 const [address, format] = process.argv.slice(2);
-const rebuilder = new Rebuilder();
+const rebuilder = new Rebuilder({ numbers: "exact" });
 let updated;
 let text = "";
 

@@ -9,7 +9,7 @@ import {
   Rebuilder,
   WireReader,
   stringify,
-  toText,
+  formatPath,
 } from "../../src/jsonrill/web/lib/rebuilder.js";
 import { HARDER, cases, chance, frozen, within } from "./support.js";
 
@@ -38,19 +38,19 @@ function refused(rebuilder, items) {
 
 for (const one of CASES) {
   test(one.name, () => {
-    const rebuilder = new Rebuilder({ dialect: one.dialect });
+    const rebuilder = new Rebuilder({ numbers: "exact", dialect: one.dialect });
     one.feeds.forEach((feed, number) => {
       assert.equal(refused(rebuilder, feed), one.refused?.[0] === number);
       assert.deepEqual(shown(rebuilder), one.values[number]);
       const open = rebuilder.openPath;
-      assert.equal(open && toText(open), one.open[number]);
+      assert.equal(open && formatPath(open), one.open[number]);
       frozen(rebuilder.value);
     });
     assert.equal(rebuilder.complete, one.complete);
   });
 
   test(`${one.name}: the grouping does not matter, and misfits are left out`, () => {
-    const rebuilder = new Rebuilder({ dialect: one.dialect, onMisfit: "collect" });
+    const rebuilder = new Rebuilder({ numbers: "exact", dialect: one.dialect, onMisfit: "collect" });
     const [feed, number] = one.refused ?? [one.feeds.length, 0];
     const good = [...one.feeds.slice(0, feed).flat(1), ...(one.feeds[feed] ?? []).slice(0, number)];
     for (const item of good) rebuilder.add(item);
@@ -75,7 +75,7 @@ for (const one of CASES) {
 for (const { name, wire, compact, value } of SENT) {
   test(`as it is sent: ${name}`, () => {
     const results = [wire, compact].map((feeds) => {
-      const rebuilder = new Rebuilder();
+      const rebuilder = new Rebuilder({ numbers: "exact" });
       const values = feeds.map((items) => (rebuilder.feed(items), stringify(shown(rebuilder))));
       // In Python -0 is the integer 0; here it is what JSON.parse makes of it.
       assert.equal(stringify(rebuilder.value), stringify(value));
@@ -225,7 +225,7 @@ test("numbers that doubles cannot hold stay exact in every form", () => {
   const long = "3.14159265358979323846";
   const full = (textValue, value) => ({ path: "root", kind: "CompleteNumber", textValue, value });
   for (const item of [[8, null, long], full(long), full(long, 3.141592653589793)]) {
-    const rebuilder = new Rebuilder();
+    const rebuilder = new Rebuilder({ numbers: "exact" });
     rebuilder.add(item);
     assert.deepEqual(rebuilder.value, new ExactNumber(long));
   }
@@ -234,12 +234,25 @@ test("numbers that doubles cannot hold stay exact in every form", () => {
     full("1e400"),
     full("1e400", new ExactNumber("1e400")),
   ]) {
-    const rebuilder = new Rebuilder();
+    const rebuilder = new Rebuilder({ numbers: "exact" });
     rebuilder.add(item);
     assert.equal(stringify(rebuilder.value), "1e400");
   }
   assert.throws(() => new Rebuilder().add(full("1e400", 5)), FragmentError);
   assert.throws(() => new Rebuilder().add([8, null, Infinity]), FragmentError);
+});
+
+test("numbers are numbers, unless asked for otherwise", () => {
+  const texts = ["9007199254740993", "-9007199254740993", "0.1", "1e400", "12"];
+  const read = (numbers) => {
+    const rebuilder = new Rebuilder({ numbers });
+    rebuilder.feed([[2], ...texts.map((text) => [8, null, text])]);
+    return rebuilder.value;
+  };
+  assert.deepEqual(read(undefined), texts.map(Number));
+  assert.deepEqual(read("bigint"), [9007199254740993n, -9007199254740993n, 0.1, Infinity, 12]);
+  assert.deepEqual(read("exact").map(String), texts);
+  assert.throws(() => read("decimal"), TypeError);
 });
 
 test("whether a value is whole", () => {
@@ -291,7 +304,7 @@ test("a reader alone", () => {
 test("what one reader has read, another one takes", () => {
   for (const dialect of ["jsonrill", "juf"]) {
     const reader = new WireReader();
-    const rebuilder = new Rebuilder({ dialect });
+    const rebuilder = new Rebuilder({ dialect, numbers: "exact" });
     const items = [
       [2],
       [5],

@@ -8,13 +8,11 @@ from __future__ import annotations
 import base64
 import json
 import random
-import re
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import (
@@ -35,67 +33,11 @@ from jsonrill import (
     to_wire,
 )
 from jsonrill.partial_stream.delta import apply_delta
-from support import HARDER, ROOT, need_command, pieces
+from support import pieces
 from support.documents import keys, strings, texts, values
+from support.javascript import Ask, agree, examples
 from support.junk import ANYTHING, JUNK
 from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
-
-Ask = Callable[..., Any]
-INDEX = re.compile("0|[1-9][0-9]{0,9}")
-
-
-def examples(count: int) -> settings:
-    # The peer is shared by all examples: it keeps nothing from one job to the next.
-    # Documents take their time to be drawn on a machine that is busy.
-    fine = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=count * HARDER, deadline=None, suppress_health_check=fine)
-
-
-@pytest.fixture(scope="module")
-def ask() -> Iterator[Ask]:
-    """Give the peer a job and get its answer."""
-    command = [need_command("node"), str(ROOT / "tests" / "web" / "peer.js")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as peer:
-        assert peer.stdin is not None and peer.stdout is not None
-
-        def question(job: str, **rest: Any) -> Any:
-            assert peer.stdin is not None and peer.stdout is not None
-            peer.stdin.write(json.dumps({"job": job, **rest}).encode() + b"\n")
-            peer.stdin.flush()
-            answer = json.loads(peer.stdout.readline())
-            assert "failure" not in answer, answer["failure"]
-            return answer["answer"]
-
-        yield question
-        peer.stdin.close()
-        assert peer.wait(10) == 0
-
-
-def is_index(key: str) -> bool:
-    return INDEX.fullmatch(key) is not None and int(key) < 2**32 - 1
-
-
-def in_js_order(value: Any) -> Any:
-    """A value as JavaScript has it: keys like indices first, one kind of number, no -0, UTF-16."""
-    if isinstance(value, dict):
-        first = sorted(filter(is_index, value), key=int)
-        rest = [key for key in value if not is_index(key)]
-        return [(in_js_order(key), in_js_order(value[key])) for key in (*first, *rest)]
-    if isinstance(value, list):
-        return [in_js_order(item) for item in value]
-    if type(value) in (int, float):
-        # Equal for 1 and 1.0, different for True; and exact.
-        return ("number", value + 0 if value else 0)
-    if isinstance(value, str):
-        # Two halves of a pair that come one after the other are a character there.
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    return value
-
-
-def agree(theirs: str | None, ours: Any) -> bool:
-    """Is this JSON text of JavaScript our value? None: nothing yet, which is None here too."""
-    return in_js_order(None if theirs is None else json.loads(theirs)) == in_js_order(ours)
-
 
 # ---- fragments ----
 
@@ -404,7 +346,7 @@ def test_events_of_any_bytes(ask: Ask, raw: bytes, data: st.DataObject) -> None:
 def test_paths(ask: Ask, path: list[str | int]) -> None:
     text, pointer = format_path(tuple(path)), to_pointer(tuple(path))
     assert ask("path", path=path) == [text, pointer]
-    assert ask("fromText", path=text) == {"value": path}
+    assert ask("parsePath", path=text) == {"value": path}
 
 
 @examples(200)
@@ -418,9 +360,9 @@ def test_texts_that_may_be_no_path(ask: Ask, text: str) -> None:
     try:
         path = list(parse_path(text))
     except ValueError:
-        assert ask("fromText", path=text) == {"error": "PathError"}
+        assert ask("parsePath", path=text) == {"error": "PathError"}
     else:
-        assert ask("fromText", path=text) == {"value": path}
+        assert ask("parsePath", path=text) == {"value": path}
 
 
 @examples(100)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from support import ROOT, need_command
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 READ = """async ([open, url]) => {
     const module = await import("/web/lib/events.js");
     const ids = [];
@@ -28,24 +23,6 @@ ENDS = {
     "errors": "CLOSE",
     "inside": "CLOSE",
 }
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    command = [need_command("node"), str(ROOT / "tests" / "web" / "site.js")]
-    chromium = need_command("chromium")
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as site:
-        assert site.stdin is not None and site.stdout is not None
-        url = site.stdout.readline().strip()
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            page = browser.new_page()
-            page.goto(url)
-            yield page
-            browser.close()
-        site.stdin.close()
 
 
 @pytest.mark.parametrize("case", ENDS)

@@ -1,4 +1,4 @@
-"""docs/browser.md: its JavaScript runs in node, as one module, against a real server."""
+"""docs/browser.md, docs/javascript.md: their JavaScript runs in node, against a real server."""
 
 from __future__ import annotations
 
@@ -14,15 +14,24 @@ from support.pages import Block, read
 from support.processes import Server
 
 WEB = (ROOT / "src" / "jsonrill" / "web").as_uri()
-BLOCKS = read((ROOT / "docs" / "browser.md").read_text("utf8")).blocks
+PAGES = ("browser", "javascript")
+RECIPE = [
+    '{"title": "Ginger t',
+    'ea", "minutes": 12, "steps": [{"text": "Peel"}',
+    ', {"text": "Boil", "optional": true}]}',
+]
 TEXTS = ('{"name": "Zo', 'ë", "tags": [1, ', "2]}", "\n")
 # In a browser addresses are relative to the page.
 BEFORE = """
 const id = {id};
+const recipe = async function* () {{
+  for (const piece of {recipe}) yield new TextEncoder().encode(piece);
+}};
 for (const name of ["Request", "fetch"]) {{
   const real = globalThis[name];
   const here = (url, init) => [new URL(url, {url}), init];
   globalThis[name] = function (url, init) {{
+    if (url === "/recipe") return new Response(recipe());
     return new.target ? new real(...here(url, init)) : real(...here(url, init));
   }};
 }}
@@ -55,15 +64,18 @@ def printed_by(blocks: list[Block]) -> list[tuple[Block, str]]:
     ]
 
 
-def test_the_modules_do_what_the_page_says(server: Server, tmp_path: Path) -> None:
-    shown = printed_by(BLOCKS)
+@pytest.mark.parametrize("page", PAGES)
+def test_the_modules_do_what_the_page_says(server: Server, tmp_path: Path, page: str) -> None:
+    shown = printed_by(read((ROOT / "docs" / f"{page}.md").read_text("utf8")).blocks)
     assert len(shown) >= 6
     mark = "---- the next block"
-    parts = [BEFORE.format(id=json.dumps(published(server)), url=json.dumps(server.url))]
+    constants = {"id": published(server), "url": server.url, "recipe": RECIPE}
+    parts = [BEFORE.format(**{name: json.dumps(value) for name, value in constants.items()})]
     for block, _ in shown:
         parts += [block.text, f"console.log({mark!r});"]
     module = tmp_path / "page.mjs"
-    module.write_text("\n".join(parts).replace('"/web/', f'"{WEB}/'), "utf8")
+    text = "\n".join(parts).replace('"/web/', f'"{WEB}/')
+    module.write_text(text.replace('from "jsonrill"', f'from "{WEB}/lib/index.js"'), "utf8")
     done = subprocess.run(
         [need_command("node"), module], capture_output=True, text=True, timeout=60, encoding="utf8"
     )

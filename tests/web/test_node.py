@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from support import ROOT, need_command
 from support.npm import installed
 
 HERE = Path(__file__).parent
+MS = re.MULTILINE | re.DOTALL
 WEB = ROOT / "src" / "jsonrill" / "web"
 TESTS = sorted(HERE.glob("*.test.js"))
 CHECKS = (
@@ -42,9 +45,24 @@ def test_a_test_that_fails_is_noticed(tmp_path: Path) -> None:
     assert done.returncode != 0 and "found" in done.stdout
 
 
+def test_the_library_stands_alone_and_its_imports_have_no_circle() -> None:
+    """Neither the page nor a package is imported: its folder is the npm package."""
+    library = sorted((WEB / "lib").glob("*.js"))
+    imports = {
+        file.name: set(
+            re.findall(r'^(?:import|export) .*?from "(.*?)";', file.read_text("utf8"), MS)
+        )
+        for file in library
+    }
+    assert all(name.startswith("./") for names in imports.values() for name in names)
+    graph = {name: {one.removeprefix("./") for one in names} for name, names in imports.items()}
+    order = [*TopologicalSorter(graph).static_order()]  # raises CycleError
+    assert sorted(order) == [file.name for file in library]
+
+
 @pytest.fixture(scope="session")
 def tsc() -> list[str]:
-    folder = installed(HERE, "web")
+    folder = installed(ROOT / "tools" / "npm", "npm")
     compiler = folder / "node_modules" / "typescript" / "bin" / "tsc"
     return [need_command("node"), os.fspath(compiler), *CHECKS]
 

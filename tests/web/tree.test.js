@@ -16,7 +16,7 @@ const DELTAS = cases("delta.json");
 /** A tree of these fragments. */
 function built(items) {
   const tree = new Tree();
-  const reader = new WireReader();
+  const reader = new WireReader("jsonrill", "exact");
   for (const item of items) {
     const fragment = reader.read(item);
     if (fragment !== null) tree.apply(fragment);
@@ -35,7 +35,7 @@ function indexed(tree) {
 for (const one of REBUILT) {
   test(`fragments: ${one.name}`, () => {
     const tree = new Tree();
-    const reader = new WireReader();
+    const reader = new WireReader("jsonrill", "exact");
     one.feeds.forEach((feed, number) => {
       for (const item of feed) tree.apply(reader.read(item));
       assert.deepEqual(valueOf(tree), one.values[number]);
@@ -149,7 +149,7 @@ test("several documents are elements of one tree, each with paths of its own", (
   tree.holds = "documents";
   tree.beginMany();
   for (const items of [[[0], [4, null, "a"], [8, null, 1], [1]], [[5], "x", [7, null, 1]]]) {
-    const reader = new WireReader();
+    const reader = new WireReader("jsonrill", "exact");
     for (const item of items) tree.apply(reader.read(item));
   }
   assert.deepEqual(valueOf(tree), [{ a: 1 }, "x"]);
@@ -187,7 +187,7 @@ test("search finds keys and values, in order, whatever their case", () => {
 test("a fragment costs the same in a large document", () => {
   const grow = (count) => () => {
     const tree = new Tree();
-    const reader = new WireReader();
+    const reader = new WireReader("jsonrill", "exact");
     tree.apply(reader.read([2]));
     for (let at = 0; at < count; at += 1) {
       for (const item of [[5], "text", [7, null, 4]]) tree.apply(reader.read(item));

@@ -1,29 +1,48 @@
 """Every setting of the server, with its default; read from flags and from the environment.
 
 `JSONRILL_<NAME>` in the environment is the setting `name`; a flag is stronger. The help of each
-setting stands beside it, so that every front can show it.
+setting stands beside it, so that every front can show it. What a setting cannot be is refused when
+the configuration is made, with the setting's name and the remedy.
 """
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import os
-import secrets
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from ..store import Bounds
+
+
+PREFIX: Final = "JSONRILL_"
+SHORTEST_TOKEN: Final = 16
+# Kubernetes describes each service in the environment of each container: of one that is called
+# jsonrill, or jsonrill-redis, in variables that begin like settings.
+_OF_KUBERNETES: Final = re.compile(
+    r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)"
+)
+_ADDRESS: Final = re.compile(r"(tcp|udp|sctp)://")
+# Variables of other parts of the project.
+_OTHERS: Final = frozenset(("PURE", "SHARED"))
 
 
 class ConfigError(ValueError):
     """A setting has a value that it cannot have, or two do not go together."""
 
 
-def _setting(default: Any, help: str) -> Any:
-    return field(default=default, metadata={"help": help})
+def _setting(default: Any, help: str, *, above_zero: bool = False, most: float = 1e15) -> Any:
+    metadata = {"help": help, "above_zero": above_zero, "most": most}
+    return field(default=default, metadata=metadata)
+
+
+def _seconds(default: float, help: str) -> Any:
+    """A time that must not be zero: nobody could answer, or a loop would never rest."""
+    return _setting(default, help, above_zero=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +50,14 @@ class Config:
     """The settings of a server. Lists are separated by commas; times are in seconds."""
 
     host: str = _setting("127.0.0.1", "address to listen on")
-    port: int = _setting(8377, "port to listen on; 0 takes a free one")
+    port: int = _setting(8377, "port to listen on; 0 takes a free one", most=65535)
     store: str = _setting("memory:", "where logs are kept: memory:, sqlite:///file, redis://host")
     tokens: tuple[str, ...] = _setting(
-        (), "bearer tokens, each `name:token` (or a bare token); without any, nobody is asked"
+        (), "bearer tokens of 16 characters or more, each `name:token` (or a bare token)"
     )
+    tokens_file: str = _setting("", "file with tokens, one a line; read again when it changes")
     secret: str = _setting("", "key that signs tickets; replicas share it (default: from tokens)")
+    secret_file: str = _setting("", "file with such keys: the first signs, all are accepted")
     allowed_hosts: tuple[str, ...] = _setting(
         ("localhost", "127.0.0.1", "[::1]"), "names that a Host header may have; * for any"
     )
@@ -44,65 +65,106 @@ class Config:
     insecure: bool = _setting(False, "listen on a public address although there is no token")
     upstream: str = _setting("", "base URL of the OpenAI-compatible server to relay to")
     upstream_key: str = _setting("", "key sent to the upstream; never the client's own")
-    upstream_connect: float = _setting(5.0, "time to connect to the upstream")
-    upstream_first: float = _setting(60.0, "time until the upstream's first byte")
-    upstream_idle: float = _setting(60.0, "time between bytes of the upstream")
-    lease: float = _setting(300.0, "silence after which a publisher counts as lost")
-    relay_lease: float = _setting(3.0, "the same for a relay, which renews it by itself")
-    head_timeout: float = _setting(10.0, "time that a client has for the head of a request")
-    heartbeat: float = _setting(15.0, "silence after which a reader is sent a comment")
-    send_timeout: float = _setting(30.0, "a reader that takes nothing for so long is cut off")
+    upstream_key_file: str = _setting("", "file with the key sent to the upstream")
+    upstream_connect: float = _seconds(5.0, "time to connect to the upstream")
+    upstream_first: float = _seconds(60.0, "time until the upstream's first byte")
+    upstream_idle: float = _seconds(60.0, "time between bytes of the upstream")
+    lease: float = _seconds(300.0, "silence after which a publisher counts as lost")
+    relay_lease: float = _seconds(3.0, "the same for a relay, which renews it by itself")
+    head_timeout: float = _seconds(10.0, "time that a client has for the head of a request")
+    heartbeat: float = _seconds(15.0, "silence after which a reader is sent a comment")
+    send_timeout: float = _seconds(30.0, "a reader that takes nothing for so long is cut off")
     retry: int = _setting(2000, "milliseconds after which a browser reconnects")
-    max_connection: float = _setting(3600.0, "a reader's connection ends then, to be resumed")
-    readers: int = _setting(2000, "readers in this process")
-    readers_per_stream: int = _setting(500, "readers of one stream in this process")
-    record_bytes: int = _setting(1 << 20, "size of one record")
-    body_bytes: int = _setting(16 << 20, "size of a request's body, unless it is streamed")
-    stream_bytes: int = _setting(16 << 20, "size of one stream")
-    stream_entries: int = _setting(100_000, "records of one stream")
-    owner_streams: int = _setting(100, "open streams of one owner")
-    total_streams: int = _setting(10_000, "streams in the store (memory, SQLite)")
-    total_bytes: int = _setting(512 << 20, "size of the memory store")
-    keep_open: float = _setting(3600.0, "an open stream is forgotten when silent for so long")
-    keep_closed: float = _setting(3600.0, "a finished stream is forgotten after this time")
-    ticket_seconds: float = _setting(60.0, "a ticket is good for so long, once")
+    max_connection: float = _seconds(3600.0, "a reader's connection ends then, to be resumed")
+    readers: int = _setting(2000, "readers in this process", above_zero=True)
+    readers_per_stream: int = _setting(
+        500, "readers of one stream in this process", above_zero=True
+    )
+    record_bytes: int = _setting(1 << 20, "size of one record", above_zero=True)
+    body_bytes: int = _setting(
+        16 << 20, "size of a request's body, unless it is streamed", above_zero=True
+    )
+    stream_bytes: int = _setting(16 << 20, "size of one stream", above_zero=True)
+    stream_entries: int = _setting(100_000, "records of one stream", above_zero=True)
+    owner_streams: int = _setting(100, "open streams of one owner", above_zero=True)
+    owner_bytes: int = _setting(256 << 20, "size of all streams of one owner", above_zero=True)
+    total_streams: int = _setting(10_000, "streams in the store", above_zero=True)
+    total_bytes: int = _setting(512 << 20, "size of the store", above_zero=True)
+    keep_open: float = _seconds(3600.0, "an open stream is forgotten when silent for so long")
+    keep_closed: float = _seconds(3600.0, "a finished stream is forgotten after this time")
+    ticket_seconds: float = _seconds(60.0, "a ticket is good for so long, once")
     concurrency: int = _setting(0, "connections to this process; 0: as many as readers, and 200")
+    workers: int = _setting(1, "processes on the same port; not with memory:", above_zero=True)
+    drain: float = _setting(0.0, "time between a stop signal, when /readyz fails, and the stop")
     grace: float = _setting(10.0, "time that a shutdown waits for work to end")
-    tcp_user_timeout: float = _setting(30.0, "a vanished client is noticed after this time")
+    tcp_user_timeout: float = _seconds(30.0, "a vanished client is noticed after this time")
     page: bool = _setting(True, "show the page at /, to look at streams with a browser")
     demo: bool = _setting(False, "simulated models, to be chosen on the page")
     access_log: bool = _setting(True, "one line of JSON per request, without what was sent")
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            check_range(setting.name, getattr(self, setting.name))
+        parse_tokens(self.tokens)
+        for name in ("tokens", "secret", "upstream_key"):
+            if getattr(self, name) and getattr(self, f"{name}_file"):
+                raise ConfigError(f"set {name} or {name}_file, not both")
+        if self.workers > 1 and self.store == "memory:":
+            raise ConfigError(
+                "several workers need a store that they share: sqlite:/// or redis://"
+            )
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, **stronger: Any) -> Config:
         """Settings from `JSONRILL_*`; those given by name (and not None) are stronger."""
         environ = os.environ if environ is None else environ
+        known = {setting.name for setting in fields(cls)}
         found: dict[str, Any] = {}
-        for setting in fields(cls):
-            text = environ.get(f"JSONRILL_{setting.name.upper()}")
-            if text is not None:
-                found[setting.name] = from_text(setting.name, text)
+        for variable, text in environ.items():
+            name = variable.removeprefix(PREFIX)
+            if name == variable or name in _OTHERS or _OF_KUBERNETES.fullmatch(name):
+                continue
+            if name.endswith("PORT") and _ADDRESS.match(text):
+                continue
+            if name.lower() not in known:
+                raise ConfigError(f"{variable} is no setting: see jsonrill serve --help")
+            if name == "TOKENS" and not text.strip(" ,"):
+                raise ConfigError(f"{variable} is empty: give it tokens, or unset it")
+            found[name.lower()] = from_text(name.lower(), text)
         found.update({name: value for name, value in stronger.items() if value is not None})
         return cls(**found)
 
     def check_exposure(self) -> None:
         """Refuse to be open to a network without a token."""
-        if not self.tokens and not self.insecure and not is_loopback(self.host):
+        guarded = self.tokens or self.tokens_file or self.insecure
+        if not guarded and not is_loopback(self.host):
             raise ConfigError(
                 f"{self.host} can be reached by others: set a token (JSONRILL_TOKENS),"
                 " or --insecure if something in front asks for one"
             )
 
     def subjects(self) -> dict[str, str]:
-        """Token → the name of who has it."""
-        pairs = (text.rpartition(":") for text in self.tokens)
-        return {token: name or "user" for name, _, token in pairs if token}
+        """Token → the name of who has it, as the settings and the file of tokens say now."""
+        if self.tokens_file:
+            found = parse_tokens(_lines(self.tokens_file))
+            if not found:
+                raise ConfigError(f"there is no token in {self.tokens_file}")
+            return found
+        return parse_tokens(self.tokens)
 
-    def signing_key(self) -> bytes:
-        if self.secret or self.tokens:
-            text = self.secret or "\n".join(sorted(self.tokens))
-            return hashlib.sha256(b"jsonrill tickets\n" + text.encode()).digest()
-        return secrets.token_bytes(32)
+    def secrets(self) -> list[str]:
+        """The keys of tickets: the first signs. None: each process makes its own."""
+        if self.secret_file:
+            found = _lines(self.secret_file)
+            if not found:
+                raise ConfigError(f"there is no key in {self.secret_file}")
+            return found
+        return [self.secret] if self.secret else []
+
+    def key_of_upstream(self) -> str:
+        if not self.upstream_key_file:
+            return self.upstream_key
+        return (_lines(self.upstream_key_file) or [""])[0]
 
     def bounds(self) -> Bounds:
         from ..store import Bounds  # loads asyncio, which a command line does not need
@@ -112,13 +174,38 @@ class Config:
         )
 
 
+def parse_tokens(given: Iterable[str]) -> dict[str, str]:
+    """Token → name, from texts `name:token`; a token alone is that of `user`."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, token = text.rpartition(":")
+        whose = f"the token of {name!r}" if name else "a token"
+        if not token:
+            raise ConfigError(f"{whose} is empty: is the variable set that it comes from?")
+        if len(token) < SHORTEST_TOKEN:
+            raise ConfigError(f"{whose} has fewer than {SHORTEST_TOKEN} characters")
+        if token in found:
+            raise ConfigError(f"{whose} is that of {found[token]!r}, too")
+        found[token] = name or "user"
+    return found
+
+
+def check_range(name: str, value: Any) -> None:
+    """Refuse a number that the setting cannot be."""
+    setting = _SETTINGS[name].metadata
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if not 0 <= value <= setting["most"] or (setting["above_zero"] and not value):
+            raise ConfigError(f"{name} cannot be {value}")
+
+
 def from_text(name: str, text: str) -> Any:
     """A setting's value from text, as flags and the environment give it."""
-    kinds: dict[str, Any] = {setting.name: type(setting.default) for setting in fields(Config)}
-    kind = kinds[name]
+    kind: Any = type(_SETTINGS[name].default)
     try:
         if kind is tuple:
-            return tuple(part for part in (part.strip() for part in text.split(",")) if part)
+            parts = [part.strip() for part in text.split(",")]
+            # An empty token is refused later, by name; elsewhere a comma too many means nothing.
+            return tuple(part for part in parts if part or name == "tokens")
         if kind is bool:
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
                 text.lower()
@@ -126,9 +213,20 @@ def from_text(name: str, text: str) -> Any:
         value = kind(text)
     except (ValueError, KeyError):
         raise ConfigError(f"{name} cannot be {text!r}") from None
-    if kind in (int, float) and not 0 <= value < 1e15:
-        raise ConfigError(f"{name} cannot be {text!r}")
+    check_range(name, value)
     return value
+
+
+_SETTINGS: Final = {setting.name: setting for setting in fields(Config)}
+
+
+def _lines(path: str) -> list[str]:
+    """The lines of a file of secrets, without comments (#) and empty ones."""
+    try:
+        lines = [line.strip() for line in Path(path).read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from None
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def is_loopback(host: str) -> bool:

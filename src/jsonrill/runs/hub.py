@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -19,6 +21,7 @@ from ..store import (
     Store,
     StoreError,
     StoreFull,
+    StoreUnavailable,
     StreamTaken,
     UnknownStream,
     open_store,
@@ -36,11 +39,46 @@ from .view import View
 log = logging.getLogger("jsonrill.server")
 # A view without readers is kept this long: the next reconnect finds it warm.
 LINGER = 5.0
+# How often leases are looked at, and how many at once.
 LOOK = 1.0
+# Ends that are counted by name; a producer's own codes are `FAILED`.
+ENDS = frozenset(
+    ("CANCELLED", "PRODUCER_LOST", "LIMIT_EXCEEDED", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT")
+)
+AT_ONCE = 20
+# Readers are told so many seconds after a lease has run out that nobody knows how it goes on.
+# Together with LOOK it is less than the 5 s after which every reader has an end or an error.
+GRACE = 3.5
+# A task that fails again and again says so in the log once in so many seconds.
+SAY_EVERY = 1.0
 
 
 class TooMany(Exception):
     """A limit on how many there may be at once."""
+
+
+class _Followed:
+    """A stream with readers here: its views, and when to look at its lease again."""
+
+    __slots__ = ("deadline", "due", "lease", "looking", "views")
+
+    def __init__(self, lease: float, now: float) -> None:
+        self.views: dict[ViewOptions, View] = {}
+        self.looking: asyncio.Task[None] | None = None
+        self.due = now
+        # If nobody has heard of its producer until then, its readers get an error.
+        self.lease = 0.0
+        self.deadline = 0.0
+        self.alive(lease, now)
+
+    def alive(self, lease: float, now: float) -> None:
+        """The producer has so much time left; what it had at most is what it may have again."""
+        self.lease = max(self.lease, lease)
+        self.deadline = max(self.deadline, now + lease + GRACE)
+
+    def moved(self, now: float) -> None:
+        self.due = now + LOOK
+        self.alive(self.lease, now)
 
 
 class Hub:
@@ -50,36 +88,52 @@ class Hub:
         self.config = config
         self.store = store or open_store(config.store, config.bounds())
         self.metrics = Metrics()
+        # Told to stop, but still at work: whoever sends requests here should send them elsewhere.
+        self.draining = False
         self.stopping = False
-        self.signing_key = config.signing_key()
         self.tasks: set[asyncio.Task[Any]] = set()
-        self._views: dict[tuple[str, ViewOptions], View] = {}
+        self._followed: dict[str, _Followed] = {}
         self._readers: dict[str, int] = {}
-        # When each followed stream's lease is to be looked at again.
-        self._looks: dict[str, float] = {}
+        # The last record appended here to each stream that is read here, and when.
+        self._appended: dict[str, tuple[int, float]] = {}
+        self._looking = asyncio.Semaphore(AT_ONCE)
+        self._said: dict[str, float] = {}
+        self.store.on_error = self._failed
         self._opening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
         if self._opening is None:
             self._opening = asyncio.create_task(self.store.open())
-            self._watching = asyncio.create_task(self._watch())
-        await asyncio.shield(self._opening)
+        opening = self._opening
+        try:
+            await asyncio.shield(opening)
+        except StoreError:
+            if self._opening is opening:
+                self._opening = None  # the next request tries again
+            raise
+
+    def drain(self) -> None:
+        """Say that the end is near; everything goes on as before."""
+        self.draining = True
 
     def stop(self) -> None:
         """Begin to shut down: readers are let go, to resume elsewhere."""
-        self.stopping = True
-        for view in self._views.values():
+        self.draining = self.stopping = True
+        for view in self._views():
             view.wake()
 
     async def close(self) -> None:
         self.stop()
         if self.tasks:
             await asyncio.wait(self.tasks, timeout=self.config.grace)
-        await stop(*self.tasks, self._watching)
-        for view in list(self._views.values()):
+        looking = [followed.looking for followed in self._followed.values()]
+        await stop(*self.tasks, self._watching, *looking)
+        for view in self._views():
             await view.close()
-        self._views.clear()
+        self._followed.clear()
         if self._opening is not None:
             with suppress(StoreError):
                 await self._opening
@@ -105,21 +159,52 @@ class Hub:
         records: Sequence[Record],
         first: int | None = None,
         lease: float | None = None,
+        *,
+        call: str = "",
+        hold: float = 0.0,
     ) -> int:
-        """As the store does. A stream that is full ends with an ERROR, for its readers."""
+        """As the store does. A stream that is full ends with an ERROR, for its readers.
+
+        For `hold` seconds the records are held while the store cannot take them.
+        """
         data = [to_bytes(record) for record in records]
-        try:
-            last = await self.store.append(stream, producer, data, first=first, lease=lease)
-        except StoreFull as full:
-            if full.bound.startswith("stream"):
-                await self.end(stream, End("error", "LIMIT_EXCEEDED", str(full)))
-            raise
+        clock = asyncio.get_running_loop().time
+        until = clock() + hold
+        call = call or (secrets.token_hex() if first is None and hold else "")
+        while True:
+            try:
+                last = await self.store.append(
+                    stream, producer, data, first=first, lease=lease, call=call
+                )
+                break
+            except StoreUnavailable as error:
+                if clock() >= until:
+                    raise
+                self._failed("append", error)
+                await asyncio.sleep(0.1)
+            except StoreFull as full:
+                if full.bound.startswith("stream"):
+                    await self.end(stream, End("error", "LIMIT_EXCEEDED", str(full)))
+                raise
         self.metrics.add("records_total", len(data))
         self.metrics.add("record_bytes_total", sum(map(len, data)))
+        if stream in self._readers:
+            self._appended[stream] = last, time.monotonic()
         return last
 
+    def sent(self, stream: str, seq: int, seen: int) -> int:
+        """A reader was sent everything up to `seq`, after `seen`: note how long that took."""
+        last, at = self._appended.get(stream, (0, 0.0))
+        if seen < last <= seq:
+            self.metrics.observe("publish_send_seconds", time.monotonic() - at)
+        return seq
+
     async def end(self, stream: str, end: End = CLOSED) -> bool:
-        return await self.store.finalize(stream, end.to_bytes())
+        ended = await self.store.finalize(stream, end.to_bytes())
+        if ended:
+            how = end.code if end.code in ENDS else "FAILED" if end.code else "CLOSED"
+            self.metrics.add("streams_ended_total", how=how)
+        return ended
 
     async def status(self, stream: str) -> Status:
         """How a stream is now; one whose producer is lost is ended first."""
@@ -161,8 +246,8 @@ class Hub:
                 if ended is not None:
                     ended()
                 return
-            except StoreError as error:
-                log.warning("a lease could not be renewed: %s", type(error).__name__)
+            except Exception as error:  # it must go on, whatever it was
+                self._failed("renew", error)
 
     # ---- reading ----
 
@@ -183,10 +268,16 @@ class Hub:
         reader = None
         try:
             if not status.closed:
-                view = self._view(stream, kept, options)
+                view = self._view(stream, status, kept, options)
                 view.readers += 1
             reader = Reader(
-                self.store, stream, options, position, lambda: rendering(kept, options), view
+                self.store,
+                stream,
+                options,
+                position,
+                lambda: rendering(kept, options),
+                view,
+                lost=not position.is_in(status.last, status.mark),
             )
             yield reader
         finally:
@@ -196,20 +287,28 @@ class Hub:
             self._readers[stream] -= 1
             if not self._readers[stream]:
                 del self._readers[stream]
+                self._appended.pop(stream, None)
             if view is not None:
                 self._leave(view)
 
-    def _view(self, stream: str, kept: StreamOptions, options: ViewOptions) -> View:
-        key = (stream, options)
-        view = self._views.get(key)
+    def _view(self, stream: str, status: Status, kept: StreamOptions, options: ViewOptions) -> View:
+        now = asyncio.get_running_loop().time
+        followed = self._followed.get(stream)
+        if followed is None:
+            followed = self._followed[stream] = _Followed(status.lease, now())
+        followed.alive(max(status.lease, 0.0), now())  # the store has just said so
+        view = followed.views.get(options)
         if view is None or view.failed is not None:
-            loop = asyncio.get_running_loop()
-            moved = lambda: self._looks.update({stream: loop.time() + LOOK})  # noqa: E731
-            view = View(self.store, stream, rendering(kept, options), options, moved)
-            self._views[key] = view
-            self._looks.setdefault(stream, loop.time())
-            self.metrics.add("views", 1)
+            moved = lambda: followed.moved(now())  # noqa: E731
+            patience = max(status.lease, 0.0) + GRACE
+            view = View(self.store, stream, rendering(kept, options), options, moved, patience)
+            if options not in followed.views:
+                self.metrics.add("views", 1)
+            followed.views[options] = view
         return view
+
+    def _views(self) -> list[View]:
+        return [view for it in self._followed.values() for view in it.views.values()]
 
     def _leave(self, view: View) -> None:
         view.readers -= 1
@@ -218,13 +317,16 @@ class Hub:
             loop.call_later(0 if view.ended else LINGER, self._drop, view)
 
     def _drop(self, view: View) -> None:
-        key = (view.stream, view.options)
-        if view.readers or self._views.get(key) is not view:
+        if view.readers or self.stopping:
             return
-        del self._views[key]
-        self.metrics.add("views", -1)
-        if not any(stream == view.stream for stream, _ in self._views):
-            self._looks.pop(view.stream, None)
+        followed = self._followed.get(view.stream)
+        # One that failed may have been replaced.
+        if followed is not None and followed.views.get(view.options) is view:
+            del followed.views[view.options]
+            self.metrics.add("views", -1)
+            if not followed.views:
+                del self._followed[view.stream]
+                self.spawn(stop(followed.looking))
         self.spawn(view.close())
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
@@ -234,19 +336,43 @@ class Hub:
         return task
 
     async def _watch(self) -> None:
-        """End the streams that are being read here and whose producer is lost."""
+        """End the streams that are being read here and whose producer is lost.
+
+        Where that cannot be done, or nobody can tell, their readers get an error in time.
+        """
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(LOOK)
-            for stream in [name for name, due in self._looks.items() if due <= loop.time()]:
-                try:
-                    status = await self.status(stream)
-                except UnknownStream:
-                    self._looks.pop(stream, None)
-                except StoreError as error:
-                    log.warning("a stream could not be looked at: %s", type(error).__name__)
-                else:
-                    if stream in self._looks:
-                        self._looks[stream] = loop.time() + max(LOOK, status.lease)
-                    if status.closed:
-                        self._looks.pop(stream, None)
+            now = loop.time()
+            for stream, followed in self._followed.items():
+                if followed.deadline <= now:
+                    error = StoreUnavailable("the store cannot say whether the stream goes on")
+                    for view in followed.views.values():
+                        if view.failed is None and not view.ended:
+                            view.fail(error)
+                elif followed.due <= now and (followed.looking is None or followed.looking.done()):
+                    followed.looking = asyncio.create_task(self._look_at(stream, followed))
+
+    async def _look_at(self, stream: str, followed: _Followed) -> None:
+        async with self._looking:
+            try:
+                status = await self.status(stream)
+            except UnknownStream:
+                followed.due = math.inf
+            except Exception as error:  # there is another look
+                self._failed("watch", error)
+            else:
+                now = asyncio.get_running_loop().time()
+                followed.due = now + max(LOOK, status.lease)
+                if status.lease > 0:
+                    followed.alive(status.lease, now)
+                if status.closed:
+                    followed.due = math.inf  # a view that does not get there in time is told
+
+    def _failed(self, what: str, error: Exception) -> None:
+        """Count what a task could not do, and say so."""
+        self.metrics.add("store_errors_total", task=what)
+        now = time.monotonic()
+        if now - self._said.get(what, -math.inf) >= SAY_EVERY:
+            self._said[what] = now
+            log.warning("the store failed (%s): %s: %s", what, type(error).__name__, error)

@@ -2,7 +2,9 @@
 
 `17` means that everything up to record 17 was delivered. One record may yield several events:
 `17.2` is the third of them, and `17.2.5` the third of the five records that end with 17, which
-were rendered together. An id is only ever made from these numbers.
+were rendered together. After that comes the mark of record 17 in the store, `17-9f86d081`: a log
+that has another record there, or had another before it, is not the one that was read. An id is
+only ever made from these numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-_ID: Final = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,9})(?:\.([1-9][0-9]{0,8}))?)?")
+_ID: Final = re.compile(
+    r"([0-9]{1,15})(?:\.([0-9]{1,9})(?:\.([1-9][0-9]{0,8}))?)?(?:-([0-9a-f]{8}))?"
+)
 
 
 class Position(NamedTuple):
@@ -20,6 +24,7 @@ class Position(NamedTuple):
     seq: int
     sub: int | None = None
     records: int = 1
+    mark: int | None = None
 
     @property
     def done(self) -> int:
@@ -27,9 +32,14 @@ class Position(NamedTuple):
         return self.seq if self.sub is None else self.seq - self.records
 
     def __str__(self) -> str:
-        if self.sub is None:
-            return str(self.seq)
-        return f"{self.seq}.{self.sub}" + (f".{self.records}" if self.records > 1 else "")
+        text = str(self.seq)
+        if self.sub is not None:
+            text += f".{self.sub}" + (f".{self.records}" if self.records > 1 else "")
+        return text if self.mark is None else f"{text}-{self.mark:08x}"
+
+    def is_in(self, last: int, mark: int) -> bool:
+        """Whether a log that ends at `last` with this mark can be the one that was read."""
+        return self.seq < last or (self.seq == last and self.mark in (None, mark))
 
 
 START: Final = Position(0)
@@ -40,8 +50,13 @@ def parse(text: str) -> Position:
     found = _ID.fullmatch(text)
     if found is None:
         raise ValueError("an event id is <record>, <record>.<event> or <record>.<event>.<records>")
-    seq, sub, records = found.groups()
-    position = Position(int(seq), None if sub is None else int(sub), int(records or 1))
+    seq, sub, records, mark = found.groups()
+    position = Position(
+        int(seq),
+        None if sub is None else int(sub),
+        int(records or 1),
+        None if mark is None else int(mark, 16),
+    )
     if position.done < 0:
         raise ValueError("an event id cannot begin before the first record")
     return position

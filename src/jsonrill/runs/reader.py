@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from ..eventstream import DONE, encode_event
-from ..store import Entry, LogGap, Store, StoreError, UnknownStream
+from ..store import Entry, LogGap, LogLost, Store, StoreError, UnknownStream
 from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
@@ -21,6 +21,7 @@ from .view import Frame, View, render
 # How much is handed to the server at once, and rendered without letting others run.
 CHUNK_BYTES = 64 * 1024
 BURST = 64
+OTHER_LOG = "the store lost records that were read before"
 
 
 class Reader:
@@ -34,6 +35,8 @@ class Reader:
         position: Position,
         make: Callable[[], Rendering],
         view: View | None,
+        *,
+        lost: bool = False,
     ) -> None:
         self._store = store
         self._stream = stream
@@ -41,12 +44,16 @@ class Reader:
         self._make = make
         self._view = view
         self._ended = False
+        # Whether the position cannot be one of this log.
+        self._lost = lost
         self.position = position
         # How often it had to go back to the log.
         self.replays = 0
 
     async def chunks(self) -> AsyncIterator[bytes]:
         try:
+            if self._lost:
+                raise LogLost(OTHER_LOG)
             place = self._place()
             if place is None:
                 async for chunk in self._replay(joins=True):
@@ -89,8 +96,11 @@ class Reader:
         self.replays += 1
         work, resume = self._make(), self.position
         group: list[Entry] = []
-        async for batch in self._store.read(self._stream):
+        reading = self._store.read(self._stream)
+        while batch := await self._next(reading):
             for entry in batch:
+                if entry.seq == resume.seq and resume.mark not in (None, entry.mark):
+                    raise LogLost(OTHER_LOG)
                 group.append(entry)
                 if not self._is_whole(group, resume) and entry is not batch[-1]:
                     continue
@@ -103,6 +113,14 @@ class Reader:
                     return
                 await asyncio.sleep(0)
 
+    async def _next(self, reading: AsyncIterator[list[Entry]]) -> list[Entry]:
+        """The next entries of the log, or none. What the view fails with ends this too."""
+        if self._view is None:
+            return await anext(reading, [])
+        if self._view.failed is not None:
+            raise self._view.failed
+        return await self._view.beside(anext(reading, []))
+
     def _deliver(self, work: Rendering, group: list[Entry], resume: Position) -> bytes:
         """Render a group; the bytes of what was not delivered yet."""
         last = group[-1]
@@ -113,7 +131,7 @@ class Reader:
         if resume.sub is not None and last.seq <= resume.seq:
             missed = resume.sub
             frames = [it for it in frames if it.last or (it.position.sub or 0) > missed]
-        self.position = Position(last.seq)
+        self.position = Position(last.seq, mark=last.mark)
         self._ended = last.final
         return b"".join([frame.data for frame in frames])
 
@@ -137,7 +155,7 @@ class Reader:
 
     def _failure(self, error: StoreError) -> bytes:
         """The end of a stream whose log is not there any more; without an id."""
-        codes = {UnknownStream: "GONE", LogGap: "LOG_LOST"}
+        codes = {UnknownStream: "GONE", LogGap: "LOG_LOST", LogLost: "LOG_LOST"}
         end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
         self._ended = True
         work = self._make()

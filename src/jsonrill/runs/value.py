@@ -12,23 +12,24 @@ from ..providers.statements import text_in
 from ..store import Status, Store
 from ..toolcalls import ToolCall, ToolCalls
 from .options import StreamOptions
+from .positions import Position
 from .records import End, Record, from_entry
 from .render import SourceFailed, TextSource
 
 BESIDE: Final = 64 * 1024
 
 
-async def value_of(store: Store, stream: str, status: Status) -> tuple[str, int]:
-    """The JSON body of the answer, and the record it goes up to."""
+async def value_of(store: Store, stream: str, status: Status) -> tuple[str, Position]:
+    """The JSON body of the answer, and the position it goes up to."""
     options = StreamOptions.from_bytes(status.meta)
     records: list[Record] = []
     end: End | None = None
-    last = 0
+    last, mark = 0, status.mark
     if status.last:
         async for batch in store.read(stream):
             for entry in batch:
                 found = from_entry(entry)
-                last = entry.seq
+                last, mark = entry.seq, entry.mark
                 if isinstance(found, End):
                     end = found
                 else:
@@ -44,7 +45,7 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[str, int]
     body["closed"] = end is not None
     if end is not None and end.reason != "closed":
         body["error"] = end.error()
-    return dumps({**body, "last": last}), last
+    return dumps({**body, "last": last}), Position(last, mark=mark)
 
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:

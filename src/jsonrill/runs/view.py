@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from ..eventstream import DONE, encode_event
 from ..store import Entry, Store, StoreError
@@ -21,6 +22,7 @@ from .positions import Position
 from .records import End, Record, from_entry
 from .render import Rendering
 
+T = TypeVar("T")
 log = logging.getLogger("jsonrill.server")
 # With a size alone, an event that waits for more is sent after this many seconds.
 PATIENCE = 1.0
@@ -56,11 +58,11 @@ def render(work: Rendering, entries: Sequence[Entry]) -> list[Frame]:
         blocks += [(data, None) for data in work.end(end)]
         if work.closes:
             blocks.append((DONE, "CLOSE"))  # type: ignore[arg-type]
-    start, seq = entries[0].seq - 1, entries[-1].seq
+    start, (seq, mark) = entries[0].seq - 1, (entries[-1].seq, entries[-1].mark)
     frames = []
     for sub, (data, event) in enumerate(blocks):
         last = sub == len(blocks) - 1
-        position = Position(seq) if last else Position(seq, sub, seq - start)
+        position = Position(seq, None if last else sub, 1 if last else seq - start, mark)
         block = encode_event(data, event=event, id=str(position) if work.ids else None)
         frames.append(Frame(start, position, block, last, last and end is not None))
     return frames
@@ -76,6 +78,7 @@ class View:
         work: Rendering,
         options: ViewOptions,
         moved: Callable[[], None],
+        patience: float,
     ) -> None:
         self.stream = stream
         self.options = options
@@ -88,7 +91,11 @@ class View:
         self.first = 0
         # Up to this record frames have been dropped from the ring.
         self.dropped = 0
+        # The marks of all records rendered, to tell whether a reader read this log.
+        self._marks = array("I")
         self._bytes = 0
+        self._patience = patience
+        self._limits: set[asyncio.Timeout] = set()
         self._store = store
         self._work = work
         self._moved = moved
@@ -111,6 +118,8 @@ class View:
         None if that is not here (yet, or any more), or inside a group that was rendered together.
         """
         if position.sub is not None or not self.dropped <= position.seq <= self.seq:
+            return None
+        if position.seq and position.mark not in (None, self._marks[position.seq - 1]):
             return None
         place = self.next
         for frame in reversed(self.ring):
@@ -136,6 +145,28 @@ class View:
             if not waiter.done():
                 waiter.set_result(None)
 
+    def fail(self, error: StoreError) -> None:
+        """Give up: readers of the view, and those that read the log beside it, get the error."""
+        self.failed = error
+        for limit in self._limits:
+            limit.reschedule(0)
+        self.wake()
+
+    async def beside(self, work: Awaitable[T]) -> T:
+        """Wait for something else than the view; raises what the view failed with, or does
+        meanwhile."""
+        try:
+            async with asyncio.timeout(None) as limit:
+                self._limits.add(limit)
+                try:
+                    return await work
+                finally:
+                    self._limits.discard(limit)
+        except TimeoutError:
+            if self.failed is None:
+                raise
+            raise self.failed from None
+
     async def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -143,17 +174,16 @@ class View:
 
     async def _follow(self) -> None:
         try:
-            async for batch in self._store.read(self.stream):
-                if batch:
-                    self._moved()
+            async for batch in self._store.read(self.stream, patience=self._patience):
+                self._moved()
                 for at in range(0, len(batch), BURST):
                     self._take(batch[at : at + BURST])
                     await asyncio.sleep(0)
         except StoreError as error:
-            self.failed = error
+            self.fail(error)
         except Exception as error:  # readers must learn of it, whatever it was
             log.exception("a view of a stream failed")
-            self.failed = StoreError(f"the stream cannot be shown: {type(error).__name__}")
+            self.fail(StoreError(f"the stream cannot be shown: {type(error).__name__}"))
         finally:
             self.wake()
 
@@ -161,6 +191,7 @@ class View:
         if not self._every and not self.options.size:
             for entry in batch:
                 self._keep(render(self._work, [entry]))
+                self._marks.append(entry.mark)
                 self.seq = entry.seq
             self.ended = batch[-1].final
             self._trim_and_wake()
@@ -186,6 +217,7 @@ class View:
         entries, self._pending, self._pending_size = self._pending, [], 0
         if entries:
             self._keep(render(self._work, entries))
+            self._marks.extend(entry.mark for entry in entries)
             self.seq = entries[-1].seq
             self.ended = entries[-1].final
             self._emitted = asyncio.get_running_loop().time()

@@ -12,11 +12,10 @@ from typing import Final
 
 from .nodes import Choice, Node, Refusal
 
-# Choices inside choices multiply. What goes beyond these bounds, for one value, is left to the
-# validator: nodes looked at, how deep choices stand in each other, obligations in branches.
-_LOOKED_AT: Final = 2000
-_CHAIN: Final = 100
-BRANCHED: Final = 500
+# Choices inside choices multiply. A node that would lead to more nodes than this (`Node.width`) is
+# left to the validator, and so are more obligations in branches, for one value.
+BRANCHED: Final = 400
+_NONE_LEFT: Final = "no alternative is left, the last one: "
 
 
 class Branch:
@@ -76,7 +75,7 @@ def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Ref
     for node, branch in expected:
         if branch is not None and (len(active) > BRANCHED or branch.gone):
             continue
-        refusal = expansion.node(node, branch, active, ())
+        refusal = expansion.node(node, branch, active)
         if refusal is not None:
             refused.append((branch, refusal))
     return active, refused
@@ -130,28 +129,25 @@ def _last(rule: str | None, refusal: Refusal) -> Refusal:
     """The refusal of a choice whose last branch is refused."""
     if rule is None:
         return refusal
-    return Refusal(rule, f"no alternative is left, the last one: {refusal.text}", refusal.path)
+    text = refusal.text.removeprefix(_NONE_LEFT)  # said once, however deep choices stand
+    return Refusal(rule, _NONE_LEFT + text, refusal.path)
 
 
 class _Expansion:
-    """One value of a known kind, and how many more nodes may be looked at for it."""
+    """One value of a known kind, and the nodes that are known to hold for it."""
 
-    __slots__ = ("_always", "_kind", "_left")
+    __slots__ = ("_always", "_kind")
 
     def __init__(self, kind: int) -> None:
         self._kind = kind
-        self._left = _LOOKED_AT
         self._always: set[Node] = set()
 
-    def node(
-        self, node: Node, branch: Branch | None, out: list[Obligation], chain: tuple[Node, ...]
-    ) -> Refusal | None:
+    def node(self, node: Node, branch: Branch | None, out: list[Obligation]) -> Refusal | None:
         """Add what a node asks, or say why a value of this kind is refused."""
         kind = self._kind
         parts = node.parts
         if self._always or len(parts) > 1:
             parts = tuple(part for part in parts if part not in self._always)
-        self._left -= len(parts)
         for part in parts:
             if not part.kinds & kind:
                 return part.mismatch(kind)
@@ -161,27 +157,28 @@ class _Expansion:
             self._always.update(parts)
         for part in parts:
             for choice in part.choices:
-                refusal = self._choice(choice, branch, out, (*chain, node, *parts))
+                refusal = self._choice(choice, branch, out)
                 if refusal is not None:
                     return refusal
         return None
 
     def _choice(
-        self, choice: Choice, around: Branch | None, out: list[Obligation], chain: tuple[Node, ...]
+        self, choice: Choice, around: Branch | None, out: list[Obligation]
     ) -> Refusal | None:
         """As `node`, for a choice.
 
         A branch that asks nothing more cannot end, and then nor can its choice. So it is with a
-        node that leads back to itself, and with more nodes than may be looked at.
+        node that leads back to itself, or to more nodes than may be looked at.
         """
         branches: list[Branch] = []
         found: list[Obligation] = []
         refusal = Refusal(choice.rule or "anyOf", "there is no alternative")
-        for node in choice.nodes:
-            if node in chain or self._left < 0 or len(chain) > _CHAIN:
-                return None
+        nodes = choice.alternatives()
+        if sum(node.width for node in nodes) > BRANCHED:
+            return None
+        for node in nodes:
             branch, asked = Branch(), len(found)
-            refused = self.node(node, branch, found, chain)
+            refused = self.node(node, branch, found)
             if refused is not None:
                 del found[asked:]
                 refusal = _last(choice.rule, refused)

@@ -38,6 +38,11 @@ _NAMES: Final = {
     OBJECT: "an object",
     ARRAY: "an array",
 }
+# The rule of a refusal that says no more than that judging would cost too much.
+LIMIT: Final = "limit"
+# More nodes than anybody looks at, and how deep choices may stand in each other.
+TOO_WIDE: Final = 1 << 20
+_DEEPEST_CHOICE: Final = 100
 # As much of a value as a message shows.
 _SHOWN: Final = 60
 
@@ -71,6 +76,10 @@ class Choice(NamedTuple):
 
     rule: str | None
     nodes: tuple[Node, ...]
+
+    def alternatives(self) -> list[Node]:
+        """The nodes without those that ask the same as another."""
+        return list({node.parts: node for node in self.nodes}.values())
 
 
 class Members:
@@ -187,7 +196,7 @@ class Node:
     kind is in `sure`. The nodes of `all` must hold too, and one node of each of `choices`.
     """
 
-    __slots__ = ("_idle", "_parts", "all", "choices", "elements", "end_validator",
+    __slots__ = ("_idle", "_parts", "_width", "all", "choices", "elements", "end_validator",
                  "full_validator", "kinds", "length_rule", "maker", "max_length", "members",
                  "mismatch", "natural", "shape", "sure", "text_rule", "texts")  # fmt: skip
 
@@ -213,6 +222,7 @@ class Node:
         self.maker: Any = None
         self._idle: int | None = None
         self._parts: tuple[Node, ...] | None = None
+        self._width: int | None = None
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -227,6 +237,18 @@ class Node:
                     todo += reversed(node.all)
             self._parts = tuple(node for node in found if not node.is_silent)
         return self._parts
+
+    @property
+    def width(self) -> int:
+        """How many nodes must be looked at for one value, `TOO_WIDE` if that has no small bound.
+
+        Worked out once for each node, so that shared ones are visited once. A node that leads
+        back to itself has no bound.
+        """
+        if self._width is None:
+            self._width = TOO_WIDE
+            self._width = _width(self, 0)
+        return self._width
 
     @property
     def is_silent(self) -> bool:
@@ -244,6 +266,23 @@ class Node:
             busy |= ARRAY if self.elements is not None else 0
             self._idle = EVERY & ~busy
         return self._idle
+
+
+def _width(node: Node, depth: int) -> int:
+    if depth > _DEEPEST_CHOICE:
+        return TOO_WIDE
+    total = 0
+    for part in node.parts:
+        total += 1
+        for choice in part.choices:
+            for one in choice.alternatives():
+                if one._width is None:
+                    one._width = TOO_WIDE  # while it is being worked out
+                    one._width = _width(one, depth + 1)
+                total += one._width
+                if total >= TOO_WIDE:
+                    return TOO_WIDE
+    return total
 
 
 def _false(kind: int) -> Refusal:

@@ -25,6 +25,7 @@ from .nodes import (
 )
 
 Step = str | int | Wildcard
+Verdict = tuple[Refusal | None, Any]
 
 _ZEROS: Final[tuple[tuple[int, Callable[[], Any]], ...]] = (
     (STRING, str),
@@ -40,13 +41,14 @@ def below(node: Node, step: Step, *, by_shape: bool = False) -> Node | None:
 
     `by_shape` also looks into what a function of the user's may change before it is validated.
     """
-    return _below(node, step, by_shape, ())
+    return _below(node, step, by_shape, {})
 
 
-def _below(node: Node, step: Step, by_shape: bool, chain: tuple[Node, ...]) -> Node | None:
-    if node in chain:
-        return None
-    chain = (*chain, node)
+def _below(node: Node, step: Step, by_shape: bool, known: dict[Node, Node | None]) -> Node | None:
+    """`known` has what is below each node seen so far: shared nodes are visited once."""
+    if node in known:
+        return known[node]
+    known[node] = None  # what a node that leads back to itself says
     is_index = isinstance(step, int) or step is ANY_INDEX
     inner: list[Node | None] = []
     for part in node.parts:
@@ -55,23 +57,25 @@ def _below(node: Node, step: Step, by_shape: bool, chain: tuple[Node, ...]) -> N
         if alternatives:
             inner.append(_either([_both(list(nodes)) for nodes in alternatives]))
         if by_shape and part.shape is not None:
-            inner.append(_below(part.shape, step, by_shape, chain))
-        inner += [_below_choice(choice, step, by_shape, chain) for choice in part.choices]
+            inner.append(_below(part.shape, step, by_shape, known))
+        inner += [_below_choice(choice, step, by_shape, known) for choice in part.choices]
     found = [one for one in inner if one is not None]
-    return _both(found) if found else None
+    known[node] = _both(found) if found else None
+    return known[node]
 
 
 def _below_choice(
-    choice: Choice, step: Step, by_shape: bool, chain: tuple[Node, ...]
+    choice: Choice, step: Step, by_shape: bool, known: dict[Node, Node | None]
 ) -> Node | None:
     kind = ARRAY if isinstance(step, int) or step is ANY_INDEX else OBJECT
     fits = [node for node in choice.nodes if may_be(node, kind)]
-    inner = [_below(node, step, by_shape, chain) for node in fits]
-    known = [node for node in inner if node is not None]
-    return _either(known) if known and len(known) == len(inner) else None
+    inner = [_below(node, step, by_shape, known) for node in fits]
+    told = [node for node in inner if node is not None]
+    return _either(told) if told and len(told) == len(inner) else None
 
 
 def _both(nodes: list[Node]) -> Node:
+    nodes = list(dict.fromkeys(nodes))
     if len(nodes) == 1:
         return nodes[0]
     joined = Node(full_validator=_joined(nodes, all_of_them=True))
@@ -80,6 +84,7 @@ def _both(nodes: list[Node]) -> Node:
 
 
 def _either(nodes: list[Node]) -> Node:
+    nodes = list(dict.fromkeys(nodes))
     if len(nodes) == 1:
         return nodes[0]
     joined = Node(full_validator=_joined(nodes, all_of_them=False))
@@ -133,14 +138,24 @@ class Joined:
     def __init__(self, validators: Iterable[Validator], *, all_of_them: bool) -> None:
         self._validators = list(validators)
         self._all = all_of_them
+        self._usable: bool | None = None
 
     def final(self, value: Any) -> tuple[Refusal | None, Any]:
-        refusal, model = None, None
+        return self._final(value, {})
+
+    def _final(self, value: Any, known: dict[Validator, Verdict]) -> Verdict:
+        """Each validator is asked once, however often it occurs in others that are joined."""
+        verdict: Verdict = None, None
         for validator in self._validators:
-            refusal, model = validator.final(value)
-            if (refusal is None) is not self._all:
+            if validator not in known:
+                if isinstance(validator, Joined):
+                    known[validator] = validator._final(value, known)
+                else:
+                    known[validator] = validator.final(value)
+            verdict = known[validator]
+            if (verdict[0] is None) is not self._all:
                 break
-        return refusal, model
+        return verdict
 
     def refusal(self, value: Any) -> Refusal | None:
         return self.final(value)[0]
@@ -149,4 +164,6 @@ class Joined:
         return None
 
     def is_usable(self) -> bool:
-        return all(validator.is_usable() for validator in self._validators)
+        if self._usable is None:
+            self._usable = all(validator.is_usable() for validator in self._validators)
+        return self._usable

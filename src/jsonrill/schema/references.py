@@ -9,6 +9,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
+from .cost import Costs, unquoted
 from .validators import MASK, JsonSchemaValidator
 
 _HOME: Final = "jsonrill:///"
@@ -38,7 +39,8 @@ class SchemaDocument:
         validator = self._checked(source)
         self.source = deepcopy(source)
         self.draft = _DRAFTS.get(type(validator).__name__, 20)
-        self.validator = JsonSchemaValidator(lambda: validator)
+        self._costs: Costs | None = None
+        self.validator = JsonSchemaValidator(lambda: validator, cost=_CostAt(self, ""))
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
         # Inside of a dynamic scope no part means the same when it is asked alone.
         self._is_dynamic = _mentions(source, _DYNAMIC)
@@ -52,7 +54,8 @@ class SchemaDocument:
         if pointer is None or self._is_dynamic:
             return None
         schema = {"$ref": f"{self._base}#{pointer}"}
-        return JsonSchemaValidator(lambda: self._made(schema, registry=self._registry), rule)
+        make = lambda: self._made(schema, registry=self._registry)  # noqa: E731
+        return JsonSchemaValidator(make, rule, _CostAt(self, pointer))
 
     def alone(self, schema: dict[str, Any]) -> JsonSchemaValidator:
         """The validator of a few keywords that refer to nothing."""
@@ -71,6 +74,13 @@ class SchemaDocument:
             return Target(found.contents, None, "#" + fragment)
         pointer = _normal(fragment)
         return Target(found.contents, pointer, pointer)
+
+    @property
+    def costs(self) -> Costs:
+        """What validating costs; worked out when a validator is first asked."""
+        if self._costs is None:
+            self._costs = Costs(self.source)
+        return self._costs
 
     def _checked(self, source: Any) -> Any:
         try:
@@ -104,6 +114,25 @@ class SchemaDocument:
         return self._rs.validator_for(schema, offline=True, mask=MASK, **more)
 
 
+class _CostAt:
+    """The cost of validating by the subschema at one place."""
+
+    __slots__ = ("_document", "_number", "_pointer")
+
+    def __init__(self, document: SchemaDocument, pointer: str) -> None:
+        self._document = document
+        self._pointer = pointer
+        self._number: int | None = None
+
+    def is_above(self, value: Any, limit: int, *, explained: bool = False) -> bool:
+        costs = self._document.costs
+        if self._number is None:
+            self._number = costs.at(self._pointer)
+        if costs.is_cheap(self._number, explained=explained):
+            return False
+        return costs.visits(self._number, value, limit, remembers=not explained) > limit
+
+
 def is_resource(schema: dict[str, Any]) -> bool:
     """True if this subschema begins a resource with its own base, or even draft."""
     names = (schema.get("$id"), schema.get("id"))
@@ -123,16 +152,7 @@ def _escaped(char: str) -> str:
 
 def _normal(fragment: str) -> str:
     """A pointer as `token` would have written it, so that each place has one name."""
-    raw = bytearray()
-    rest = fragment.encode()
-    while rest:
-        if rest[:1] == b"%":
-            raw.append(int(rest[1:3], 16))
-            rest = rest[3:]
-        else:
-            raw += rest[:1]
-            rest = rest[1:]
-    steps = raw.decode().split("/")
+    steps = unquoted(fragment).split("/")
     return "/".join(token(step.replace("~1", "/").replace("~0", "~")) for step in steps)
 
 

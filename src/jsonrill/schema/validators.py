@@ -7,7 +7,7 @@ about a part it says about the complete value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ..jsontext import dumps
 from ..paths import Path
@@ -16,6 +16,7 @@ from .nodes import (
     FALSE,
     FRACTION,
     INTEGER,
+    LIMIT,
     NULL,
     NUMBER,
     OBJECT,
@@ -30,6 +31,12 @@ from .nodes import (
 MASK: Final = "the value"
 _LONGEST: Final = 300
 
+# How often subschemas may be visited: for a verdict at the end (5 million take a quarter of a
+# second), for one in between, and for reasons, which take a thousand times as long.
+_FINAL: Final = 5_000_000
+_EARLY: Final = 10_000
+_EXPLAINED: Final = 2_000
+
 _SAMPLES: Final = {
     STRING: '""',
     NUMBER: "0",
@@ -41,6 +48,13 @@ _SAMPLES: Final = {
     OBJECT: "{}",
     ARRAY: "[]",
 }
+
+
+class Cost(Protocol):
+    """What validating by one schema costs, if that can be more than the value's size."""
+
+    def is_above(self, value: Any, limit: int, *, explained: bool = False) -> bool:
+        """True if subschemas are visited more than `limit` times; `explained`: with reasons."""
 
 
 class LazyValidator:
@@ -66,21 +80,34 @@ class LazyValidator:
 
 
 class JsonSchemaValidator(LazyValidator):
-    """A validator of jsonschema-rs; with `rule`, every refusal is by that one."""
+    """A validator of jsonschema-rs; with `rule`, every refusal is by that one.
 
-    __slots__ = ("_rule",)
+    It is not asked about values for which `cost` is too high, and gives reasons only for those
+    where these are few.
+    """
 
-    def __init__(self, make: Callable[[], Any], rule: str | None = None) -> None:
+    __slots__ = ("_cost", "_rule")
+
+    def __init__(
+        self, make: Callable[[], Any], rule: str | None = None, cost: Cost | None = None
+    ) -> None:
         super().__init__(make)
         self._rule = rule
+        self._cost = cost
 
     def refusal(self, value: Any) -> Refusal | None:
+        if self._cost is not None and self._cost.is_above(value, _EARLY):
+            return None
         try:
             return self._refusal(value)
         except (ValueError, RecursionError):
             return None  # too deep, or not Unicode
 
     def final(self, value: Any) -> tuple[Refusal | None, Any]:
+        if self._cost is not None and self._cost.is_above(value, _FINAL):
+            return Refusal(
+                LIMIT, f"this schema has more than {_FINAL} ways to validate {MASK}"
+            ), None
         try:
             return self._refusal(value), None
         except UnicodeEncodeError:
@@ -100,6 +127,8 @@ class JsonSchemaValidator(LazyValidator):
     def _refusal(self, value: Any) -> Refusal | None:
         if self._validator.is_valid(value):
             return None
+        if self._cost is not None and self._cost.is_above(value, _EXPLAINED, explained=True):
+            return Refusal(self._rule or "schema", "no alternative of the schema allows this")
         return self._explained(next(iter(self._validator.iter_errors(value))))
 
     def _explained(self, error: Any) -> Refusal:

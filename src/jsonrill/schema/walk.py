@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from ..errors import InvalidSchema
+from ..errors import InvalidSchema, LimitExceeded
 from ..parse.sink import PlacedSink, Sink, TextBuffer
 from ..paths import Path, Place, format_path, path_of, place_of
 from .branches import Branch, Obligation, Refused, alive, expand, refuse
@@ -32,6 +32,7 @@ from .nodes import (
     FALSE,
     FRACTION,
     INTEGER,
+    LIMIT,
     NULL,
     NUMBER,
     OBJECT,
@@ -366,7 +367,10 @@ def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
     message = f"{refusal.text} ({refusal.rule}) {where}"
     # A validator of the user's may have put any text into it; a message can always be sent.
     message = message.encode("utf-8", "backslashreplace").decode()
-    return InvalidSchema(message, rule=refusal.rule, offset=offset, path=path)
+    violation = InvalidSchema(message, rule=refusal.rule, offset=offset, path=path)
+    if refusal.rule == LIMIT:
+        violation.code = LimitExceeded.code
+    return violation
 
 
 def _validated(obligations: list[Obligation], value: Any) -> Refused:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+import logging
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,30 +21,61 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ..demo.generations import Demo
-from ..runs.config import Config
+from ..runs.config import Config, ConfigError
 from ..runs.hub import Hub
-from ..store import Store, StoreError, UnknownStream
+from ..store import Store, StoreError
+from ..store.tasks import stop
+from .access.credentials import Credentials
 from .access.guard import Account, Guard
 from .access.permissions import hub_of, require_subject
 from .http import convert, demo, pages, publish, relay, subscribe
 from .http.openapi import document
 from .problems import KNOWN, answer
+from .signals import before_the_end
 
+log = logging.getLogger("jsonrill.server")
+# A store that takes longer for one small write is not ready.
+READY_SECONDS = 2.0
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-async def health(request: Request) -> Response:
-    """GET /healthz: 200 while the store answers and the server is not stopping."""
-    hub = hub_of(request)
-    try:
-        await hub.store.status("healthz")
-    except UnknownStream:
-        pass  # it has answered
-    except StoreError:
-        return JSONResponse({"status": "store unavailable"}, 503)
-    if hub.stopping:
-        return JSONResponse({"status": "stopping"}, 503)
+async def live(request: Request) -> Response:
+    """GET /livez: 200 while the process answers at all."""
     return JSONResponse({"status": "ok"})
+
+
+async def ready(request: Request) -> Response:
+    """GET /readyz: 200 while the store takes writes and the server is not stopping."""
+    hub, readiness = hub_of(request), request.app.state.readiness
+    if hub.draining:
+        return JSONResponse({"status": "stopping"}, 503)
+    if not await readiness.check():
+        return JSONResponse({"status": "store unavailable"}, 503)
+    return JSONResponse({"status": "ok"})
+
+
+class Readiness:
+    """Whether the store takes writes; asked by anybody, tried at most once a second."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._until = 0.0
+        self._trying: asyncio.Task[bool] | None = None
+
+    async def check(self) -> bool:
+        if self._trying is None or (self._trying.done() and time.monotonic() > self._until):
+            self._trying = asyncio.create_task(self._try())
+        return await asyncio.shield(self._trying)
+
+    async def _try(self) -> bool:
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                return await self._store.once(f"readyz-{secrets.token_hex(8)}", 1.0)
+        except (StoreError, TimeoutError) as error:
+            log.error("the store takes no writes: %s: %s", type(error).__name__, error)
+            return False
+        finally:
+            self._until = time.monotonic() + 1.0
 
 
 async def metrics(request: Request) -> Response:
@@ -66,7 +104,9 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/v1/tickets", publish.ticket),
     ("POST", "/v1/convert", convert.convert),
     ("POST", "/v1/chat/completions", relay.chat_completions),
-    ("GET", "/healthz", health),
+    ("GET", "/livez", live),
+    ("GET", "/readyz", ready),
+    ("GET", "/healthz", ready),
     ("GET", "/metrics", metrics),
     ("GET", "/openapi.json", openapi),
 )
@@ -83,16 +123,20 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     It opens its store with its lifespan, or, mounted where no lifespan is run, with the first
     request; `app.state.hub.close()` closes it then.
     """
-    config = config or Config()
+    config = config or Config.from_environment()
+    check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
     upstream = relay.Upstream(config)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await hub.open()
+        watching = asyncio.create_task(hub.metrics.watch_loop())
         try:
-            yield
+            with before_the_end(config.drain, hub.drain, hub.stop):
+                yield
         finally:
+            await stop(watching)
             await hub.close()
             await upstream.close()
 
@@ -110,9 +154,20 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         app.state.pages = pages.load(config.demo)
     if config.demo:
         app.state.demo = Demo(hub)
-    app.state.subjects = config.subjects()
+    app.state.credentials = Credentials(config)
+    app.state.readiness = Readiness(hub.store)
     app.state.upstream = upstream
     return app
+
+
+def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Refuse a store of one process where uvicorn or gunicorn was told to start several."""
+    if not re.search(r"uvicorn|gunicorn", arguments[0]):
+        return
+    given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
+    count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
+    if config.store == "memory:" and config.workers == 1 and count.isdigit() and int(count) > 1:
+        raise ConfigError("several workers need a store that they share: sqlite:/// or redis://")
 
 
 def _routes(config: Config) -> list[Route]:
@@ -130,7 +185,8 @@ def _routes(config: Config) -> list[Route]:
 def _by_method(path: str, handlers: dict[str, Handler]) -> Handler:
     async def endpoint(request: Request) -> Response:
         request.scope["jsonrill.route"] = path
-        await hub_of(request).open()
+        if path != "/livez":  # alive is also who cannot reach the store
+            await hub_of(request).open()
         method = "GET" if request.method == "HEAD" else request.method
         return await handlers[method](request)
 
@@ -146,9 +202,11 @@ def _cors(config: Config) -> Middleware:
             "authorization",
             "content-type",
             "last-event-id",
-            "producer-id",
-            "producer-seq",
+            "jsonrill-producer",
+            "jsonrill-seq",
+            "idempotency-key",
             "jsonrill-fragments",
+            "x-request-id",
         ],
-        expose_headers=["location", "etag", "jsonrill-stream"],
+        expose_headers=["location", "etag", "jsonrill-stream", "x-request-id"],
     )

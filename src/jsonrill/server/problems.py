@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -15,12 +16,17 @@ from ..runs.options import BadOption
 from ..store import (
     LogClosed,
     LogGap,
+    LogLost,
     StoreError,
     StoreFull,
     StoreUnavailable,
     StreamTaken,
     UnknownStream,
 )
+
+log = logging.getLogger("jsonrill.server")
+# What nginx calls it when a client goes before it was answered.
+CLIENT_GONE: Final = 499
 
 
 class Problem(JsonrillError):
@@ -52,11 +58,15 @@ def _of_store(error: StoreError) -> Problem:
             return Problem(404, "UNKNOWN", "there is no such stream")
         case LogGap():
             return Problem(409, "GAP", str(error), last=error.last)
+        case LogLost():
+            return Problem(410, "LOG_LOST", str(error))
         case LogClosed():
             return Problem(409, "CLOSED", "the stream has ended")
         case StreamTaken():
             return Problem(409, "TAKEN", "another producer holds this stream")
-        case StoreFull(bound="owner_streams" | "total_streams" | "total_bytes" | "memory"):
+        case StoreFull(
+            bound="owner_streams" | "owner_bytes" | "total_streams" | "total_bytes" | "memory"
+        ):
             return Problem(429, "TOO_MANY", str(error), {"retry-after": "10"})
         case StoreFull():
             return Problem(413, "LIMIT_EXCEEDED", str(error))
@@ -71,7 +81,12 @@ async def answer(request: Request, error: Exception) -> Response:
         case Problem():
             return error.response()
         case StoreError():
-            return _of_store(error).response()
+            problem = _of_store(error)
+            if problem.status >= 500:
+                name = type(error).__name__
+                request.app.state.hub.metrics.add("store_errors_total", task="request")
+                log.error("the store failed: %s: %s", name, error)
+            return problem.response()
         case BadOption():
             return Problem(422, "BAD_OPTION", str(error)).response()
         case TooMany():
@@ -80,7 +95,7 @@ async def answer(request: Request, error: Exception) -> Response:
             code = {404: "NOT_FOUND", 405: "METHOD"}.get(error.status_code, "HTTP")
             problem = Problem(error.status_code, code, error.detail, error.headers)
             return problem.response()
-    return Response(status_code=400)  # the client has gone; nobody reads this
+    return Response(status_code=CLIENT_GONE)  # nobody reads this; it is for the log
 
 
 KNOWN = (Problem, StoreError, BadOption, TooMany, HTTPException, ClientDisconnect)

@@ -1,19 +1,21 @@
-"""The server as a process: its listening socket, its signals, its end."""
+"""The server as a process, or several: its listening socket and its end."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
+import os
+import signal
 import socket
 import sys
+import time
 from types import FrameType
 
 import uvicorn
 
 from ..runs.config import Config
-from ..runs.hub import Hub
 from .app import create_app
 from .http.connection import Connection
+from .logs import to_stderr
 
 # Connections beside readers: publishers, health checks, metrics.
 OTHERS = 200
@@ -22,8 +24,11 @@ OTHERS = 200
 def listening_socket(config: Config) -> socket.socket:
     """Bound and ready. What is set on it holds for every connection it accepts."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named: event loops switch Nagle's algorithm off only where it is TCP for
+    # certain, and with it the second piece of an answer waits 40 ms for the client's receipt.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         # A client that vanished without a word is noticed by the kernel, and only so.
         milliseconds = int(config.tcp_user_timeout * 1000)
@@ -34,32 +39,34 @@ def listening_socket(config: Config) -> socket.socket:
     return listener
 
 
-class _Server(uvicorn.Server):
-    """Readers are let go as soon as the process is told to end, to resume elsewhere."""
-
-    hub: Hub
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.hub.stop()
-        super().handle_exit(sig, frame)
-
-
 def serve(config: Config | None = None) -> None:
     """Run until a signal ends it."""
     config = config or Config.from_environment()
     config.check_exposure()
+    to_stderr()
+    server = _server(config)
+    listener = listening_socket(config)
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    print(f"jsonrill listens on http://{shown}:{port}", flush=True)
+    try:
+        if config.workers > 1:
+            _run_workers(config, listener)
+        else:
+            _run(server, listener)
+    finally:
+        listener.close()
+
+
+def _server(config: Config) -> uvicorn.Server:
     patience = config.head_timeout
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
-    for quiet in ("httpx2", "httpcore2"):
-        logging.getLogger(quiet).setLevel(logging.WARNING)
 
     class Patient(Connection):
         head_timeout = patience
 
-    app = create_app(config)
-    server = _Server(
+    return uvicorn.Server(
         uvicorn.Config(
-            app,
+            create_app(config),
             http=Patient,
             ws="none",
             access_log=False,
@@ -70,14 +77,48 @@ def serve(config: Config | None = None) -> None:
             timeout_graceful_shutdown=max(1, int(config.grace)),
         )
     )
-    server.hub = app.state.hub
-    listener = listening_socket(config)
-    host, port = listener.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    print(f"jsonrill listens on http://{shown}:{port}", flush=True)
+
+
+def _run(server: uvicorn.Server, listener: socket.socket) -> None:
     try:
         asyncio.run(server.serve(sockets=[listener]))
     except KeyboardInterrupt:  # uvicorn raises the signal again once all is closed
         pass
-    finally:
-        listener.close()
+
+
+def _run_workers(config: Config, listener: socket.socket) -> None:
+    """Several processes on one socket. One that dies is replaced; a signal ends them all."""
+    workers: set[int] = set()
+    stopping = False
+
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal stopping
+        stopping = True
+        for worker in workers:
+            os.kill(worker, signal.SIGTERM)
+
+    def start() -> None:
+        worker = os.fork()
+        if worker == 0:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.SIG_DFL)
+            code = 1
+            try:
+                _run(_server(config), listener)
+                code = 0
+            finally:
+                os._exit(code)
+        workers.add(worker)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    for _ in range(config.workers):
+        start()
+    while workers:
+        gone, _ = os.wait()
+        workers.discard(gone)
+        if not stopping:
+            print("a worker has ended and is replaced", file=sys.stderr, flush=True)
+            time.sleep(1)  # one that cannot start is not started all the time
+            if not stopping:
+                start()

@@ -2,17 +2,35 @@
 
 Records of a stream are numbered from 1 without a gap, and the record that ends it is one of them:
 a log with an end never grows again. A producer holds a lease; when it runs out, anybody may end
-the stream in its place. This file knows nothing of JSON, HTTP or of where a log is kept.
+the stream in its place. Each record carries a checksum of the log up to it, its mark: a reader
+notices when records are missing or are others than before, also when it comes back later. This
+file knows nothing of JSON, HTTP or of where a log is kept.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import random
+import secrets
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from hashlib import blake2b
+from typing import ClassVar, Final, NamedTuple
+from zlib import crc32
 
 from ..errors import JsonrillError
+from .signals import Signals
+
+log = logging.getLogger("jsonrill.store")
+BATCH = 500
+# How long a call waits for a store that does not answer, and between its tries.
+PATIENCE: Final = 5.0
+PAUSE: Final = 0.2
+# How many named appends of a stream are remembered, and the size of one name.
+CALLS: Final = 60
+CALL_SIZE: Final = 17
 
 
 class StoreError(JsonrillError):
@@ -39,6 +57,10 @@ class LogGap(StoreError):
         self.last = last
 
 
+class LogLost(StoreError):
+    """The store lost records that it had confirmed, or has others in their place."""
+
+
 class StoreFull(StoreError):
     """A bound of the store was reached; `bound` names it."""
 
@@ -52,38 +74,58 @@ class StoreUnavailable(StoreError):
 
 
 class Entry(NamedTuple):
-    """One record of a log and its number; `final` is set on the last one a log will have."""
+    """One record of a log and its number; `final` is set on the last one a log will have.
+
+    `mark` is a checksum of the log up to and with this record (see `next_mark`).
+    """
 
     seq: int
     data: bytes
     final: bool = False
+    mark: int = 0
+
+
+class Look(NamedTuple):
+    """A log as one look finds it: its end, and entries after the position that was asked for."""
+
+    last: int
+    mark: int
+    closed: bool
+    entries: list[Entry]
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A stream as it is now. `lease` is what is left of the producer's time, in seconds."""
+    """A stream as it is now.
+
+    `lease` is what is left of the producer's time, in seconds; `lost` says that the stream is open
+    and nobody produces it any more. `mark` is the checksum of the whole log.
+    """
 
     owner: str
     meta: bytes
     last: int
     size: int
+    mark: int
     closed: bool
     producer: str
     lease: float
-
-    @property
-    def lost(self) -> bool:
-        """Whether the stream is open and nobody produces it any more."""
-        return not self.closed and self.lease <= 0
+    lost: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a store takes, and how many seconds it keeps a stream that nobody touches."""
+    """How much a store takes, and how many seconds it keeps a stream that nobody touches.
+
+    Where a bound on all streams (of one owner, or of the store) is reached, those that have ended
+    or were abandoned make room, the oldest first; only then is something refused. `owner_bytes` and
+    `total_bytes` count what a stream takes in the store, not only its records.
+    """
 
     stream_bytes: int = 16 << 20
     stream_entries: int = 100_000
     owner_streams: int = 100
+    owner_bytes: int = 256 << 20
     total_streams: int = 10_000
     total_bytes: int = 512 << 20
     keep_open: float = 3600.0
@@ -93,8 +135,17 @@ class Bounds:
 class Store(ABC):
     """An append-only log per stream. Ids and owners are text; data is bytes, read by nobody."""
 
+    # What a record and a stream take in this store, beside the record's own bytes.
+    record_cost: ClassVar[int]
+    stream_cost: ClassVar[int]
+    # A waiting reader looks at the log so often although nobody woke it.
+    look_every: ClassVar[float] = 20.0
+
     def __init__(self, bounds: Bounds | None = None) -> None:
         self.bounds = bounds or Bounds()
+        # Called with the name of what failed; the caller of a method gets its exception besides.
+        self.on_error: Callable[[str, Exception], None] = _log_error
+        self._signals = Signals()
 
     async def open(self) -> None:  # noqa: B027 - most need nothing
         """Get ready; called before anything else, in the event loop that will use the store."""
@@ -115,6 +166,7 @@ class Store(ABC):
     ) -> Status:
         """Take or renew the lease for `lease` seconds. With `meta` the stream is made.
 
+        A lease without a name (`producer` is empty) may be taken over by anybody who has one.
         Raises StreamTaken when somebody else holds it (or the id exists, with `meta`),
         LogClosed when it has ended, UnknownStream, or StoreFull when nothing more can be made.
         """
@@ -128,12 +180,14 @@ class Store(ABC):
         *,
         first: int | None = None,
         lease: float | None = None,
+        call: str = "",
     ) -> int:
         """Add records, all or none; the number of the last record in the log.
 
         `lease` takes or renews the lease, as `acquire` does. `first` is the number that the first
         of them must have: what is there already is skipped, so that a repeated call changes
-        nothing. A position past the end raises LogGap.
+        nothing. A position past the end raises LogGap. `call` names this append: one of the last
+        `CALLS` named appends that comes again adds nothing.
         """
 
     @abstractmethod
@@ -144,13 +198,55 @@ class Store(ABC):
         written only if the lease has run out.
         """
 
-    @abstractmethod
-    def read(self, stream: str, after: int = 0) -> AsyncIterator[list[Entry]]:
+    async def read(
+        self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
+    ) -> AsyncIterator[list[Entry]]:
         """Batches of entries after a position, waiting for more until the final one was given.
 
-        Raises UnknownStream (also when the stream vanishes) and LogGap when `after` is past the
-        end. An empty batch means that the wait goes on.
+        `mark` is that of the record at the position, if the caller knows it. Raises UnknownStream
+        (also when the stream vanishes), LogGap when `after` is past the end, LogLost when records
+        do not follow each other, and StoreUnavailable after `patience` seconds without an answer.
         """
+        waited = False
+        with self._signals.listen(stream) as signal:
+            while not signal.closed:
+                signal.clear()
+                found = await self._patiently(stream, after, patience)
+                if after > found.last and mark is None and not waited:
+                    raise LogGap(found.last)
+                if found.entries:
+                    after, mark = follow(after, mark, found.entries)
+                    yield found.entries
+                    if found.entries[-1].final:
+                        return
+                elif after != found.last or mark not in (None, found.mark):
+                    raise LogLost("the store lost records of this stream")
+                if after < found.last:
+                    continue
+                if found.closed:
+                    return
+                mark, waited = found.mark, True
+                await signal.wait(self.look_every * random.uniform(0.75, 1.0))
+
+    async def _patiently(self, stream: str, after: int, patience: float) -> Look:
+        """One look, repeated while the store cannot be reached."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + patience
+        while True:
+            try:
+                async with asyncio.timeout_at(until):
+                    return await self._look(stream, after, BATCH)
+            except TimeoutError:
+                raise StoreUnavailable(f"no answer from the store for {patience:g} s") from None
+            except StoreUnavailable as error:
+                self.on_error("read", error)
+                if clock() + PAUSE > until:
+                    raise
+            await asyncio.sleep(PAUSE)
+
+    @abstractmethod
+    async def _look(self, stream: str, after: int, count: int) -> Look:
+        """The log now, with up to `count` entries after a position; one try."""
 
     @abstractmethod
     async def status(self, stream: str) -> Status:
@@ -163,6 +259,58 @@ class Store(ABC):
     @abstractmethod
     async def once(self, token: str, seconds: float) -> bool:
         """Whether this token is used for the first time; it is remembered for `seconds`."""
+
+    def _cost(self, records: Sequence[bytes]) -> int:
+        return sum(map(len, records)) + self.record_cost * len(records)
+
+
+def new_mark() -> int:
+    """The mark of an empty log: chance, so that a log made again under an old id is another one."""
+    return secrets.randbits(32)
+
+
+def next_mark(mark: int, data: bytes) -> int:
+    """The mark after one more record.
+
+    Two logs that differ in one record have different marks from there on (31 is odd, so that no
+    step forgets anything). Redis computes the same in a script, from `crc32` of each record.
+    """
+    return (mark * 31 + crc32(data)) & 0xFFFFFFFF
+
+
+def follow(after: int, mark: int | None, entries: Sequence[Entry]) -> tuple[int, int]:
+    """The position and mark at the end of `entries`; LogLost unless they follow each other."""
+    for entry in entries:
+        if entry.seq != after + 1 or (
+            mark is not None and entry.mark != next_mark(mark, entry.data)
+        ):
+            raise LogLost(f"record {after + 1} of this stream is lost, or another one than before")
+        after, mark = entry.seq, entry.mark
+    assert mark is not None
+    return after, mark
+
+
+def with_call(calls: str, call: str) -> str | None:
+    """The remembered calls with one more; None if it is among them. An empty name is no call."""
+    if not call:
+        return calls
+    name = call_name(call)
+    return None if name in calls else (calls + name)[-CALLS * CALL_SIZE :]
+
+
+def call_name(call: str) -> str:
+    """What is remembered of a call's name: of one size, and found in nothing but itself."""
+    return blake2b(call.encode(), digest_size=8).hexdigest() + " "
+
+
+def check_free(holder: str, lease: float, producer: str) -> None:
+    """Refuse a producer while another one, with a name, has the lease."""
+    if holder not in ("", producer) and lease > 0:
+        raise StreamTaken("another producer holds this stream")
+
+
+def _log_error(what: str, error: Exception) -> None:
+    log.warning("the store failed (%s): %s", what, type(error).__name__)
 
 
 def check_fits(bounds: Bounds, entries: int, size: int, new: Sequence[bytes]) -> None:

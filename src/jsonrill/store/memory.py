@@ -3,49 +3,68 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .base import (
     Bounds,
     Entry,
     LogClosed,
-    LogGap,
+    Look,
     Status,
     Store,
     StoreFull,
     StreamTaken,
     UnknownStream,
     check_fits,
+    check_free,
+    new_mark,
+    next_mark,
     unwritten,
+    with_call,
 )
-from .signals import Signals
-
-BATCH = 500
 
 
 @dataclass(slots=True)
 class _Log:
     owner: str
     meta: bytes
+    # The mark before the first record; those of the records are beside them.
+    start: int
     producer: str
+    # Until then somebody produces it; of a log that has ended, when that was.
     lease_until: float
     expires: float
-    entries: list[Entry] = field(default_factory=list)
+    records: list[bytes] = field(default_factory=list)
+    marks: array[int] = field(default_factory=lambda: array("I"))
+    calls: str = ""
     size: int = 0
+    cost: int = 0
     closed: bool = False
+
+    @property
+    def last(self) -> int:
+        return len(self.records)
+
+    @property
+    def mark(self) -> int:
+        return self.marks[-1] if self.marks else self.start
 
 
 class MemoryStore(Store):
     """Logs as lists. Time is `time.monotonic`, so that a changed clock ends no lease."""
 
+    record_cost = 56
+    stream_cost = 300
+
     def __init__(self, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)
         self._logs: dict[str, _Log] = {}
         self._used: dict[str, float] = {}
-        self._size = 0
+        self._cost_of: dict[str, int] = {}  # by owner
+        self._total = 0
         self._swept = 0.0
-        self._signals = Signals()
 
     async def close(self) -> None:
         self._signals.close()
@@ -65,22 +84,28 @@ class MemoryStore(Store):
         log = self._log(stream)
         if log.closed:
             raise LogClosed(f"stream {stream} has ended")
-        self._check_producer(log, producer, now)
+        check_free(log.producer, log.lease_until - now, producer)
         log.producer = producer
         log.lease_until = now + lease
         self._touch(log, now)
         return self._status(log)
 
     def _make(self, stream: str, owner: str, meta: bytes, now: float) -> None:
-        self._sweep(now, every=0.0 if len(self._logs) >= self.bounds.total_streams else 1.0)
+        self._sweep(now)
         if stream in self._logs:
             raise StreamTaken(f"stream {stream} exists")
-        if len(self._logs) >= self.bounds.total_streams:
-            raise StoreFull("total_streams", "the store holds no more streams")
-        mine = sum(1 for log in self._logs.values() if log.owner == owner and not log.closed)
-        if mine >= self.bounds.owner_streams:
+        bounds = self.bounds
+        mine = sum(1 for log in self._logs.values() if log.owner == owner and log.lease_until > now)
+        if mine >= bounds.owner_streams:
             raise StoreFull("owner_streams", "too many open streams of one owner")
-        self._logs[stream] = _Log(owner, meta, "", now, now + self.bounds.keep_open)
+        cost = self.stream_cost + len(meta)
+        self._make_room(stream, owner, cost, now)
+        if len(self._logs) >= bounds.total_streams and not self._evict(stream, None, now):
+            raise StoreFull("total_streams", "the store holds no more streams")
+        self._logs[stream] = log = _Log(
+            owner, meta, new_mark(), "", now, now + self.bounds.keep_open
+        )
+        self._book(log, cost)
 
     async def append(
         self,
@@ -90,64 +115,55 @@ class MemoryStore(Store):
         *,
         first: int | None = None,
         lease: float | None = None,
+        call: str = "",
     ) -> int:
         log = self._log(stream)
         now = time.monotonic()
-        last = len(log.entries)
-        new = unwritten(last, log.closed, records, first)
+        calls = with_call(log.calls, call)
+        if calls is None:
+            return log.last
+        new = unwritten(log.last, log.closed, records, first)
         if log.closed:
-            return last
-        self._check_producer(log, producer, now)
-        check_fits(self.bounds, last, log.size, new)
-        if self._size + sum(map(len, new)) > self.bounds.total_bytes:
-            raise StoreFull("total_bytes", "the store is full")
-        for data in new:
-            self._write(log, data, final=False)
+            return log.last
+        check_free(log.producer, log.lease_until - now, producer)
+        check_fits(self.bounds, log.last, log.size, new)
+        self._make_room(stream, log.owner, self._cost(new), now)
+        self._write(log, new)
+        log.calls = calls
         if lease is not None:
             log.producer, log.lease_until = producer, now + lease
         self._touch(log, now)
         self._signals.wake(stream)
-        return len(log.entries)
+        return log.last
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
         log = self._log(stream)
         now = time.monotonic()
         if log.closed or (only_if_lost and log.lease_until > now):
             return False
-        self._write(log, data, final=True)
+        self._write(log, [data])
         log.closed = True
+        log.lease_until = now
         self._touch(log, now)
         self._signals.wake(stream)
         return True
 
-    async def read(self, stream: str, after: int = 0) -> AsyncIterator[list[Entry]]:
+    async def _look(self, stream: str, after: int, count: int) -> Look:
         log = self._log(stream)
-        if after > len(log.entries):
-            raise LogGap(len(log.entries))
-        with self._signals.listen(stream) as signal:
-            while not signal.closed:
-                signal.clear()
-                if self._logs.get(stream) is not log:
-                    raise UnknownStream(f"there is no stream {stream}")
-                batch = log.entries[after : after + BATCH]
-                after += len(batch)
-                if batch:
-                    yield batch
-                    if batch[-1].final:
-                        return
-                elif log.closed:
-                    return
-                else:
-                    await signal.wait()
+        records, marks = log.records[after : after + count], log.marks[after : after + count]
+        last = log.last if log.closed else 0
+        found = [
+            Entry(seq, data, seq == last, mark)
+            for seq, (data, mark) in enumerate(zip(records, marks, strict=True), after + 1)
+        ]
+        return Look(log.last, log.mark, log.closed, found)
 
     async def status(self, stream: str) -> Status:
         return self._status(self._log(stream))
 
     async def delete(self, stream: str) -> None:
-        log = self._logs.pop(stream, None)
-        if log is not None:
-            self._size -= log.size
-            self._signals.wake(stream)
+        if stream in self._logs:
+            self._forget(stream)
 
     async def once(self, token: str, seconds: float) -> bool:
         now = time.monotonic()
@@ -163,29 +179,74 @@ class MemoryStore(Store):
             raise UnknownStream(f"there is no stream {stream}")
         return log
 
-    def _check_producer(self, log: _Log, producer: str, now: float) -> None:
-        if log.producer != producer and log.lease_until > now:
-            raise StreamTaken("another producer holds this stream")
-
-    def _write(self, log: _Log, data: bytes, *, final: bool) -> None:
-        log.entries.append(Entry(len(log.entries) + 1, bytes(data), final))
-        log.size += len(data)
-        self._size += len(data)
+    def _write(self, log: _Log, records: Sequence[bytes]) -> None:
+        mark = log.mark
+        for data in records:
+            mark = next_mark(mark, data)
+            log.records.append(bytes(data))
+            log.marks.append(mark)
+        log.size += sum(map(len, records))
+        self._book(log, self._cost(records))
 
     def _touch(self, log: _Log, now: float) -> None:
         keep = self.bounds.keep_closed if log.closed else self.bounds.keep_open
         log.expires = now + keep
 
-    def _sweep(self, now: float, every: float) -> None:
-        if now - self._swept < every:
+    def _book(self, log: _Log, cost: int) -> None:
+        log.cost += cost
+        self._total += cost
+        left = self._cost_of.get(log.owner, 0) + cost
+        if left:
+            self._cost_of[log.owner] = left
+        else:
+            del self._cost_of[log.owner]
+
+    def _make_room(self, stream: str, owner: str, cost: int, now: float) -> None:
+        """Forget old streams, but not this one, until so many bytes more fit."""
+        while self._cost_of.get(owner, 0) + cost > self.bounds.owner_bytes:
+            if not self._evict(stream, owner, now):
+                raise StoreFull("owner_bytes", "one owner has too much in the store")
+        while self._total + cost > self.bounds.total_bytes:
+            if not self._evict(stream, None, now):
+                raise StoreFull("total_bytes", "the store is full")
+
+    def _evict(self, but: str, owner: str | None, now: float) -> bool:
+        """Forget the oldest stream that nobody produces; False if there is none."""
+        oldest = min(
+            (
+                (log.lease_until, name)
+                for name, log in self._logs.items()
+                if log.lease_until <= now and name != but and owner in (None, log.owner)
+            ),
+            default=None,
+        )
+        if oldest is not None:
+            self._forget(oldest[1])
+        return oldest is not None
+
+    def _forget(self, stream: str) -> None:
+        log = self._logs.pop(stream)
+        self._book(log, -log.cost)
+        self._signals.wake(stream)
+
+    def _sweep(self, now: float) -> None:
+        if now - self._swept < 1.0:
             return
         self._swept = now
         for stream in [name for name, log in self._logs.items() if log.expires <= now]:
-            self._size -= self._logs.pop(stream).size
-            self._signals.wake(stream)
+            self._forget(stream)
 
     def _status(self, log: _Log) -> Status:
         left = log.lease_until - time.monotonic()
+        lost = not log.closed and left <= 0
         return Status(
-            log.owner, log.meta, len(log.entries), log.size, log.closed, log.producer, left
+            log.owner,
+            log.meta,
+            log.last,
+            log.size,
+            log.mark,
+            log.closed,
+            log.producer,
+            left,
+            lost,
         )

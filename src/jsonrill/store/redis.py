@@ -1,7 +1,7 @@
 """A store in Redis or Valkey Streams, for many replicas. Needs the extra `redis`.
 
-Commands go over a pool and are tried again while Redis is away, for `patience` seconds; every one
-of them may be repeated without harm. Waiting for new entries is the tailer's work.
+Commands go over a pool and are tried again while Redis is away or answers with an error, for
+`patience` seconds; every one of them may be repeated without harm.
 """
 
 from __future__ import annotations
@@ -9,19 +9,25 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
+from zlib import crc32
 
 import redis.asyncio
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, OutOfMemoryError, ReadOnlyError, TimeoutError
+from redis.exceptions import OutOfMemoryError, RedisError
 
 from .base import (
+    CALL_SIZE,
+    CALLS,
+    PATIENCE,
     Bounds,
     Entry,
     LogClosed,
     LogGap,
+    LogLost,
+    Look,
     Status,
     Store,
     StoreError,
@@ -29,17 +35,22 @@ from .base import (
     StoreUnavailable,
     StreamTaken,
     UnknownStream,
+    call_name,
+    new_mark,
 )
-from .redis_scripts import ACQUIRE, APPEND, FINALIZE, STATUS
-from .redis_tail import Tailer, entries
+from .redis_scripts import ACQUIRE, APPEND, DELETE, FINALIZE, LOOK, PULSE, PULSE_EVERY, STATUS
+from .redis_wakes import Wakes
+from .tasks import stop
 
 T = TypeVar("T")
-BATCH = 500
-AWAY = (ConnectionError, TimeoutError, ReadOnlyError, OSError)
+CONNECTIONS = 50
 
 
 class RedisStore(Store):
-    """Logs as Redis streams with ids `<seq>-0`: a position can be written once only."""
+    """Logs as Redis streams with ids `<seq>-<mark>`."""
+
+    record_cost = 20
+    stream_cost = 1400
 
     def __init__(
         self,
@@ -47,34 +58,33 @@ class RedisStore(Store):
         bounds: Bounds | None = None,
         *,
         prefix: str = "jsonrill",
-        patience: float = 5.0,
+        patience: float = PATIENCE,
     ) -> None:
         super().__init__(bounds)
         self._prefix = prefix
         self._patience = patience
-        # One try each: `_call` decides what happens next. No socket timeout for blocking reads.
-        common: dict[str, Any] = {"protocol": 2, "retry": Retry(NoBackoff(), 0)}
+        # One try each: `_call` decides what happens next.
+        once: dict[str, Any] = {"protocol": 2, "retry": Retry(NoBackoff(), 0)}
         self._client = redis.asyncio.from_url(
-            url, socket_timeout=5, socket_connect_timeout=2, **common
+            url, socket_timeout=5, socket_connect_timeout=2, max_connections=CONNECTIONS, **once
         )
-        blocking = redis.asyncio.from_url(
-            url,
-            socket_timeout=None,
-            socket_connect_timeout=2,
-            single_connection_client=True,
-            **common,
-        )
-        self._tailer = Tailer(blocking, self._client)
-        self._acquire = self._client.register_script(ACQUIRE)
-        self._append = self._client.register_script(APPEND)
-        self._finalize = self._client.register_script(FINALIZE)
-        self._status = self._client.register_script(STATUS)
+        self._connections = asyncio.Semaphore(CONNECTIONS)
+        listener = redis.asyncio.from_url(url, socket_connect_timeout=2, **once)
+        self._wakes = Wakes(listener, self._signals, (f"{prefix}:{{", "}:log"), self._report)
+        self._pulsing: asyncio.Task[None] | None = None
+        script = self._client.register_script
+        self._acquire, self._append, self._finalize = map(script, (ACQUIRE, APPEND, FINALIZE))
+        self._look_at, self._status, self._delete = map(script, (LOOK, STATUS, DELETE))
+        self._pulse_once = script(PULSE)
 
     async def open(self) -> None:
         await self._call(self._client.ping)
+        self._pulsing = asyncio.create_task(self._pulse())
 
     async def close(self) -> None:
-        await self._tailer.close()
+        self._signals.close()
+        await stop(self._pulsing)
+        await self._wakes.close()
         await self._client.aclose()
 
     async def acquire(
@@ -86,12 +96,14 @@ class RedisStore(Store):
         owner: str = "",
         meta: bytes | None = None,
     ) -> Status:
-        keys = [self._meta(stream), self._log(stream)]
-        keep = _ms(self.bounds.keep_open)
-        arguments: list[Any] = [self._owner(""), stream, producer, _ms(lease), keep]
+        bounds = self.bounds
+        arguments: list[Any] = [producer, _ms(lease), _ms(bounds.keep_open)]
         if meta is not None:
-            arguments += [owner, meta, self.bounds.owner_streams]
-        return _status(await self._run(self._acquire, keys, arguments))
+            call, cost = call_name(secrets.token_hex()), self.stream_cost + len(meta)
+            arguments += [owner, meta, new_mark(), call, cost]
+            arguments += [bounds.owner_streams, bounds.owner_bytes]
+            arguments += [bounds.total_streams, bounds.total_bytes]
+        return _status(await self._run(self._acquire, stream, arguments))
 
     async def append(
         self,
@@ -101,66 +113,40 @@ class RedisStore(Store):
         *,
         first: int | None = None,
         lease: float | None = None,
+        call: str = "",
     ) -> int:
         bounds = self.bounds
-        limits = [_ms(bounds.keep_open), bounds.stream_entries, bounds.stream_bytes]
-        renewed = 0 if lease is None else _ms(lease)
-        arguments = [producer, first or 0, secrets.token_hex(8), renewed, *limits, *records]
-        keys = [self._meta(stream), self._log(stream)]
-        return int((await self._run(self._append, keys, arguments))[0])
+        if first is None and not call:
+            call = secrets.token_hex()  # tried again, it must not add twice
+        arguments: list[Any] = [producer, first or 0, call and call_name(call), CALLS * CALL_SIZE]
+        arguments += [0 if lease is None else _ms(lease), _ms(bounds.keep_open)]
+        arguments += [bounds.stream_entries, bounds.stream_bytes]
+        arguments += [bounds.owner_bytes, bounds.total_bytes, self.record_cost]
+        for data in records:
+            arguments += [crc32(data), data]
+        return int((await self._run(self._append, stream, arguments))[0])
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
-        keys = [self._meta(stream), self._log(stream)]
         keep = _ms(self.bounds.keep_closed)
-        arguments = [self._owner(""), stream, data, int(only_if_lost), keep]
-        return bool((await self._run(self._finalize, keys, arguments))[0])
+        arguments = [data, crc32(data), int(only_if_lost), keep, self.record_cost]
+        done = bool((await self._run(self._finalize, stream, arguments))[0])
+        self._signals.wake(stream)  # an end arrives here even if no message does
+        return done
 
-    async def read(self, stream: str, after: int = 0) -> AsyncIterator[list[Entry]]:
-        with self._tailer.follow(self._log(stream)) as following:
-            while not following.closed:
-                batch: list[Entry] = []
-                if following.waits:
-                    batch = await following.wait()
-                if following.closed:
-                    return
-                if not batch or batch[0].seq != after + 1:
-                    following.stop()  # waited in vain, or missed something: look at the log
-                    try:
-                        batch, ended = await self._after(stream, after)
-                    except StoreUnavailable:
-                        yield []
-                        continue
-                    if ended:
-                        return
-                if not following.waits and len(batch) < BATCH:
-                    following.start(batch[-1].seq if batch else after)
-                if batch:
-                    after = batch[-1].seq
-                    yield batch
-                    if batch[-1].final:
-                        return
-
-    async def _after(self, stream: str, after: int) -> tuple[list[Entry], bool]:
-        """What the log has after a position now, and whether nothing can ever come."""
-        key = self._log(stream)
-        raw = await self._call(lambda: self._client.xrange(key, f"({after}-0", "+", count=BATCH))
-        if raw:
-            return entries(raw), False
-        status = await self.status(stream)
-        if after > status.last:
-            raise LogGap(status.last)
-        return [], status.closed and after == status.last
+    async def _look(self, stream: str, after: int, count: int) -> Look:
+        arguments = [after + 1, count]
+        last, mark, closed, raw = await self._run(self._look_at, stream, arguments, patience=0)
+        entries = []
+        for name, (field, data) in raw:
+            seq, _, its_mark = name.partition(b"-")
+            entries.append(Entry(int(seq), data, field == b"e", int(its_mark)))
+        return Look(int(last), int(mark), closed == b"1", entries)
 
     async def status(self, stream: str) -> Status:
-        return _status(await self._run(self._status, [self._meta(stream)], []))
+        return _status(await self._run(self._status, stream, []))
 
     async def delete(self, stream: str) -> None:
-        try:
-            owner = (await self.status(stream)).owner
-        except UnknownStream:
-            return
-        await self._call(lambda: self._client.zrem(self._owner(owner), stream))
-        await self._call(lambda: self._client.delete(self._meta(stream), self._log(stream)))
+        await self._run(self._delete, stream, [])
 
     async def once(self, token: str, seconds: float) -> bool:
         # Its own mark tells a repeated call from a second use.
@@ -171,42 +157,70 @@ class RedisStore(Store):
         before = await self._call(set_it)
         return before is None or before == mark
 
-    def _meta(self, stream: str) -> str:
-        return f"{self._prefix}:{{{stream}}}:meta"
+    async def _pulse(self) -> None:
+        """Say again and again that Redis takes what is written to it."""
+        while True:
+            try:
+                await self._run(self._pulse_once, "", [], patience=0)
+            except Exception as error:  # it must go on, whatever it was
+                self.on_error("pulse", error)
+            await asyncio.sleep(PULSE_EVERY)
 
-    def _log(self, stream: str) -> str:
-        return f"{self._prefix}:{{{stream}}}:log"
+    def _report(self, what: str, error: Exception) -> None:
+        self.on_error(what, error)
 
-    def _owner(self, owner: str) -> str:
-        return f"{self._prefix}:owner:{owner}"
-
-    async def _run(self, script: Any, keys: list[str], arguments: list[Any]) -> list[Any]:
+    async def _run(
+        self, script: Any, stream: str, arguments: list[Any], patience: float | None = None
+    ) -> list[Any]:
         """A script's answer without its first word, or the refusal that this word names."""
-        try:
-            word, *rest = await self._call(lambda: script(keys=keys, args=arguments))
-        except OutOfMemoryError as error:
-            raise StoreFull("memory", "the store is full") from error
+        name = f"{self._prefix}:{{{stream}}}"
+        longest = _ms(max(self.bounds.keep_open, self.bounds.keep_closed))
+        keys = [f"{name}:meta", f"{name}:log"]
+        arguments = [self._prefix, stream, longest, *arguments]
+        word, *rest = await self._call(lambda: script(keys=keys, args=arguments), patience)
         if word != b"OK":
             raise _refusal(word.decode(), rest)
         return list(rest)
 
-    async def _call(self, command: Callable[[], Awaitable[T]]) -> T:
-        until = time.monotonic() + self._patience
+    async def _call(self, command: Callable[[], Awaitable[T]], patience: float | None = None) -> T:
+        """Try until Redis has done it. What it means by an error it may mean for a while only.
+
+        With a patience of 0 there is one try, as long as it takes.
+        """
+        patience = self._patience if patience is None else patience
+        until = time.monotonic() + patience
         pause = 0.02
-        while True:
-            try:
-                return await command()
-            except AWAY as error:
-                if time.monotonic() + pause > until:
-                    raise StoreUnavailable(f"no answer from Redis: {error}") from error
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, 0.5)
+        try:
+            async with asyncio.timeout(patience or None):
+                while True:
+                    try:
+                        async with self._connections:
+                            return await command()
+                    except (RedisError, OSError) as error:
+                        self.on_error("command", error)
+                        # Redis before 7 puts the error of a command in a script into the message.
+                        if isinstance(error, OutOfMemoryError) or "-OOM " in str(error):
+                            raise StoreFull("memory", "the store is full") from error
+                        if time.monotonic() + pause > until:
+                            raise StoreUnavailable(f"no answer from Redis: {error}") from error
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, 0.5)
+        except TimeoutError:
+            raise StoreUnavailable(f"no answer from Redis for {patience:g} s") from None
 
 
 def _status(answer: list[Any]) -> Status:
-    owner, meta, last, size, closed, producer, lease = answer
+    owner, meta, last, size, mark, closed, producer, lease, lost = answer
     return Status(
-        owner.decode(), meta, last, size, bool(closed), producer.decode(), int(lease) / 1000
+        owner.decode(),
+        meta,
+        last,
+        size,
+        mark,
+        bool(closed),
+        producer.decode(),
+        int(lease) / 1000,
+        bool(lost),
     )
 
 
@@ -220,10 +234,11 @@ def _refusal(word: str, rest: list[Any]) -> StoreError:
     if word == "FULL":
         bound = rest[0].decode()
         return StoreFull(bound, f"the bound {bound} is reached")
-    kinds = {"UNKNOWN": UnknownStream, "TAKEN": StreamTaken, "CLOSED": LogClosed}
-    messages = {
-        "UNKNOWN": "there is no such stream",
-        "TAKEN": "another producer holds this stream",
-        "CLOSED": "the stream has ended",
+    kinds = {
+        "UNKNOWN": (UnknownStream, "there is no such stream"),
+        "TAKEN": (StreamTaken, "another producer holds this stream"),
+        "CLOSED": (LogClosed, "the stream has ended"),
+        "LOST": (LogLost, "the store lost records of this stream"),
     }
-    return kinds[word](messages[word])
+    kind, message = kinds[word]
+    return kind(message)

@@ -1,119 +1,273 @@
 """What the Redis store runs inside Redis, so that each step is atomic. Time is Redis's own.
 
-Per stream there is a hash (owner, meta, last, size, closed, producer, lease, call) and a Redis
-stream whose ids are `<seq>-0`; a record's field is `d`, that of the final one `e`. Per owner there
-is a sorted set of open streams by the time they expire. Every script answers a list whose first
-item is `OK` or the name of a refusal.
+Per stream there is a hash (owner, meta, last, size, mark, closed, producer, lease, term, calls) and
+a Redis stream whose ids are `<seq>-<mark>`; a record's field is `d`, that of the final one `e`.
+Every change is published under the name of the log.
+
+What all streams of one owner, and all streams, take is in two books with the same two keys:
+`…:ends`, a sorted set of streams by the time at which their lease runs out or they ended (what is
+later than now is being produced, the rest may make room, the oldest first), and `…:sizes`, a hash
+of their sizes with the sum under the empty name.
+
+`…:pulse` is written by every process again and again. A gap in it means that Redis stood still or
+could not be written to, and nobody could renew a lease: leases count from its return then.
+
+Every script answers a list whose first item is `OK` or the name of a refusal.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-_PRELUDE: Final = """
+PULSE_EVERY: Final = 0.5
+_GAP_MS: Final = 1500
+# Redis sets so many bytes aside for the first records of a stream.
+_FIRST_BYTES: Final = 4000
+
+# KEYS: hash, log. ARGV: prefix, stream, how long a stream is kept at the most (times are in
+# milliseconds), then what each script says.
+_PRELUDE: Final = (
+    f"local GAP, FIRST = {_GAP_MS}, {_FIRST_BYTES}\n"
+    + """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function found()
-  local got = redis.call('HMGET', KEYS[1], 'last', 'size', 'closed', 'producer', 'lease', 'owner')
-  if not got[1] then return nil end
-  return {last = tonumber(got[1]), size = tonumber(got[2]), closed = got[3] == '1',
-          producer = got[4], lease = tonumber(got[5]), owner = got[6]}
+local prefix, stream, longest = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local all = prefix .. ':all'
+local function returned()
+  local pulse = redis.call('HMGET', prefix .. ':pulse', 'at', 'back')
+  if not pulse[1] or now - tonumber(pulse[1]) > GAP then return now end
+  return tonumber(pulse[2])
 end
-local function told(it)
-  return {'OK', it.owner, redis.call('HGET', KEYS[1], 'meta'), it.last, it.size,
-          it.closed and 1 or 0, it.producer, it.lease - now}
+local function held(lease, term)
+  return lease > now or returned() + term > now
+end
+local function found()
+  local got = redis.call('HMGET', KEYS[1], 'last', 'size', 'mark', 'closed', 'producer', 'lease',
+                         'term', 'owner', 'calls')
+  if not got[1] then return nil end
+  return {last = tonumber(got[1]), size = tonumber(got[2]), mark = tonumber(got[3]),
+          closed = got[4] == '1', producer = got[5], lease = tonumber(got[6]),
+          term = tonumber(got[7]), owner = got[8], calls = got[9]}
+end
+local function taken(it, producer)
+  return it.producer ~= '' and it.producer ~= producer and held(it.lease, it.term)
 end
 local function keep(milliseconds)
   redis.call('PEXPIRE', KEYS[1], milliseconds)
   redis.call('PEXPIRE', KEYS[2], milliseconds)
 end
+local function told(it)
+  local lost = not it.closed and not held(it.lease, it.term)
+  return {'OK', it.owner, redis.call('HGET', KEYS[1], 'meta'), it.last, it.size, it.mark,
+          it.closed and 1 or 0, it.producer, it.lease - now, lost and 1 or 0}
+end
+local function books(owner)
+  return {prefix .. ':owner:' .. owner, all}
+end
+local function grow(owner, cost)
+  for _, book in ipairs(books(owner)) do
+    redis.call('HINCRBY', book .. ':sizes', stream, cost)
+    redis.call('HINCRBY', book .. ':sizes', '', cost)
+  end
+end
+local function ends(owner, at)
+  for _, book in ipairs(books(owner)) do
+    redis.call('ZADD', book .. ':ends', at, stream)
+    redis.call('PEXPIRE', book .. ':ends', 2 * longest + 60000)
+    redis.call('PEXPIRE', book .. ':sizes', 2 * longest + 60000)
+  end
+end
+local function strike(book, name)
+  local cost = redis.call('HGET', book .. ':sizes', name)
+  if cost then
+    redis.call('HDEL', book .. ':sizes', name)
+    redis.call('HINCRBY', book .. ':sizes', '', -cost)
+  end
+  redis.call('ZREM', book .. ':ends', name)
+end
+local function forget(name)
+  local key = prefix .. ':{' .. name .. '}'
+  local owner = redis.call('HGET', key .. ':meta', 'owner')
+  if owner then strike(prefix .. ':owner:' .. owner, name) end
+  strike(all, name)
+  redis.call('DEL', key .. ':meta', key .. ':log')
+  redis.pcall('PUBLISH', key .. ':log', '')
+end
+local function evict(book)
+  local old = redis.call('ZRANGEBYSCORE', book .. ':ends', '-inf', now, 'LIMIT', 0, 20)
+  for _, name in ipairs(old) do
+    local got = redis.call('HMGET', prefix .. ':{' .. name .. '}:meta', 'closed', 'lease', 'term')
+    local live = got[1] == '0' and held(tonumber(got[2]), tonumber(got[3]))
+    if name ~= stream and not live then
+      forget(name)
+      strike(book, name)
+      return true
+    end
+  end
+  return false
+end
+local function cost_of(it, count, size, each)
+  return size + count * tonumber(each) + (it.last == 0 and count > 0 and FIRST or 0)
+end
+local function no_room(owner, cost, of_owner, of_all)
+  local limits = {tonumber(of_owner), tonumber(of_all)}
+  for at, book in ipairs(books(owner)) do
+    while tonumber(redis.call('HGET', book .. ':sizes', '') or 0) + cost > limits[at] do
+      if not evict(book) then return {'FULL', at == 1 and 'owner_bytes' or 'total_bytes'} end
+    end
+  end
+end
+local function write(it, field, data, crc)
+  it.last, it.size, it.mark = it.last + 1, it.size + #data, (it.mark * 31 + crc) % 4294967296
+  local id = string.format('%.0f-%.0f', it.last, it.mark)
+  if it.last == 1 then return redis.call('XADD', KEYS[2], id, field, data) end
+  return redis.call('XADD', KEYS[2], 'NOMKSTREAM', id, field, data)
+end
 """
+)
 
-# KEYS: hash, log. ARGV: prefix of owners' sets, stream, producer, lease, keep open, then, to make
-# it: owner, meta, streams per owner.
+# ARGV: producer, lease, keep open; then, to make it: owner, meta, mark, name of the call, cost,
+# streams and bytes per owner, streams and bytes in all.
+# A call whose answer was lost is sent again under the same name and must not make or add twice.
 ACQUIRE: Final = (
     _PRELUDE
     + """
-if ARGV[6] then
-  if redis.call('EXISTS', KEYS[1]) == 1 then return {'TAKEN'} end
-  local set = ARGV[1] .. ARGV[6]
-  redis.call('ZREMRANGEBYSCORE', set, '-inf', now)
-  if redis.call('ZCARD', set) >= tonumber(ARGV[8]) then return {'FULL', 'owner_streams'} end
-  redis.call('HSET', KEYS[1], 'owner', ARGV[6], 'meta', ARGV[7], 'last', 0, 'size', 0,
-             'closed', 0, 'producer', '', 'lease', 0, 'call', '')
-end
+local producer, lease, open = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local it = found()
+if ARGV[7] and not (it and string.find(it.calls, ARGV[10], 1, true)) then
+  if it then return {'TAKEN'} end
+  local owner, cost = ARGV[7], tonumber(ARGV[11])
+  for _, book in ipairs(books(owner)) do
+    local gone = redis.call('ZRANGEBYSCORE', book .. ':ends', '-inf', now - longest,
+                            'LIMIT', 0, 100)
+    for _, name in ipairs(gone) do
+      forget(name)
+      strike(book, name)
+    end
+  end
+  local mine = redis.call('ZCOUNT', prefix .. ':owner:' .. owner .. ':ends', '(' .. now, '+inf')
+  if mine >= tonumber(ARGV[12]) then return {'FULL', 'owner_streams'} end
+  local full = no_room(owner, cost, ARGV[13], ARGV[15])
+  if full then return full end
+  if redis.call('ZCARD', all .. ':ends') >= tonumber(ARGV[14]) and not evict(all) then
+    return {'FULL', 'total_streams'}
+  end
+  redis.call('DEL', KEYS[2])
+  redis.call('HSET', KEYS[1], 'owner', owner, 'meta', ARGV[8], 'last', 0, 'size', 0, 'mark',
+             ARGV[9], 'closed', 0, 'producer', '', 'lease', 0, 'term', 0, 'calls', ARGV[10])
+  grow(owner, cost)
+  it = found()
+end
 if not it then return {'UNKNOWN'} end
 if it.closed then return {'CLOSED'} end
-if it.producer ~= ARGV[3] and it.lease > now then return {'TAKEN'} end
-it.producer, it.lease = ARGV[3], now + tonumber(ARGV[4])
-redis.call('HSET', KEYS[1], 'producer', it.producer, 'lease', it.lease)
-local set = ARGV[1] .. it.owner
-redis.call('ZADD', set, now + tonumber(ARGV[5]), ARGV[2])
-redis.call('PEXPIRE', set, ARGV[5])
-keep(ARGV[5])
+if taken(it, producer) then return {'TAKEN'} end
+it.producer, it.lease, it.term = producer, now + lease, lease
+redis.call('HSET', KEYS[1], 'producer', it.producer, 'lease', it.lease, 'term', it.term)
+ends(it.owner, it.lease)
+keep(open)
 return told(it)
 """
 )
 
-# KEYS: hash, log. ARGV: producer, first or 0, call, lease or 0, keep open, entries, bytes, then
-# the records.
-# A call whose answer was lost is sent again under the same name and must not add twice.
+# ARGV: producer, first or 0, name of the call or nothing, how many names are kept (in characters),
+# lease or 0, keep open, entries and bytes of a stream, bytes of an owner and in all, cost of a
+# record, then for each record its CRC and its data.
 APPEND: Final = (
     _PRELUDE
     + """
+local producer, first, call, lease = ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[8])
 local it = found()
 if not it then return {'UNKNOWN'} end
-if redis.call('HGET', KEYS[1], 'call') == ARGV[3] then return {'OK', it.last} end
-local at, first = 8, tonumber(ARGV[2])
+if call ~= '' and string.find(it.calls, call, 1, true) then return {'OK', it.last} end
+local at = 15
 if first > 0 then
   local written = it.last
   if it.closed then written = written - 1 end
   if first > written + 1 then return {'GAP', it.last} end
-  at = at + written + 1 - first
+  at = at + 2 * (written + 1 - first)
   if at > #ARGV then return {'OK', it.last} end
 end
 if it.closed then return {'CLOSED'} end
-if it.producer ~= ARGV[1] and it.lease > now then return {'TAKEN'} end
-local size = it.size
-for i = at, #ARGV do size = size + #ARGV[i] end
-if it.last + #ARGV - at + 1 > tonumber(ARGV[6]) then return {'FULL', 'stream_entries'} end
-if size > tonumber(ARGV[7]) then return {'FULL', 'stream_bytes'} end
-local last = it.last
-for i = at, #ARGV do
-  last = last + 1
-  redis.call('XADD', KEYS[2], string.format('%d-0', last), 'd', ARGV[i])
+if taken(it, producer) then return {'TAKEN'} end
+local count, size = (#ARGV - at + 1) / 2, 0
+for i = at + 1, #ARGV, 2 do size = size + #ARGV[i] end
+if it.last + count > tonumber(ARGV[10]) then return {'FULL', 'stream_entries'} end
+if it.size + size > tonumber(ARGV[11]) then return {'FULL', 'stream_bytes'} end
+local cost = cost_of(it, count, size, ARGV[14])
+local full = no_room(it.owner, cost, ARGV[12], ARGV[13])
+if full then return full end
+for i = at, #ARGV, 2 do
+  if not write(it, 'd', ARGV[i + 1], tonumber(ARGV[i])) then return {'LOST'} end
 end
-redis.call('HSET', KEYS[1], 'last', last, 'size', size, 'call', ARGV[3])
-if ARGV[4] ~= '0' then
-  redis.call('HSET', KEYS[1], 'producer', ARGV[1], 'lease', now + tonumber(ARGV[4]))
+redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark)
+if call ~= '' then
+  redis.call('HSET', KEYS[1], 'calls', string.sub(it.calls .. call, -ARGV[7]))
 end
-keep(ARGV[5])
-return {'OK', last}
+if lease > 0 then
+  redis.call('HSET', KEYS[1], 'producer', producer, 'lease', now + lease, 'term', lease)
+  ends(it.owner, now + lease)
+end
+grow(it.owner, cost)
+keep(ARGV[9])
+redis.pcall('PUBLISH', KEYS[2], it.last)
+return {'OK', it.last}
 """
 )
 
-# KEYS: hash, log. ARGV: prefix of owners' sets, stream, data, only if lost (1 or 0), keep closed.
+# ARGV: data, its CRC, only if lost (1 or 0), keep closed, cost of a record.
 FINALIZE: Final = (
     _PRELUDE
     + """
 local it = found()
 if not it then return {'UNKNOWN'} end
-if it.closed or (ARGV[4] == '1' and it.lease > now) then return {'OK', 0} end
-redis.call('XADD', KEYS[2], string.format('%d-0', it.last + 1), 'e', ARGV[3])
-redis.call('HSET', KEYS[1], 'last', it.last + 1, 'size', it.size + #ARGV[3], 'closed', 1)
-redis.call('ZREM', ARGV[1] .. it.owner, ARGV[2])
-keep(ARGV[5])
+if it.closed or (ARGV[6] == '1' and held(it.lease, it.term)) then return {'OK', 0} end
+local cost = cost_of(it, 1, #ARGV[4], ARGV[8])
+write(it, 'e', ARGV[4], tonumber(ARGV[5]))
+redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark, 'closed', 1,
+           'lease', now)
+grow(it.owner, cost)
+ends(it.owner, now)
+keep(ARGV[7])
+redis.pcall('PUBLISH', KEYS[2], it.last)
 return {'OK', 1}
 """
 )
 
-# KEYS: hash.
+# ARGV: the first record that is wanted, and how many.
+LOOK: Final = (
+    _PRELUDE
+    + """
+local got = redis.call('HMGET', KEYS[1], 'last', 'mark', 'closed')
+if not got[1] then return {'UNKNOWN'} end
+local entries = {}
+if tonumber(got[1]) >= tonumber(ARGV[4]) then
+  entries = redis.call('XRANGE', KEYS[2], ARGV[4], '+', 'COUNT', ARGV[5])
+end
+return {'OK', got[1], got[2], got[3], entries}
+"""
+)
+
 STATUS: Final = (
     _PRELUDE
     + """
 local it = found()
 if not it then return {'UNKNOWN'} end
 return told(it)
+"""
+)
+
+DELETE: Final = (
+    _PRELUDE
+    + """
+forget(stream)
+return {'OK'}
+"""
+)
+
+PULSE: Final = (
+    _PRELUDE
+    + """
+redis.call('HSET', prefix .. ':pulse', 'back', returned(), 'at', now)
+return {'OK'}
 """
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 
@@ -32,17 +32,29 @@ class Signal:
 
 
 class Signals:
-    """A signal for each listener of each stream."""
+    """A signal for each listener of each stream.
+
+    `on_change` is called with a stream when its first listener comes and when its last one goes.
+    """
 
     def __init__(self) -> None:
         self._listening: dict[str, set[Signal]] = {}
         self._closed = False
+        self.on_change: Callable[[str], None] | None = None
+
+    @property
+    def streams(self) -> Collection[str]:
+        """The streams that somebody listens to."""
+        return self._listening.keys()
 
     @contextmanager
     def listen(self, stream: str) -> Iterator[Signal]:
         signal = Signal()
         signal.closed = self._closed
-        mine = self._listening.setdefault(stream, set())
+        mine = self._listening.get(stream)
+        if mine is None:
+            mine = self._listening[stream] = set()
+            self._changed(stream)
         mine.add(signal)
         try:
             yield signal
@@ -50,6 +62,11 @@ class Signals:
             mine.discard(signal)
             if not mine and self._listening.get(stream) is mine:
                 del self._listening[stream]
+                self._changed(stream)
+
+    def _changed(self, stream: str) -> None:
+        if self.on_change is not None and not self._closed:
+            self.on_change(stream)
 
     def wake(self, stream: str) -> None:
         for signal in self._listening.get(stream, ()):

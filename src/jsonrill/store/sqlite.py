@@ -1,24 +1,26 @@
 """A store in one SQLite file: survives a restart, for one machine.
 
 All writes go through one thread, and what arrives while it is busy is written in one transaction
-with the next; reads have a thread of their own. Waiting readers are woken within the process;
-another process on the same file is noticed at the next look, every `LOOK` seconds.
+with the next; reads have a thread of their own. Waiting readers are woken by name: at once within
+the process, and every `POLL` seconds by what other processes have changed in the file.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from .base import (
     Bounds,
     Entry,
     LogClosed,
-    LogGap,
+    Look,
     Status,
     Store,
     StoreError,
@@ -27,49 +29,94 @@ from .base import (
     StreamTaken,
     UnknownStream,
     check_fits,
+    check_free,
+    new_mark,
+    next_mark,
     unwritten,
+    with_call,
 )
-from .signals import Signals
+from .tasks import stop
 
 T = TypeVar("T")
-BATCH = 500
-LOOK = 0.5
+POLL = 0.01
 SWEEP_EVERY = 30.0
+VERSION = 2
+RECORD_COST = 24
+STREAM_COST = 200
 
-SCHEMA = """
+
+def _cost(row: str) -> str:
+    return f"(length({row}.meta) + {row}.size + {RECORD_COST} * {row}.last + {STREAM_COST})"
+
+
+# `lease` is when the producer's time runs out, or when the stream ended. `changed` numbers the
+# transactions, across processes. `books` has what each owner's streams take; triggers keep it.
+SCHEMA = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS streams (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, meta BLOB NOT NULL, producer TEXT NOT NULL,
-    lease REAL NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL, closed INTEGER NOT NULL,
-    expires REAL NOT NULL
+    key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, meta BLOB NOT NULL,
+    producer TEXT NOT NULL, lease REAL NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL,
+    mark INTEGER NOT NULL, calls TEXT NOT NULL, closed INTEGER NOT NULL, expires REAL NOT NULL,
+    changed INTEGER NOT NULL
 );
-CREATE INDEX IF NOT EXISTS streams_by_owner ON streams (owner, closed);
+CREATE INDEX IF NOT EXISTS streams_by_owner ON streams (owner, lease);
+CREATE INDEX IF NOT EXISTS streams_by_lease ON streams (lease);
 CREATE INDEX IF NOT EXISTS streams_by_age ON streams (expires);
+CREATE INDEX IF NOT EXISTS streams_by_change ON streams (changed);
 CREATE TABLE IF NOT EXISTS entries (
-    stream TEXT NOT NULL, seq INTEGER NOT NULL, final INTEGER NOT NULL, data BLOB NOT NULL,
+    stream INTEGER NOT NULL, seq INTEGER NOT NULL, mark INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (stream, seq)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changes (number INTEGER NOT NULL);
+INSERT INTO changes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM changes);
+CREATE TABLE IF NOT EXISTS books (
+    owner TEXT PRIMARY KEY, streams INTEGER NOT NULL, cost INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS stream_made AFTER INSERT ON streams BEGIN
+    INSERT INTO books VALUES (new.owner, 1, {_cost("new")})
+    ON CONFLICT DO UPDATE SET streams = streams + 1, cost = cost + excluded.cost;
+END;
+CREATE TRIGGER IF NOT EXISTS stream_grown AFTER UPDATE OF size ON streams BEGIN
+    UPDATE books SET cost = cost + {_cost("new")} - {_cost("old")}
+    WHERE owner = new.owner;
+END;
+CREATE TRIGGER IF NOT EXISTS stream_gone AFTER DELETE ON streams BEGIN
+    UPDATE books SET streams = streams - 1, cost = cost - {_cost("old")}
+    WHERE owner = old.owner;
+    DELETE FROM books WHERE owner = old.owner AND streams = 0;
+    DELETE FROM entries WHERE stream = old.key;
+END;
 CREATE TABLE IF NOT EXISTS used (token TEXT PRIMARY KEY, until REAL NOT NULL);
+PRAGMA user_version = {VERSION};
 """
 
 
 class SqliteStore(Store):
     """Logs in tables. Leases are wall-clock times, since they must outlive the process."""
 
+    record_cost = RECORD_COST
+    stream_cost = STREAM_COST
+
     def __init__(self, path: str, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)
         self.path = path
-        self._signals = Signals()
         self._writer = _Worker(path)
         self._reader = _Worker(path)
         self._swept = 0.0
+        self._polling: asyncio.Task[None] | None = None
+        self._listened = asyncio.Event()
+        self._signals.on_change = lambda _: self._listened.set()
 
     async def open(self) -> None:
-        await self._writer.do(lambda db: db.executescript(SCHEMA).close())
+        # What streams hold is for nobody else; SQLite gives its other files the same mode.
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        await self._writer.do(_prepare)
         await self._reader.do(lambda db: db.execute("PRAGMA query_only = 1").close())
+        self._polling = asyncio.create_task(self._poll())
 
     async def close(self) -> None:
+        await stop(self._polling)
         self._signals.close()
         await self._reader.close()
         await self._writer.close()
@@ -90,7 +137,7 @@ class SqliteStore(Store):
             found = _find(db, stream)
             if found.closed:
                 raise LogClosed(f"stream {stream} has ended")
-            _check_producer(found, producer)
+            check_free(found.producer, found.lease, producer)
             db.execute(
                 "UPDATE streams SET producer = ?, lease = ?, expires = ? WHERE id = ?",
                 (producer, now + lease, now + self.bounds.keep_open, stream),
@@ -105,14 +152,16 @@ class SqliteStore(Store):
         self._sweep(db, now)
         if db.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone():
             raise StreamTaken(f"stream {stream} exists")
-        if _count(db, "SELECT count(*) FROM streams") >= self.bounds.total_streams:
-            raise StoreFull("total_streams", "the store holds no more streams")
-        mine = "SELECT count(*) FROM streams WHERE owner = ? AND closed = 0"
-        if _count(db, mine, owner) >= self.bounds.owner_streams:
+        mine = "SELECT count(*) FROM streams WHERE owner = ? AND lease > ?"
+        if _count(db, mine, owner, now) >= self.bounds.owner_streams:
             raise StoreFull("owner_streams", "too many open streams of one owner")
+        self._make_room(db, stream, owner, self.stream_cost + len(meta), now)
+        full = _count(db, "SELECT sum(streams) FROM books") >= self.bounds.total_streams
+        if full and not self._evict(db, stream, None, now):
+            raise StoreFull("total_streams", "the store holds no more streams")
         db.execute(
-            "INSERT INTO streams VALUES (?, ?, ?, '', ?, 0, 0, 0, ?)",
-            (stream, owner, meta, now, now + self.bounds.keep_open),
+            "INSERT INTO streams VALUES (NULL, ?, ?, ?, '', ?, 0, 0, ?, '', 0, ?, 0)",
+            (stream, owner, meta, now, new_mark(), now + self.bounds.keep_open),
         )
 
     async def append(
@@ -123,15 +172,23 @@ class SqliteStore(Store):
         *,
         first: int | None = None,
         lease: float | None = None,
+        call: str = "",
     ) -> int:
         def work(db: sqlite3.Connection) -> int:
             found = _find(db, stream)
+            [before] = db.execute("SELECT calls FROM streams WHERE id = ?", (stream,)).fetchone()
+            calls = with_call(before, call)
+            if calls is None:
+                return found.last
             new = unwritten(found.last, found.closed, records, first)
             if found.closed:
                 return found.last
-            _check_producer(found, producer)
+            check_free(found.producer, found.lease, producer)
             check_fits(self.bounds, found.last, found.size, new)
+            self._make_room(db, stream, found.owner, self._cost(new), time.time())
             self._write(db, stream, found, new, closed=False)
+            if calls != before:
+                db.execute("UPDATE streams SET calls = ? WHERE id = ?", (calls, stream))
             if lease is not None:
                 held = (producer, time.time() + lease, stream)
                 db.execute("UPDATE streams SET producer = ?, lease = ? WHERE id = ?", held)
@@ -147,6 +204,7 @@ class SqliteStore(Store):
             if found.closed or (only_if_lost and not found.lost):
                 return False
             self._write(db, stream, found, [data], closed=True)
+            db.execute("UPDATE streams SET lease = ? WHERE id = ?", (time.time(), stream))
             return True
 
         done = await self._writer.write(work)
@@ -162,42 +220,38 @@ class SqliteStore(Store):
         *,
         closed: bool,
     ) -> None:
-        db.executemany(
-            "INSERT INTO entries VALUES (?, ?, ?, ?)",
-            ((stream, found.last + at, closed, data) for at, data in enumerate(records, 1)),
-        )
+        [key] = db.execute("SELECT key FROM streams WHERE id = ?", (stream,)).fetchone()
+        mark, rows = found.mark, []
+        for seq, data in enumerate(records, found.last + 1):
+            mark = next_mark(mark, data)
+            rows.append((key, seq, mark, data))
+        db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
+        db.execute("UPDATE changes SET number = number + 1")
         keep = self.bounds.keep_closed if closed else self.bounds.keep_open
         db.execute(
-            "UPDATE streams SET last = last + ?, size = size + ?, closed = ?, expires = ?"
-            " WHERE id = ?",
-            (len(records), sum(map(len, records)), closed, time.time() + keep, stream),
+            "UPDATE streams SET last = last + ?, size = size + ?, mark = ?, closed = ?,"
+            " expires = ?, changed = (SELECT number FROM changes) WHERE key = ?",
+            (len(rows), sum(map(len, records)), mark, closed, time.time() + keep, key),
         )
 
-    async def read(self, stream: str, after: int = 0) -> AsyncIterator[list[Entry]]:
-        def work(db: sqlite3.Connection) -> tuple[Status, list[Entry]]:
-            found = _find(db, stream)
+    async def _look(self, stream: str, after: int, count: int) -> Look:
+        def work(db: sqlite3.Connection) -> Look:
+            row = db.execute(
+                "SELECT key, last, mark, closed FROM streams WHERE id = ? AND expires > ?",
+                (stream, time.time()),
+            ).fetchone()
+            if row is None:
+                raise UnknownStream(f"there is no stream {stream}")
+            key, last, mark, closed = row
             rows = db.execute(
-                "SELECT seq, data, final FROM entries WHERE stream = ? AND seq > ?"
+                "SELECT seq, data, mark FROM entries WHERE stream = ? AND seq > ? AND seq <= ?"
                 " ORDER BY seq LIMIT ?",
-                (stream, after, BATCH),
+                (key, after, last, count),
             )
-            return found, [Entry(seq, data, bool(final)) for seq, data, final in rows]
+            found = [Entry(seq, data, closed and seq == last, mark) for seq, data, mark in rows]
+            return Look(last, mark, bool(closed), found)
 
-        with self._signals.listen(stream) as signal:
-            while not signal.closed:
-                signal.clear()
-                status, batch = await self._reader.do(work)
-                if batch:
-                    after = batch[-1].seq
-                    yield batch
-                    if batch[-1].final:
-                        return
-                elif after > status.last:
-                    raise LogGap(status.last)
-                elif status.closed:
-                    return
-                else:
-                    await signal.wait(LOOK)
+        return await self._reader.do(work)
 
     async def status(self, stream: str) -> Status:
         return await self._reader.do(lambda db: _find(db, stream))
@@ -205,7 +259,6 @@ class SqliteStore(Store):
     async def delete(self, stream: str) -> None:
         def work(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM streams WHERE id = ?", (stream,))
-            db.execute("DELETE FROM entries WHERE stream = ?", (stream,))
 
         await self._writer.write(work)
         self._signals.wake(stream)
@@ -219,35 +272,87 @@ class SqliteStore(Store):
 
         return await self._writer.write(work)
 
+    def _make_room(
+        self, db: sqlite3.Connection, stream: str, owner: str, cost: int, now: float
+    ) -> None:
+        """Forget old streams, but not this one, until so many bytes more fit."""
+        theirs = "SELECT sum(cost) FROM books WHERE owner = ?"
+        while _count(db, theirs, owner) + cost > self.bounds.owner_bytes:
+            if not self._evict(db, stream, owner, now):
+                raise StoreFull("owner_bytes", "one owner has too much in the store")
+        while _count(db, "SELECT sum(cost) FROM books") + cost > self.bounds.total_bytes:
+            if not self._evict(db, stream, None, now):
+                raise StoreFull("total_bytes", "the store is full")
+
+    def _evict(self, db: sqlite3.Connection, but: str, owner: str | None, now: float) -> bool:
+        """Forget the oldest stream that nobody produces; False if there is none."""
+        old = "SELECT key FROM streams WHERE lease <= ? AND id != ?"
+        arguments: list[Any] = [now, but]
+        if owner is not None:
+            old += " AND owner = ?"
+            arguments.append(owner)
+        gone = db.execute(
+            f"DELETE FROM streams WHERE key = ({old} ORDER BY lease LIMIT 1)", arguments
+        )
+        return gone.rowcount == 1
+
     def _sweep(self, db: sqlite3.Connection, now: float) -> None:
         if now - self._swept < SWEEP_EVERY:
             return
         self._swept = now
-        old = "SELECT id FROM streams WHERE expires <= ?"
-        db.execute(f"DELETE FROM entries WHERE stream IN ({old})", (now,))
         db.execute("DELETE FROM streams WHERE expires <= ?", (now,))
+
+    async def _poll(self) -> None:
+        """Wake the readers here of streams that another process has changed."""
+        # The writer's connection sees a new version only after a commit that was not its own.
+        version, seen = 0, 0
+        while True:
+            if not self._signals.streams:
+                self._listened.clear()
+                await self._listened.wait()
+            try:
+                version, seen, streams = await self._writer.do(partial(_changes, version, seen))
+            except Exception as error:  # it must go on, whatever it was
+                self.on_error("wake-ups", error)
+                await asyncio.sleep(1.0)
+                continue
+            for stream in streams:
+                self._signals.wake(stream)
+            await asyncio.sleep(POLL)
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    [version] = db.execute("PRAGMA user_version").fetchone()
+    if version != VERSION and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise StoreError("this file was made by another version of jsonrill: name another file")
+    db.executescript(SCHEMA).close()
+
+
+def _changes(version: int, seen: int, db: sqlite3.Connection) -> tuple[int, int, list[str]]:
+    """The version of the file, the number of its last change, and what changed since `seen`."""
+    [now] = db.execute("PRAGMA data_version").fetchone()
+    if now == version:
+        return version, seen, []
+    rows = db.execute("SELECT id FROM streams WHERE changed > ?", (seen,)).fetchall()
+    return now, _count(db, "SELECT number FROM changes"), [stream for [stream] in rows]
 
 
 def _find(db: sqlite3.Connection, stream: str) -> Status:
     now = time.time()
     row = db.execute(
-        "SELECT owner, meta, last, size, closed, producer, lease FROM streams"
+        "SELECT owner, meta, last, size, mark, closed, producer, lease FROM streams"
         " WHERE id = ? AND expires > ?",
         (stream, now),
     ).fetchone()
     if row is None:
         raise UnknownStream(f"there is no stream {stream}")
-    owner, meta, last, size, closed, producer, lease = row
-    return Status(owner, meta, last, size, bool(closed), producer, lease - now)
+    owner, meta, last, size, mark, closed, producer, lease = row
+    lost = not closed and lease <= now
+    return Status(owner, meta, last, size, mark, bool(closed), producer, lease - now, lost)
 
 
-def _check_producer(found: Status, producer: str) -> None:
-    if found.producer != producer and found.lease > 0:
-        raise StreamTaken("another producer holds this stream")
-
-
-def _count(db: sqlite3.Connection, query: str, *arguments: str) -> int:
-    return int(db.execute(query, arguments).fetchone()[0])
+def _count(db: sqlite3.Connection, query: str, *arguments: Any) -> int:
+    return int(db.execute(query, arguments).fetchone()[0] or 0)
 
 
 class _Worker:

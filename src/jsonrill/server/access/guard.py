@@ -5,20 +5,20 @@ Nothing here knows what a route does. A stream's owner is checked in `access.py`
 
 from __future__ import annotations
 
-import hmac
-import json
+import ipaddress
 import logging
 import time
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...runs.config import Config
 from ...runs.metrics import Metrics
-from ..problems import Problem
+from ..logs import new_id, request_id
+from ..problems import CLIENT_GONE, Problem
 
 CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -33,7 +33,9 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
 }
 SAFE: Final = {"GET", "HEAD", "OPTIONS"}
+PROBES: Final = {"/livez", "/readyz", "/healthz", "/metrics"}
 access = logging.getLogger("jsonrill.access")
+log = logging.getLogger("jsonrill.server")
 
 
 class Guard:
@@ -66,7 +68,10 @@ class Guard:
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
-        if "*" not in self._hosts and not {host, _without_port(host)} & self._hosts:
+        name = _without_port(host)
+        known = "*" in self._hosts or bool({host, name} & self._hosts)
+        # A probe asks by address, or without a name. An address is nobody's name to rebind.
+        if not known and not (_path(scope) in PROBES and (not host or _is_address(name))):
             return Problem(421, "HOST", "this server does not answer to that name")
         if scope["method"] not in SAFE and not self._is_ours(headers, host):
             return Problem(403, "ORIGIN", "pages of other sites may not call this server")
@@ -77,6 +82,20 @@ class Guard:
         if origin is None:
             return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
         return origin.lower() in self._origins or _netloc(origin) == host
+
+
+def _path(scope: Scope) -> str:
+    """The path below where the application is mounted."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path.removeprefix(root)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _without_port(host: str) -> str:
@@ -92,7 +111,10 @@ def _netloc(origin: str) -> str:
 
 
 class Account:
-    """One line of JSON per request and the counters: routes and statuses, never what was sent."""
+    """One log line per request and the counters: routes and statuses, never what was sent.
+
+    Each request has an id, its own or a new one, which its answer and all its log lines name.
+    """
 
     def __init__(self, app: ASGIApp, config: Config, metrics: Metrics) -> None:
         self._app = app
@@ -105,16 +127,31 @@ class Account:
             return
         begun = time.monotonic()
         seen: dict[str, Any] = {"status": 0, "bytes": 0}
+        name = new_id(Headers(scope=scope).get("x-request-id", ""))
+        request_id.set(name)
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 seen["status"] = message["status"]
+                headers = MutableHeaders(raw=message.setdefault("headers", []))
+                headers.setdefault("x-request-id", name)
             else:
                 seen["bytes"] += len(message.get("body", b""))
             await send(message)
 
         try:
             await self._app(scope, receive, counted)
+        except Exception as error:
+            # A server raises OSError when it cannot send to the client any more.
+            if isinstance(error, ClientDisconnect) or (
+                isinstance(error, OSError) and seen["status"]
+            ):
+                seen["status"] = seen["status"] or CLIENT_GONE
+            else:
+                # The answer to this is made further out; it says no more than that.
+                seen["status"] = 500
+                log.exception("a request failed")
+            raise
         finally:
             self._count(scope, seen, time.monotonic() - begun)
 
@@ -124,10 +161,10 @@ class Account:
         self._metrics.add(
             "requests_total", route=route, method=_method(scope["method"]), status=status
         )
-        self._metrics.add("request_seconds_total", seconds, route=route)
+        self._metrics.observe("request_seconds", seconds, route=route)
         if self._logs:
             line = {"method": _method(scope["method"]), "route": route, **seen}
-            access.info(json.dumps({**line, "seconds": round(seconds, 4)}))
+            access.info("", extra={"fields": {**line, "seconds": round(seconds, 4)}})
 
 
 def _route(scope: Scope) -> str:
@@ -137,16 +174,3 @@ def _route(scope: Scope) -> str:
 
 def _method(method: str) -> str:
     return method if method in {*SAFE, "POST", "PUT", "PATCH", "DELETE"} else "OTHER"
-
-
-def subject_of(request: Request, subjects: dict[str, str]) -> str | None:
-    """Who is asking, by bearer token; None if nobody known. Without tokens everybody is `""`."""
-    if not subjects:
-        return ""
-    kind, _, given = request.headers.get("authorization", "").partition(" ")
-    found = None
-    for token, subject in subjects.items():
-        # Every token is compared, each in constant time.
-        if hmac.compare_digest(token.encode(), given.strip().encode()):
-            found = subject
-    return found if kind.lower() == "bearer" else None

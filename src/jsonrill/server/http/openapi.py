@@ -101,14 +101,20 @@ def _parameter(name: str, place: str, description: str, schema: Json, **more: An
 
 
 _NAME: Final = _text(pattern="^[A-Za-z0-9_-]{1,64}$")
-_POSITION: Final = _text(pattern=r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?$")
+_POSITION: Final = _text(pattern=r"^[0-9]{1,15}(\.[0-9]{1,9}(\.[1-9][0-9]{0,8})?)?(-[0-9a-f]{8})?$")
 _SEQUENCE: Final = _integer(minimum=1, maximum=99_999_999_999)
 _ID: Final = _parameter("id", "path", "The id that creating the stream gave.", _NAME, required=True)
 _PRODUCER: Final = _parameter(
-    "Producer-Id", "header", "The producer; only one at a time may write to a stream.", _NAME
+    "Jsonrill-Producer", "header", "The producer; only one at a time may write to a stream.", _NAME
 )
 _FIRST: Final = _parameter(
-    "Producer-Seq", "header", "Number of the first record; makes a retry safe.", _SEQUENCE
+    "Jsonrill-Seq", "header", "Number of the first record; makes a retry safe.", _SEQUENCE
+)
+_KEY: Final = _parameter(
+    "Idempotency-Key",
+    "header",
+    "A name for this request; repeated, it adds nothing.",
+    _text(pattern="^[!-~]{1,256}$"),
 )
 _TAG: Final = _parameter("If-None-Match", "header", "The ETag of the value you have.", _text())
 _WIRE: Final = _parameter(
@@ -171,7 +177,7 @@ def _routes() -> Iterator[Route]:
     deleted: Good = {204: ("The stream was deleted.", None)}
     yield Route(f"DELETE {one}", "delete", "Delete a stream", deleted, _OWNED)
     last: Good = {200: ("The number of the last record.", _ANY)}
-    who = [_PRODUCER, _FIRST]
+    who = [_PRODUCER, _FIRST, _KEY]
     bad = f"{_POSTED} 404 409 429 503"
     yield Route(f"POST {one}/chunks", "append", "Append records", last, bad, who, _RECORDS)
     yield Route(f"POST {one}/close", "close", "Close a stream that is complete", state, _OWNED)
@@ -201,8 +207,11 @@ def _routes() -> Iterator[Route]:
     bad = "400 401 403 404 413 422 429 502 503 504"
     at = "POST /v1/chat/completions"
     yield Route(at, "relay", "Relay to the upstream", answer, bad, [_WIRE], _body(_CHAT))
-    health: Good = {200: ("The server is healthy.", _ANY), 503: (_STATUSES["503"], _ANY)}
-    yield Route("GET /healthz", "health", "Check the server's health", health)
+    live: Good = {200: ("The process answers.", _ANY)}
+    yield Route("GET /livez", "livez", "Check that the process answers", live)
+    ready: Good = {200: ("The server is ready.", _ANY), 503: (_STATUSES["503"], _ANY)}
+    for name in ("readyz", "healthz"):
+        yield Route(f"GET /{name}", name, "Check that requests may be sent here", ready)
     metrics: Good = {200: ("The metrics.", {"text/plain": {"schema": _text()}})}
     yield Route("GET /metrics", "metrics", "Get metrics in Prometheus format", metrics, "401")
 

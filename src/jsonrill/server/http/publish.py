@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...runs.options import BadOption, StreamOptions, ViewOptions
+from ...runs.positions import Position
 from ...runs.records import CANCELLED, CLOSED, End
 from ...runs.render import rendering
 from ...runs.value import value_of
 from ..access import tickets
-from ..access.permissions import hub_of, owned, readable, require_subject
+from ..access.permissions import (
+    credentials_of,
+    hub_of,
+    owned,
+    readable,
+    require_holder,
+    require_subject,
+)
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
 
@@ -28,7 +36,7 @@ async def create(request: Request) -> Response:
     # Whatever is asked for later must not find these options wrong.
     rendering(options, replace(view, format="updates"))
     rendering(options, replace(view, format="calls"))
-    producer = request.headers.get("producer-id", "")
+    producer = _producer(request)
     lease = options.lease or hub.config.lease
     stream = await hub.create(owner, options, producer, lease)
     urls = urls_of(request, stream)
@@ -45,8 +53,8 @@ async def append(request: Request) -> Response:
     """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
     hub, allowed = hub_of(request), await owned(request)
     options = StreamOptions.from_bytes(allowed.status.meta)
-    producer = request.headers.get("producer-id", "")
-    first = _producer_seq(request)
+    producer = _producer(request)
+    first = _first_record(request)
     limit = hub.config.record_bytes
     # A repeated text must give the same records: then it is one, whole.
     intake = _intake(request, options, limit, whole=first is not None)
@@ -54,7 +62,8 @@ async def append(request: Request) -> Response:
     if allowed.status.closed or _is_short(request, limit):
         # All of it or nothing: a short body with a fault in it leaves no trace.
         records = await _all_records(request, intake, hub.config.body_bytes)
-        last = await hub.append(allowed.stream, producer, records, first, lease)
+        call = request.headers.get("idempotency-key", "")
+        last = await hub.append(allowed.stream, producer, records, first, lease, call=call)
         return JSONResponse({"last": last})
     async with hub.holding(allowed.stream, producer, lease):
         last = allowed.status.last
@@ -141,18 +150,18 @@ async def delete(request: Request) -> Response:
 async def value(request: Request) -> Response:
     """GET /v1/streams/{id}/value: what the stream says so far; its ETag is the last record."""
     allowed = await readable(request)
-    tag = f'"{allowed.status.last}"'
+    tag = f'"{Position(allowed.status.last, mark=allowed.status.mark)}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
-    body, last = await value_of(hub_of(request).store, allowed.stream, allowed.status)
-    response = Response(body, media_type="application/json", headers={"etag": f'"{last}"'})
+    body, position = await value_of(hub_of(request).store, allowed.stream, allowed.status)
+    response = Response(body, media_type="application/json", headers={"etag": f'"{position}"'})
     allowed.hand_out(request, response)
     return response
 
 
 async def ticket(request: Request) -> Response:
     """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
-    hub, subject = hub_of(request), require_subject(request)
+    hub, holder = hub_of(request), require_holder(request)
     given = await json_body(request, 64 * 1024)
     stream = given.get("stream") if isinstance(given, dict) and len(given) == 1 else None
     if not isinstance(stream, str):
@@ -160,7 +169,8 @@ async def ticket(request: Request) -> Response:
     request.path_params["id"] = stream
     await owned(request)
     seconds = hub.config.ticket_seconds
-    made = tickets.issue(hub.signing_key, "ticket", stream, subject, seconds)
+    key = credentials_of(request).keys(holder.mark)[0]
+    made = tickets.issue(key, "ticket", stream, holder.mark, seconds)
     return JSONResponse({"ticket": made, "seconds": seconds}, 201)
 
 
@@ -206,10 +216,27 @@ def _is_short(request: Request, limit: int) -> bool:
     return length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= limit
 
 
-def _producer_seq(request: Request) -> int | None:
-    text = request.headers.get("producer-seq")
+# How producers of the Durable Streams protocol number their requests, which is not done here.
+_DURABLE: Final = ("producer-id", "producer-epoch", "producer-seq")
+
+
+def _producer(request: Request) -> str:
+    """Who publishes. Headers of another protocol are refused: what they promise is not kept."""
+    for name in _DURABLE:
+        if name in request.headers:
+            raise Problem(
+                400,
+                "HEADER",
+                f"{name.title()} numbers requests, as Durable Streams does; here records are"
+                " numbered, by Jsonrill-Seq, and a producer is named by Jsonrill-Producer",
+            )
+    return request.headers.get("jsonrill-producer", "")
+
+
+def _first_record(request: Request) -> int | None:
+    text = request.headers.get("jsonrill-seq")
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 12 and int(text) > 0):
-        raise BadOption("Producer-Seq is the number of the first record in the body, from 1")
+        raise BadOption("Jsonrill-Seq is the number of the first record in the body, from 1")
     return int(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 from contextlib import suppress
 from typing import Any
@@ -33,7 +34,10 @@ from ..access.permissions import Allowed, hub_of, require_subject
 from .publish import media_type, read_body
 from .subscribe import answer
 
+log = logging.getLogger("jsonrill.server")
 OPTIONS = StreamOptions(input="events", provider="openai_chat")
+# What the store cannot take is held for so many seconds.
+HOLD = 60.0
 
 
 class Upstream:
@@ -49,8 +53,8 @@ class Upstream:
             timeout = httpx2.Timeout(None, connect=self._config.upstream_connect)
             self._client = httpx2.AsyncClient(timeout=timeout, trust_env=False)
         headers = {"content-type": "application/json"}
-        if self._config.upstream_key:
-            headers["authorization"] = f"Bearer {self._config.upstream_key}"
+        if key := self._config.key_of_upstream():
+            headers["authorization"] = f"Bearer {key}"
         url = f"{self._config.upstream.rstrip('/')}/chat/completions"
         request = self._client.build_request("POST", url, content=body, headers=headers)
         async with asyncio.timeout(self._config.upstream_first):
@@ -74,14 +78,11 @@ async def chat_completions(request: Request) -> Response:
     try:
         came = await upstream.send(body)
     except TimeoutError:
-        hub.metrics.add("upstream_errors_total")
-        return _error(504, "the upstream did not answer in time", "upstream_timeout")
+        return _failed(hub, 504, "the upstream did not answer in time", "upstream_timeout")
     except httpx2.TimeoutException:
-        hub.metrics.add("upstream_errors_total")
-        return _error(504, "the upstream could not be connected in time", "upstream_timeout")
+        return _failed(hub, 504, "the upstream could not be connected in time", "upstream_timeout")
     except httpx2.HTTPError:
-        hub.metrics.add("upstream_errors_total")
-        return _error(502, "the upstream could not be reached", "upstream_unreachable")
+        return _failed(hub, 502, "the upstream could not be reached", "upstream_unreachable")
     streams = came.headers.get("content-type", "").startswith("text/event-stream")
     if not (asked.get("stream") is True and came.status_code == 200 and streams):
         return await _as_it_is(hub, came)
@@ -107,18 +108,19 @@ async def _relayed(
 async def _as_it_is(hub: Hub, came: httpx2.Response) -> Response:
     """An answer that is not a stream, or an error: status, body and type are passed on."""
     if came.status_code >= 400:
-        hub.metrics.add("upstream_errors_total")
+        _note(hub, f"status_{came.status_code // 100}xx", f"it answered {came.status_code}")
     body = bytearray()
     try:
         async with asyncio.timeout(hub.config.upstream_first):
             async for data in came.aiter_bytes():
                 body += data
                 if len(body) > hub.config.stream_bytes:
-                    return _error(502, "the upstream's answer is too large", "upstream_too_large")
+                    message = "the upstream's answer is too large"
+                    return _failed(hub, 502, message, "upstream_too_large")
     except TimeoutError:
-        return _error(504, "the upstream stopped answering", "upstream_timeout")
+        return _failed(hub, 504, "the upstream stopped answering", "upstream_timeout")
     except httpx2.HTTPError:
-        return _error(502, "the upstream broke off its answer", "upstream_lost")
+        return _failed(hub, 502, "the upstream broke off its answer", "upstream_lost")
     finally:
         await came.aclose()
     kept = ("content-type", "retry-after", "x-request-id")
@@ -142,8 +144,11 @@ async def _generate(hub: Hub, stream: str, producer: str, came: httpx2.Response)
         hub.metrics.add("relays", -1)
         await came.aclose()
     if not working.cancelled():
+        end = working.result()
+        if end.code:
+            _note(hub, end.code.lower(), end.message)
         with suppress(StoreError):
-            await hub.end(stream, working.result())
+            await hub.end(stream, end)
 
 
 async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) -> End:
@@ -162,7 +167,7 @@ async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) 
             done = any(body.startswith(DONE) for body in bodies)
             records = [Record("events", body) for body in bodies if not body.startswith(DONE)]
             if records:
-                await hub.append(stream, producer, records, first)
+                await hub.append(stream, producer, records, first, hold=HOLD)
                 first += len(records)
                 for record in records:
                     ending.feed(reader.feed(record.body))
@@ -194,6 +199,17 @@ def _fragments(request: Request) -> Wire | None:
     if wire and wire not in VIEW["wire"].choices:
         raise BadOption(f"Jsonrill-Fragments is {VIEW['wire'].allowed}")
     return wire or None  # type: ignore[return-value]
+
+
+def _failed(hub: Hub, status: int, message: str, code: str) -> Response:
+    _note(hub, code, message)
+    return _error(status, message, code)
+
+
+def _note(hub: Hub, error: str, message: str) -> None:
+    """Count and log what the upstream did wrong."""
+    hub.metrics.add("upstream_errors_total", error=error)
+    log.warning("the upstream failed: %s", message)
 
 
 def _error(status: int, message: str, code: str) -> Response:

@@ -7,6 +7,7 @@ the client has gone or takes nothing any more, and closes its source in every ca
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -33,7 +34,8 @@ class EventStreamResponse(Response):
     """Sends a stream of bytes that are whole events, or of updates and texts to encode.
 
     `heartbeat` and `send_timeout` are seconds; `lasts` ends the connection after so many, for the
-    client to resume. A client that goes away ends it too: the source is closed (`aclose`).
+    client to resume. `retry` are the milliseconds after which a browser reconnects, give or take a
+    quarter. A client that goes away ends it too: the source is closed (`aclose`).
     """
 
     def __init__(
@@ -95,7 +97,9 @@ class EventStreamResponse(Response):
 
     async def _send_all(self, send: Send) -> None:
         # In the first event's own block: alone, some clients take it for an event.
-        prefix = b"" if self._retry is None else b"retry: %d\n" % self._retry
+        # Not the same for all: after a restart they would come back at the same moment.
+        wait = None if self._retry is None else random.uniform(0.75, 1.25) * self._retry
+        prefix = b"" if wait is None else b"retry: %d\n" % wait
         await self._send(send, OPENING)
         async for chunk in _as_bytes(self._source):
             if chunk:

@@ -17,7 +17,7 @@ from ...runs.options import StreamOptions, ViewOptions
 from ...runs.positions import START, Position, parse
 from ...runs.reader import Reader
 from ...runs.render import rendering
-from ..access.permissions import Allowed, hub_of, readable
+from ..access.permissions import Allowed, hub_of, is_revoked, readable
 from ..problems import Problem
 from .publish import read_body
 from .responses import EventStreamResponse
@@ -31,9 +31,10 @@ async def events(request: Request) -> Response:
     kept = StreamOptions.from_bytes(allowed.status.meta)
     options = ViewOptions.from_query(request.query_params, kept)
     position = _position(request)
-    if position.seq > allowed.status.last:
-        raise Problem(400, "POSITION", "the stream is not that long", last=allowed.status.last)
-    if allowed.status.closed and position == Position(allowed.status.last):
+    last, mark = allowed.status.last, allowed.status.mark
+    if position.seq > last and position.mark is None:
+        raise Problem(400, "POSITION", "the stream is not that long", last=last)
+    if allowed.status.closed and position.done == last and position.is_in(last, mark):
         return _nothing_more(request, allowed)
     return await answer(request, allowed, options, position)
 
@@ -99,7 +100,7 @@ async def answer(
         retry=hub.config.retry if options.format not in DIALECTS else None,
         lasts=hub.config.max_connection,
         headers=headers,
-        stopping=lambda: hub.stopping,
+        stopping=lambda: hub.stopping or is_revoked(request, allowed.holder),
     )
     source.response = response
     allowed.hand_out(request, response)
@@ -114,6 +115,8 @@ class Counted:
         self, hub: Hub, allowed: Allowed, options: ViewOptions, position: Position
     ) -> None:
         self._hub = hub
+        self._stream = allowed.stream
+        self._seen = position.seq
         self._counted = hub.reader(allowed.stream, allowed.status, options, position)
         self._stack = AsyncExitStack()
         self._reader: Reader | None = None
@@ -122,9 +125,13 @@ class Counted:
     async def begin(self) -> None:
         self._reader = await self._stack.enter_async_context(self._counted)
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        assert self._reader is not None
-        return self._reader.chunks()
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        reader = self._reader
+        assert reader is not None
+        async for chunk in reader.chunks():
+            yield chunk
+            # Asked for more, so this has been sent.
+            self._seen = self._hub.sent(self._stream, reader.position.seq, self._seen)
 
     async def aclose(self) -> None:
         await self._stack.aclose()

@@ -6,8 +6,9 @@
  * its place. `Cursor` knows where the next fragment must be. No value is built here.
  */
 
-import { PathError, Place, fromText, toText } from "./paths.js";
-import { ExactNumber, isNumberText, isObject, own, toNumber } from "./values.js";
+import { JsonrillError } from "./errors.js";
+import { PathError, Place, parsePath } from "./paths.js";
+import { ExactNumber, conversion, isNumberText, isObject, own, survives } from "./values.js";
 
 /**
  * @typedef {"StartObject" | "EndObject" | "StartArray" | "EndArray" | "Key" | "StartString"
@@ -45,7 +46,7 @@ const STARTS_VALUE = new Set([
 ]);
 
 /** A fragment that does not fit. It is then as if it had never come. */
-export class FragmentError extends Error {
+export class FragmentError extends JsonrillError {
   /** @param {string} message */
   constructor(message) {
     super(message);
@@ -53,13 +54,8 @@ export class FragmentError extends Error {
     this.code = "INVALID_FRAGMENT";
     /** What was refused. @type {unknown} */
     this.item = undefined;
-    /** The string or container that was open. @type {import("./paths.js").Path} */
+    /** The string or container that was open. @type {import("./paths.js").Path | undefined} */
     this.path = [];
-  }
-
-  /** The error as it crosses the wire. */
-  toJSON() {
-    return { code: this.code, message: this.message, path: toText(this.path) };
   }
 }
 
@@ -73,12 +69,16 @@ export class Fragment {
    * @param {Place | null} place null: the root
    * @param {string | undefined} text
    * @param {any} value
+   * @param {number} [offset] the character at which its token began, from a `Parser`
+   * @param {number} [document] with `many`: the number of its document
    */
-  constructor(kind, place, text, value) {
+  constructor(kind, place, text, value, offset, document = 0) {
     this.kind = kind;
     this.place = place;
     this.text = text;
     this.value = value;
+    this.offset = offset;
+    this.document = document;
   }
 
   /** Keys and indices from the root; made when asked for. */
@@ -90,22 +90,34 @@ export class Fragment {
   get pathText() {
     return textOf(this.place);
   }
+
+  /** The fragment in its full form on the wire. */
+  toJSON() {
+    const { kind, pathText: path, text: textValue, value } = this;
+    let shown = kind === "CompleteNull" ? undefined : value;
+    if (kind === "CompleteNumber" && textValue !== undefined) {
+      // Where a receiver that has only doubles would change the number, its text says it.
+      shown = survives(textValue) ? Number(textValue) : undefined;
+    }
+    return { path, kind, textValue, value: shown };
+  }
 }
 
 /** The place that the next fragment must have, from the fragments before it. */
 class Cursor {
+  #object = false;
+  #count = 0;
+  #key = "";
+
   constructor() {
     /** @type {"value" | "key" | "element" | "string" | "end" | "nothing"} */
     this.wants = "value";
     /** @type {{container: Place | null, count: number, object: boolean}[]} */
-    this._frames = [];
+    this.frames = [];
     /** @type {Place | null} */
-    this._container = null;
+    this.container = null;
     /** @type {Place | null} */
-    this._string = null;
-    this._object = false;
-    this._count = 0;
-    this._key = "";
+    this.string = null;
   }
 
   /**
@@ -117,20 +129,20 @@ class Cursor {
     const wants = this.wants;
     if (STARTS_VALUE.has(kind)) {
       if (wants === "value" || wants === "element") {
-        if (this._frames.length === 0) return null;
-        return new Place(this._container, this._object ? this._key : this._count);
+        if (this.frames.length === 0) return null;
+        return new Place(this.container, this.#object ? this.#key : this.#count);
       }
     } else if (kind === "PartialString" || kind === "CompleteString") {
-      if (wants === "string") return this._string;
+      if (wants === "string") return this.string;
     } else if (kind === "JsonComplete") {
       if (wants === "end") return null;
     } else if (wants === (kind === "EndArray" ? "element" : "key")) {
-      return this._container;
-    } else if (kind === "EndObject" && wants === "value" && this._object) {
+      return this.container;
+    } else if (kind === "EndObject" && wants === "value" && this.#object) {
       // A key whose value never came: leniency closed a text that was cut off there.
-      return this._container;
+      return this.container;
     }
-    throw new FragmentError(`${kind} cannot come here: ${this._wanted()}`);
+    throw new FragmentError(`${kind} cannot come here: ${this.#wanted()}`);
   }
 
   /**
@@ -142,45 +154,45 @@ class Cursor {
   move(kind, place, value) {
     if (kind === "PartialString") return;
     if (kind === "Key") {
-      this._key = value;
+      this.#key = value;
       this.wants = "value";
     } else if (kind === "StartString") {
-      this._string = place;
+      this.string = place;
       this.wants = "string";
     } else if (kind === "StartObject" || kind === "StartArray") {
-      this._frames.push({
-        container: this._container,
-        count: this._count,
-        object: this._object,
+      this.frames.push({
+        container: this.container,
+        count: this.#count,
+        object: this.#object,
       });
-      this._container = place;
-      this._count = 0;
-      this._object = kind === "StartObject";
-      this.wants = this._object ? "key" : "element";
+      this.container = place;
+      this.#count = 0;
+      this.#object = kind === "StartObject";
+      this.wants = this.#object ? "key" : "element";
     } else if (kind === "JsonComplete") {
       this.wants = "nothing";
     } else {
-      if (kind === "EndObject" || kind === "EndArray") this._leave();
-      this._count += 1;
-      this.wants = this._frames.length === 0 ? "end" : this._object ? "key" : "element";
+      if (kind === "EndObject" || kind === "EndArray") this.#leave();
+      this.#count += 1;
+      this.wants = this.frames.length === 0 ? "end" : this.#object ? "key" : "element";
     }
   }
 
-  _leave() {
-    const outer = this._frames.pop();
+  #leave() {
+    const outer = this.frames.pop();
     if (outer === undefined) return;
-    this._container = outer.container;
-    this._count = outer.count;
-    this._object = outer.object;
+    this.container = outer.container;
+    this.#count = outer.count;
+    this.#object = outer.object;
   }
 
-  _wanted() {
-    const here = textOf(this._container);
+  #wanted() {
+    const here = textOf(this.container);
     return {
       value: "a value must begin",
       key: `a Key or EndObject of ${here} must come`,
       element: `an element or EndArray of ${here} must come`,
-      string: `the string ${textOf(this._string)} is open`,
+      string: `the string ${textOf(this.string)} is open`,
       end: "JsonComplete must come",
       nothing: "the document is complete",
     }[this.wants];
@@ -198,25 +210,32 @@ class Cursor {
  * One that does not fit raises a FragmentError and is as if it had never come.
  */
 export class WireReader {
-  /** @param {Dialect} [dialect] */
-  constructor(dialect = "jsonrill") {
+  #juf;
+  #number;
+  #cursor = new Cursor();
+  // The text of the open string. Engines keep `a + b` as a rope: this stays linear.
+  #text = "";
+
+  /**
+   * @param {Dialect} [dialect]
+   * @param {import("./values.js").Numbers} [numbers] how numbers become values
+   */
+  constructor(dialect = "jsonrill", numbers = "number") {
     if (dialect !== "jsonrill" && dialect !== "juf") {
       throw new TypeError(`dialect is "jsonrill" or "juf", not ${JSON.stringify(dialect)}`);
     }
-    this._juf = dialect === "juf";
-    this._cursor = new Cursor();
-    // The text of the open string. Engines keep `a + b` as a rope: this stays linear.
-    this._text = "";
+    this.#juf = dialect === "juf";
+    this.#number = conversion(numbers);
   }
 
   /** Has a value begun? */
   get started() {
-    return this._cursor.wants !== "value" || this._cursor._frames.length > 0;
+    return this.#cursor.wants !== "value" || this.#cursor.frames.length > 0;
   }
 
   /** Has JsonComplete come? Everything after it is refused. */
   get complete() {
-    return this._cursor.wants === "nothing";
+    return this.#cursor.wants === "nothing";
   }
 
   /**
@@ -225,9 +244,9 @@ export class WireReader {
    * @returns {Place | null | undefined}
    */
   get open() {
-    const cursor = this._cursor;
-    if (cursor.wants === "string") return cursor._string;
-    return cursor._frames.length === 0 ? undefined : cursor._container;
+    const cursor = this.#cursor;
+    if (cursor.wants === "string") return cursor.string;
+    return cursor.frames.length === 0 ? undefined : cursor.container;
   }
 
   /**
@@ -237,7 +256,7 @@ export class WireReader {
    */
   read(item) {
     try {
-      return this._read(this._fields(item));
+      return this.#read(this.#fields(item));
     } catch (error) {
       if (error instanceof FragmentError) {
         error.item = item;
@@ -248,41 +267,52 @@ export class WireReader {
   }
 
   /** @param {Fields} fields */
-  _read({ kind, path, text, value }) {
-    if (kind === "JsonComplete" && this._juf && this._cursor.wants !== "end") return null;
-    const place = this._cursor.expect(kind);
-    if (path !== undefined && !this._juf && !isAt(path, place)) {
+  #read({ kind, path, text, value }) {
+    if (kind === "JsonComplete" && this.#juf && this.#cursor.wants !== "end") return null;
+    const place = this.#cursor.expect(kind);
+    if (path !== undefined && !this.#juf && !isAt(path, place)) {
       throw new FragmentError(`${kind} of ${path} does not fit: ${textOf(place)} is next`);
     }
     if (kind === "CompleteString") {
-      if (value === undefined) value = this._text;
-      else if (value !== this._text && !this._juf) {
+      if (value === undefined) value = this.#text;
+      else if (value !== this.#text && !this.#juf) {
         throw new FragmentError(`CompleteString differs from its parts at ${textOf(place)}`);
       }
-      this._text = "";
+      this.#text = "";
     } else if (kind === "PartialString") {
-      this._text += text;
+      this.#text += text;
     }
-    this._cursor.move(kind, place, value);
+    if (kind === "CompleteNumber") value = this.#converted(text, value);
+    this.#cursor.move(kind, place, value);
     return new Fragment(kind, place, text, value);
+  }
+
+  /**
+   * @param {string | undefined} text
+   * @param {number | bigint | ExactNumber} value
+   */
+  #converted(text, value) {
+    return typeof value === "number" && text === undefined ? value : this.#number(text ?? `${value}`);
   }
 
   /**
    * @param {unknown} item
    * @returns {Fields}
    */
-  _fields(item) {
+  #fields(item) {
     if (typeof item === "string") return { kind: "PartialString", text: item };
-    if (Array.isArray(item)) return this._compact(item);
+    if (Array.isArray(item)) return this.#compact(item);
     if (item instanceof Fragment) {
-      return { path: item.pathText, ...checked(item.kind, item.text, item.value ?? undefined) };
+      const known = item.kind === "CompleteNumber" && item.text !== undefined;
+      const value = known ? undefined : (item.value ?? undefined);
+      return { path: item.pathText, ...checked(item.kind, item.text, value) };
     }
     if (!isObject(item)) throw new FragmentError(`not a fragment: ${shown(item)}`);
     const kind = kindOf(own(item, "kind"));
     const text = own(item, "textValue") ?? undefined;
     const value = own(item, "value") ?? undefined;
     // Its paths are wrong below nested containers; the order of the fragments is right.
-    if (this._juf) return fromJuf(kind, text ?? value);
+    if (this.#juf) return fromJuf(kind, text ?? value);
     const path = own(item, "path");
     if (typeof path !== "string") {
       throw new FragmentError(`the path of a fragment is a text like 'root.a[0]': ${shown(path)}`);
@@ -294,7 +324,7 @@ export class WireReader {
    * @param {any[]} item
    * @returns {Fields}
    */
-  _compact(item) {
+  #compact(item) {
     if (item.length < 1 || item.length > 3) {
       throw new FragmentError(`not a fragment: ${shown(item)}`);
     }
@@ -306,7 +336,7 @@ export class WireReader {
       throw new FragmentError(`not a path: ${shown(path)}`);
     }
     if (kind === "CompleteString") {
-      if (payload !== this._text.length) {
+      if (payload !== this.#text.length) {
         throw new FragmentError(
           `a string of ${shown(payload)} UTF-16 units was announced, not sent`,
         );
@@ -335,7 +365,7 @@ function isAt(path, place) {
   if (path === textOf(place)) return true;
   let steps;
   try {
-    steps = fromText(path);
+    steps = parsePath(path);
   } catch (error) {
     throw error instanceof PathError ? new FragmentError(error.message) : error;
   }
@@ -387,10 +417,10 @@ function checked(kind, text, value) {
 }
 
 /**
- * The number a fragment carries; its text, where there is one, says it best.
+ * The number a fragment carries, or its text, which says it best.
  * @param {any} text
  * @param {any} value
- * @returns {number | ExactNumber}
+ * @returns {number | bigint | ExactNumber}
  */
 function numberOf(text, value) {
   if (text === undefined) {
@@ -398,8 +428,8 @@ function numberOf(text, value) {
     throw new FragmentError(`a CompleteNumber does not carry ${shown(value)}`);
   }
   if (!isNumberText(text)) throw new FragmentError(`not the text of a number: ${shown(text)}`);
-  const number = toNumber(text);
-  if (value !== undefined && !(isNumber(value) && Number(value) === Number(number))) {
+  const number = Number(text);
+  if (value !== undefined && !(isNumber(value) && Number(value) === number)) {
     throw new FragmentError(`the number ${text} is not ${shown(value)}`);
   }
   return number;
@@ -407,7 +437,8 @@ function numberOf(text, value) {
 
 /** @param {unknown} value */
 function isNumber(value) {
-  return value instanceof ExactNumber || (typeof value === "number" && Number.isFinite(value));
+  if (value instanceof ExactNumber || typeof value === "bigint") return true;
+  return typeof value === "number" && Number.isFinite(value);
 }
 
 /**

@@ -9,7 +9,8 @@ import { endOfString, isObject, own } from "./values.js";
 /** @typedef {(string | number)[]} Path */
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]*)\]|\[(")/y;
+// A name, an index, a quoted key, any key, any index.
+const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]*)\]|\[(")|(\.\*)|(\[\*\])/y;
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /** A text that is no path, or a pointer that leads nowhere. */
@@ -23,6 +24,9 @@ export class PathError extends Error {
 
 /** A path as one step below its parent: making one costs the same at any depth. */
 export class Place {
+  /** @type {string | null} */
+  #text = null;
+
   /**
    * @param {Place | null} parent null: the root's
    * @param {string | number} key
@@ -30,8 +34,6 @@ export class Place {
   constructor(parent, key) {
     this.parent = parent;
     this.key = key;
-    /** @type {string | null} */
-    this._text = null;
   }
 
   /** @returns {Path} */
@@ -49,9 +51,9 @@ export class Place {
     /** @type {Place[]} */
     const unknown = [];
     let place = /** @type {Place | null} */ (this);
-    for (; place !== null && place._text === null; place = place.parent) unknown.push(place);
-    let text = place === null ? "root" : /** @type {string} */ (place._text);
-    for (const below of unknown.reverse()) below._text = text += stepText(below.key);
+    for (; place !== null && place.#text === null; place = place.parent) unknown.push(place);
+    let text = place === null ? "root" : /** @type {string} */ (place.#text);
+    for (const below of unknown.reverse()) below.#text = text += stepText(below.key);
     return text;
   }
 }
@@ -61,7 +63,7 @@ export class Place {
  * @param {Path} path
  * @returns {string}
  */
-export function toText(path) {
+export function formatPath(path) {
   return "root" + path.map(stepText).join("");
 }
 
@@ -71,34 +73,59 @@ function stepText(step) {
   return NAME.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
 }
 
+/** Any key of an object, in a pattern. */
+export const ANY_KEY = Symbol("any key");
+/** Any index of an array, in a pattern. */
+export const ANY_INDEX = Symbol("any index");
+
+/** @typedef {(string | number | symbol)[]} Pattern */
+
 /**
- * The inverse of `toText`; PathError when `text` is no path. `root.` may be left out.
+ * The inverse of `formatPath`; PathError when `text` is no path. `root.` may be left out.
  * @param {string} text
  * @returns {Path}
  */
-export function fromText(text) {
+export function parsePath(text) {
+  const steps = parsePattern(text);
+  if (steps.some((step) => typeof step === "symbol")) {
+    throw new PathError(`a path without wildcards is wanted here, not ${JSON.stringify(text)}`);
+  }
+  return /** @type {Path} */ (steps);
+}
+
+/**
+ * `days[*].title` as `["days", ANY_INDEX, "title"]`; `root.` may be left out.
+ * @param {string} text
+ * @returns {Pattern}
+ */
+export function parsePattern(text) {
   if (text === "root") return [];
   let rest = text;
   if (/^root[.[]/.test(text)) rest = text.slice(4);
   else if (!text.startsWith("[")) rest = "." + text;
-  /** @type {Path} */
-  const path = [];
+  /** @type {Pattern} */
+  const steps = [];
   for (let at = 0; at < rest.length; ) {
     STEP.lastIndex = at;
     const found = STEP.exec(rest);
-    if (found === null) throw new PathError(`not a path: ${JSON.stringify(text)}`);
+    if (found === null) {
+      const remedy = text.startsWith("$") ? ": leave out `$.`" : "";
+      throw new PathError(`not a path: ${JSON.stringify(text)}${remedy}`);
+    }
     at = STEP.lastIndex;
     if (found[1] !== undefined) {
-      path.push(found[1]);
+      steps.push(found[1]);
     } else if (found[2] !== undefined) {
-      path.push(index(found[2], text));
-    } else {
+      steps.push(index(found[2], text));
+    } else if (found[3] !== undefined) {
       const [key, end] = unquoted(rest, at - 1);
-      path.push(key);
+      steps.push(key);
       at = end;
+    } else {
+      steps.push(found[4] === undefined ? ANY_INDEX : ANY_KEY);
     }
   }
-  return path;
+  return steps;
 }
 
 /**
@@ -161,7 +188,7 @@ export function fromPointer(pointer, value) {
     const step = stepOf(token, value, path);
     path.push(step);
     if (Object.hasOwn(value, step)) value = value[step];
-    else if (number + 1 < tokens.length) throw new PathError(`there is no ${toText(path)}`);
+    else if (number + 1 < tokens.length) throw new PathError(`there is no ${formatPath(path)}`);
   });
   return path;
 }
@@ -178,11 +205,11 @@ function stepOf(token, value, path) {
   if (Array.isArray(value)) {
     if (token === "-") return value.length;
     if (!INDEX.test(token)) {
-      throw new PathError(`${JSON.stringify(token)} is no index of the array at ${toText(path)}`);
+      throw new PathError(`${JSON.stringify(token)} is no index of the array at ${formatPath(path)}`);
     }
     return index(token, token);
   }
-  if (!isObject(value)) throw new PathError(`${toText(path)} is neither an object nor an array`);
+  if (!isObject(value)) throw new PathError(`${formatPath(path)} is neither an object nor an array`);
   return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 

@@ -20,6 +20,23 @@ export class LimitError extends Error {
 
 /** Bytes or text of an event stream → events, each as soon as its blank line is there. */
 export class SSEDecoder {
+  #limit;
+  #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #started = false;
+  // A CR ends a line at once; an LF right after it, perhaps in the next piece, is part of it.
+  #skipLf = false;
+  /** @type {LimitError | null} */
+  #failure = null;
+  // The line that is being read, and its length with that of the data before it.
+  #line = "";
+  #size = 0;
+  // The block that is being read.
+  /** @type {string[]} */
+  #data = [];
+  #type = "";
+  #id;
+  #ownId = false;
+
   /**
    * `limit` bounds the characters of a line and of an event's data; `lastEventId` is where an
    * earlier connection stopped.
@@ -30,22 +47,8 @@ export class SSEDecoder {
     this.lastEventId = lastEventId;
     /** The milliseconds to wait before that, if the server said. @type {number | null} */
     this.retry = null;
-    this._limit = limit;
-    this._decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    this._started = false;
-    // A CR ends a line at once; an LF right after it, perhaps in the next piece, is part of it.
-    this._skipLf = false;
-    /** @type {LimitError | null} */
-    this._failure = null;
-    // The line that is being read, and its length with that of the data before it.
-    this._line = "";
-    this._size = 0;
-    // The block that is being read.
-    /** @type {string[]} */
-    this._data = [];
-    this._type = "";
-    this._id = lastEventId;
-    this._ownId = false;
+    this.#limit = limit;
+    this.#id = lastEventId;
   }
 
   /**
@@ -54,21 +57,21 @@ export class SSEDecoder {
    * @returns {SSEEvent[]}
    */
   feed(piece) {
-    if (this._failure !== null) throw this._failure;
-    let text = typeof piece === "string" ? piece : this._decoder.decode(piece, { stream: true });
-    if (text !== "" && !this._started) {
-      this._started = true;
+    if (this.#failure !== null) throw this.#failure;
+    let text = typeof piece === "string" ? piece : this.#decoder.decode(piece, { stream: true });
+    if (text !== "" && !this.#started) {
+      this.#started = true;
       if (text[0] === "\ufeff") text = text.slice(1);
     }
-    if (text !== "" && this._skipLf) {
-      this._skipLf = false;
+    if (text !== "" && this.#skipLf) {
+      this.#skipLf = false;
       if (text[0] === "\n") text = text.slice(1);
     }
     /** @type {SSEEvent[]} */
     const events = [];
     if (text !== "") {
-      this._skipLf = text.endsWith("\r");
-      this._lines(text.split(LINE_END), events);
+      this.#skipLf = text.endsWith("\r");
+      this.#lines(text.split(LINE_END), events);
     }
     return events;
   }
@@ -77,67 +80,67 @@ export class SSEDecoder {
    * @param {string[]} lines the last of them has not ended
    * @param {SSEEvent[]} events
    */
-  _lines(lines, events) {
+  #lines(lines, events) {
     const rest = /** @type {string} */ (lines.pop());
     try {
       for (const line of lines) {
-        this._add(line);
-        this._endLine(events);
+        this.#add(line);
+        this.#endLine(events);
       }
-      this._add(rest);
+      this.#add(rest);
     } catch (error) {
       if (!(error instanceof LimitError)) throw error;
       // Events that came before are not lost: the error waits for the next call.
-      this._failure = error;
+      this.#failure = error;
       if (events.length === 0) throw error;
     }
   }
 
   /** @param {string} text */
-  _add(text) {
-    this._line += text;
-    this._size += text.length;
-    if (this._size > this._limit) throw new LimitError(this._limit);
+  #add(text) {
+    this.#line += text;
+    this.#size += text.length;
+    if (this.#size > this.#limit) throw new LimitError(this.#limit);
   }
 
   /** @param {SSEEvent[]} events */
-  _endLine(events) {
-    const line = this._line;
-    this._line = "";
-    if (line === "") return this._endBlock(events);
+  #endLine(events) {
+    const line = this.#line;
+    this.#line = "";
+    if (line === "") return this.#endBlock(events);
     const colon = line.indexOf(":");
     const name = colon === -1 ? line : line.slice(0, colon);
     let value = colon === -1 ? "" : line.slice(colon + 1);
     if (value[0] === " ") value = value.slice(1);
     if (name === "data") {
-      this._data.push(value);
+      this.#data.push(value);
       return;
     }
-    this._size -= line.length;
+    this.#size -= line.length;
     if (name === "event") {
-      this._type = value;
+      this.#type = value;
     } else if (name === "id" && !value.includes("\0")) {
-      this._id = value;
-      this._ownId = true;
+      this.#id = value;
+      this.#ownId = true;
     } else if (name === "retry" && /^[0-9]{1,15}$/.test(value)) {
       this.retry = Number(value);
     }
   }
 
   /** @param {SSEEvent[]} events */
-  _endBlock(events) {
-    this.lastEventId = this._id;
-    if (this._data.length !== 0) {
+  #endBlock(events) {
+    this.lastEventId = this.#id;
+    if (this.#data.length !== 0) {
       events.push({
-        type: this._type || "message",
-        data: this._data.join("\n"),
-        id: this._id,
-        ownId: this._ownId,
+        type: this.#type || "message",
+        data: this.#data.join("\n"),
+        id: this.#id,
+        ownId: this.#ownId,
       });
     }
-    this._data = [];
-    this._type = "";
-    this._ownId = false;
-    this._size = 0;
+    this.#data = [];
+    this.#type = "";
+    this.#ownId = false;
+    this.#size = 0;
   }
 }

@@ -59,9 +59,22 @@ export class Lost extends Error {
  * not delivered again.
  */
 export class EventStream {
+  #options;
+  /** @type {Set<string>} */
+  #seen = new Set();
+  /** @type {SSEEvent[]} */
+  #queue = [];
+  #wake = () => {};
+  #drained = () => {};
+  #failures = 0;
+  /** @type {(reason: string) => void} */
+  #resolve = () => {};
+  /** @type {(error: Error) => void} */
+  #reject = () => {};
+
   /** @param {Options} options */
   constructor(options) {
-    this._options = options;
+    this.#options = options;
     /** @type {State} */
     this.state = "connecting";
     /** Where to go on from, here or with `after` in another stream. */
@@ -72,30 +85,19 @@ export class EventStream {
     this.events = 0;
     this.duplicates = 0;
     this.reconnects = 0;
-    /** @type {Set<string>} */
-    this._seen = new Set();
-    /** @type {SSEEvent[]} */
-    this._queue = [];
-    this._wake = () => {};
-    this._drained = () => {};
     this._stop = new AbortController();
-    this._failures = 0;
     /** @type {number | null} */
     this._retry = null;
-    /** @type {(reason: string) => void} */
-    this._resolve = () => {};
-    /** @type {(error: Error) => void} */
-    this._reject = () => {};
     /**
      * How it ended: "CLOSE", "204" or "closed" (here); rejected if it failed.
      * @type {Promise<string>}
      */
     this.done = new Promise((resolve, reject) => {
-      this._resolve = resolve;
-      this._reject = reject;
+      this.#resolve = resolve;
+      this.#reject = reject;
     });
     this.done.catch(() => {}); // who does not look is told by onState or the loop
-    this._remember(this.lastEventId);
+    this.#remember(this.lastEventId);
     const { signal } = options;
     if (signal?.aborted) queueMicrotask(() => this.close());
     else signal?.addEventListener("abort", () => this.close(), { signal: this._stop.signal });
@@ -115,15 +117,15 @@ export class EventStream {
   async *[Symbol.asyncIterator]() {
     try {
       for (;;) {
-        const event = this._queue.shift();
+        const event = this.#queue.shift();
         if (event !== undefined) {
           yield event;
         } else if (this.ended) {
           await this.done;
           return;
         } else {
-          this._drained();
-          await new Promise((resolve) => (this._wake = () => resolve(undefined)));
+          this.#drained();
+          await new Promise((resolve) => (this.#wake = () => resolve(undefined)));
         }
       }
     } finally {
@@ -141,7 +143,7 @@ export class EventStream {
     if (this.ended) return;
     this.state = state;
     try {
-      this._options.onState?.(state, detail);
+      this.#options.onState?.(state, detail);
     } catch (error) {
       // Whoever only watches must not break what is watched: it is reported as uncaught.
       queueMicrotask(() => {
@@ -156,23 +158,23 @@ export class EventStream {
    */
   _deliver(event) {
     if (this.ended) return;
-    if (event.ownId && this._seen.has(event.id) && event.type !== CLOSE) {
+    if (event.ownId && this.#seen.has(event.id) && event.type !== CLOSE) {
       this.duplicates += 1;
       return;
     }
     this.lastEventId = event.id;
-    if (event.ownId) this._remember(event.id);
+    if (event.ownId) this.#remember(event.id);
     if (event.type === CLOSE) {
       this._finish(CLOSE);
       return;
     }
-    this._failures = 0;
+    this.#failures = 0;
     this.events += 1;
-    if (this._options.onEvent) {
-      this._options.onEvent(event);
+    if (this.#options.onEvent) {
+      this.#options.onEvent(event);
     } else {
-      this._queue.push(event);
-      this._wake();
+      this.#queue.push(event);
+      this.#wake();
     }
   }
 
@@ -181,23 +183,25 @@ export class EventStream {
    * @param {string} id
    */
   _reached(id) {
-    if (!this.ended && !this._seen.has(id)) this.lastEventId = id;
+    if (!this.ended && !this.#seen.has(id)) this.lastEventId = id;
   }
 
   /** @param {string} id */
-  _remember(id) {
+  #remember(id) {
     if (id === "") return;
-    this._seen.add(id);
-    if (this._seen.size > MOST_IDS) {
-      const [oldest] = this._seen;
-      this._seen.delete(oldest);
+    this.#seen.add(id);
+    if (this.#seen.size > MOST_IDS) {
+      const [oldest] = this.#seen;
+      this.#seen.delete(oldest);
     }
   }
 
-  /** Wait until whoever iterates has taken what there is. */
+  /**
+   * Wait until whoever iterates has taken what there is.
+   */
   async _taken() {
-    while (this._queue.length !== 0 && !this.ended) {
-      await new Promise((resolve) => (this._drained = () => resolve(undefined)));
+    while (this.#queue.length !== 0 && !this.ended) {
+      await new Promise((resolve) => (this.#drained = () => resolve(undefined)));
     }
   }
 
@@ -206,13 +210,13 @@ export class EventStream {
    * same for all that lost their connection at once.
    * @param {number} asked
    */
-  _delay(asked) {
-    const { retry = 1000, maxDelay = 30_000, random = Math.random } = this._options;
-    const least = this._failures > 0 ? Math.min(LEAST_DELAY, maxDelay) : 0;
+  #delay(asked) {
+    const { retry = 1000, maxDelay = 30_000, random = Math.random } = this.#options;
+    const least = this.#failures > 0 ? Math.min(LEAST_DELAY, maxDelay) : 0;
     const base = Math.max(this._retry ?? retry, asked, least);
     const longest = Math.max(base, maxDelay);
-    const delay = Math.min(longest, base * 2 ** Math.min(this._failures, 20));
-    this._failures += 1;
+    const delay = Math.min(longest, base * 2 ** Math.min(this.#failures, 20));
+    this.#failures += 1;
     return Math.min(LONGEST, Math.round(delay * (1 + random() / 2)));
   }
 
@@ -221,7 +225,7 @@ export class EventStream {
    * @param {Lost} lost
    */
   async _wait(lost) {
-    const delay = this._delay(lost.delay);
+    const delay = this.#delay(lost.delay);
     this._enter("waiting", { reason: lost.message, delay });
     await pause(delay, this._stop.signal);
     if (this.ended) return;
@@ -229,26 +233,30 @@ export class EventStream {
     this._enter("connecting");
   }
 
-  /** @param {string} reason */
+  /**
+   * @param {string} reason
+   */
   _finish(reason) {
     if (this.ended) return;
     this._enter("closed", { reason });
-    this._over();
-    this._resolve(reason);
+    this.#over();
+    this.#resolve(reason);
   }
 
-  /** @param {Error} error */
+  /**
+   * @param {Error} error
+   */
   _fail(error) {
     if (this.ended) return;
     this._enter("failed", { reason: error.message, error });
-    this._over();
-    this._reject(error);
+    this.#over();
+    this.#reject(error);
   }
 
-  _over() {
+  #over() {
     this._stop.abort();
-    this._wake();
-    this._drained();
+    this.#wake();
+    this.#drained();
   }
 }
 

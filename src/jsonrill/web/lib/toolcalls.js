@@ -6,11 +6,14 @@
  * nothing is ever thrown on data. Which call an event means is `identity.js`'s to know.
  */
 
-import { FragmentError, Rebuilder } from "./rebuilder.js";
+import { Document } from "./document.js";
+import { JsonrillError } from "./errors.js";
 import { Identity } from "./identity.js";
-import { isObject, own, parse } from "./values.js";
-import { WholeText } from "./wholetext.js";
+import { parse } from "./json.js";
+import { FragmentError, Rebuilder } from "./rebuilder.js";
+import { isObject, own } from "./values.js";
 
+/** @typedef {import("./values.js").Numbers} Numbers */
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /**
  * What is wrong with a call; offset, line and column are those in its `raw`, `path` is text.
@@ -36,22 +39,29 @@ const ENDED = ["complete", "error", "truncated"];
  * then on the value is what the whole text says, once it is whole.
  */
 class Arguments {
-  /** @param {boolean} free the text is no JSON but the value itself */
-  constructor(free) {
+  #numbers;
+  #rebuilder;
+  /** @type {Document | null} */
+  #fallback = null;
+
+  /**
+   * @param {boolean} free the text is no JSON but the value itself
+   * @param {Numbers} numbers
+   */
+  constructor(free, numbers) {
     this.free = free;
     this.raw = "";
-    this._rebuilder = new Rebuilder();
-    /** @type {WholeText | null} */
-    this._fallback = null;
+    this.#numbers = numbers;
+    this.#rebuilder = new Rebuilder({ numbers });
   }
 
   get value() {
     if (this.free) return this.raw;
-    return this._fallback?.complete ? this._fallback.value : this._rebuilder.value;
+    return this.#fallback?.complete ? this.#fallback.value : this.#rebuilder.value;
   }
 
   get whole() {
-    return !this.free && (this._fallback?.complete || this._rebuilder.complete);
+    return !this.free && (this.#fallback?.complete || this.#rebuilder.complete);
   }
 
   /**
@@ -61,12 +71,12 @@ class Arguments {
   receive(text, fragments) {
     if (this.raw.length > MOST_TEXT) return;
     if (text) this.raw += text;
-    if (fragments !== null && this._fallback === null) {
-      if (this._applied(fragments) || this.free) return;
+    if (fragments !== null && this.#fallback === null) {
+      if (this.#applied(fragments) || this.free) return;
     } else if (!text || this.free) {
       return;
     }
-    this._fallBack(text ?? "");
+    this.#fallBack(text ?? "");
   }
 
   /**
@@ -76,14 +86,15 @@ class Arguments {
   end() {
     if (this.free || this.whole) return "complete";
     if (isBlank(this.raw)) return "empty";
-    this._fallBack("").flush();
+    this.#fallBack("");
+    this.#read((document) => document.flush());
     return this.whole ? "complete" : "truncated";
   }
 
   /** @param {unknown[]} fragments */
-  _applied(fragments) {
+  #applied(fragments) {
     try {
-      this._rebuilder.feed(fragments);
+      this.#rebuilder.feed(fragments);
       return true;
     } catch (error) {
       if (error instanceof FragmentError) return false;
@@ -92,13 +103,21 @@ class Arguments {
   }
 
   /** @param {string} text */
-  _fallBack(text) {
-    if (this._fallback === null) {
-      this._fallback = new WholeText();
+  #fallBack(text) {
+    if (this.#fallback === null) {
+      this.#fallback = new Document({ numbers: this.#numbers });
       text = this.raw;
     }
-    this._fallback.feed(text);
-    return this._fallback;
+    this.#read((document) => document.feed(text));
+  }
+
+  /** What is wrong with the text is the sender's to say. @param {(document: Document) => void} work */
+  #read(work) {
+    try {
+      if (this.#fallback !== null) work(this.#fallback);
+    } catch (error) {
+      if (!(error instanceof JsonrillError)) throw error;
+    }
   }
 }
 
@@ -109,12 +128,22 @@ class Arguments {
  * anything is.
  */
 export class ToolCall {
+  #numbers;
+  /** @type {Arguments | null} */
+  #arguments = null;
+  // What is left of them when all is over.
+  #raw = "";
+  /** @type {any} */
+  #args = undefined;
+
   /**
    * @param {string} id
    * @param {number | null} index
    * @param {string} messageId
+   * @param {Numbers} numbers
    */
-  constructor(id, index, messageId) {
+  constructor(id, index, messageId, numbers) {
+    this.#numbers = numbers;
     this.id = id;
     this.index = index;
     this.messageId = messageId;
@@ -135,27 +164,21 @@ export class ToolCall {
     this.given = true;
     /** May more of it come? */
     this.open = true;
-    /** @type {Arguments | null} */
-    this._arguments = null;
-    // What is left of them when all is over.
-    this._raw = "";
-    /** @type {any} */
-    this._args = undefined;
   }
 
   /** The argument text as received. */
   get raw() {
-    return this._arguments?.raw ?? this._raw;
+    return this.#arguments?.raw ?? this.#raw;
   }
 
   /** The arguments as far as they are known, safe to keep. */
   get args() {
-    return this._arguments === null ? this._args : this._arguments.value;
+    return this.#arguments === null ? this.#args : this.#arguments.value;
   }
 
   /** Are the arguments whole JSON? (Only `status` says that the sender meant it.) */
   get whole() {
-    return this.status === "complete" || (this._arguments?.whole ?? false);
+    return this.status === "complete" || (this.#arguments?.whole ?? false);
   }
 
   /** Is it complete or truncated? (One in error may still gain text, or its id.) */
@@ -163,14 +186,17 @@ export class ToolCall {
     return this.status === "complete" || this.status === "truncated";
   }
 
-  /** More of the arguments, or how they ended. @param {Delta} delta */
+  /**
+   * More of the arguments, or how they ended.
+   * @param {Delta} delta
+   */
   _take(delta) {
     if (!this.open) return;
-    if (this._arguments === null) {
-      this._arguments = new Arguments(delta.free);
+    if (this.#arguments === null) {
+      this.#arguments = new Arguments(delta.free, this.#numbers);
       if (delta.free) this.encoding = "text";
     }
-    this._arguments.receive(delta.text, delta.fragments);
+    this.#arguments.receive(delta.text, delta.fragments);
     if (this.status !== "streaming") return;
     if (delta.status === "error") {
       this.status = "error";
@@ -182,74 +208,91 @@ export class ToolCall {
       this._close();
     } else if (delta.status === "truncated") {
       this.status = "truncated";
-      this._freeze(this.args);
+      this.#freeze(this.args);
     }
   }
 
-  /** Nothing more will come: what has become of it? */
+  /**
+   * Nothing more will come: decide what has become of it.
+   */
   _close() {
     const known = this.args;
-    if (this.status !== "streaming") return this._freeze(known);
-    const outcome = this._arguments?.end() ?? "empty";
+    if (this.status !== "streaming") return this.#freeze(known);
+    const outcome = this.#arguments?.end() ?? "empty";
     this.status = outcome === "truncated" ? "truncated" : "complete";
-    this._freeze(outcome === "empty" ? {} : outcome === "complete" ? this.args : known);
+    this.#freeze(outcome === "empty" ? {} : outcome === "complete" ? this.args : known);
   }
 
-  /** The stream is over and nobody said that the call has ended. */
+  /**
+   * The stream is over and nobody said that the call has ended.
+   */
   _abandon() {
-    if (this.status === "streaming" && !this._arguments?.whole) {
+    if (this.status === "streaming" && !this.#arguments?.whole) {
       this.status = "truncated";
-      this._freeze(this.args);
+      this.#freeze(this.args);
     } else {
       this._close();
     }
   }
 
-  /** The final state, whatever was streamed. @param {Delta} delta */
+  /**
+   * The final state, whatever was streamed.
+   * @param {Delta} delta
+   */
   _replace(delta) {
     const raw = delta.text ?? "";
     let value;
     if (Object.hasOwn(delta, "args")) value = delta.args;
     else if (delta.free) value = raw;
     else if (raw === this.raw && this.status !== "streaming") value = this.args;
-    else value = isBlank(raw) ? {} : loaded(raw);
+    else value = isBlank(raw) ? {} : loaded(raw, this.#numbers);
     this.encoding = delta.free ? "text" : "json";
     this.status = delta.status ?? "complete";
     this.error = delta.error;
-    this._freeze(value, raw);
+    this.#freeze(value, raw);
   }
 
   /**
    * @param {any} value
    * @param {string} [raw]
    */
-  _freeze(value, raw = this.raw) {
-    this._raw = raw;
-    this._args = value;
-    this._arguments = null;
+  #freeze(value, raw = this.raw) {
+    this.#raw = raw;
+    this.#args = value;
+    this.#arguments = null;
     this.open = false;
   }
 }
 
 /** Wire events → tool calls whose arguments grow, however the calls are interleaved. */
 export class ToolCalls {
-  /** @param {{keep?: number}} [options] `keep`: so many calls of ended messages are kept */
-  constructor({ keep = 256 } = {}) {
-    this._keep = keep;
-    /** @type {Identity<ToolCall>} */
-    this._identity = new Identity((id, index, message) => new ToolCall(id, index, message));
-    /** @type {Set<ToolCall>} */
-    this._calls = new Set();
-    // Of these the messages have ended.
-    /** @type {Set<ToolCall>} */
-    this._done = new Set();
-    /** @type {Set<ToolCall>} */
-    this._changed = new Set();
+  #keep;
+  #numbers;
+  /** @type {Identity<ToolCall>} */
+  #identity;
+  /** @type {Set<ToolCall>} */
+  #calls = new Set();
+  // Of these the messages have ended.
+  /** @type {Set<ToolCall>} */
+  #done = new Set();
+  /** @type {Set<ToolCall>} */
+  #changed = new Set();
+
+  /**
+   * `keep`: so many calls of ended messages are kept; `numbers`: how numbers become values.
+   * @param {{keep?: number, numbers?: Numbers}} [options]
+   */
+  constructor({ keep = 256, numbers = "number" } = {}) {
+    this.#keep = keep;
+    this.#numbers = numbers;
+    this.#identity = new Identity(
+      (id, index, message) => new ToolCall(id, index, message, numbers),
+    );
   }
 
   /** The calls that are kept, in order of appearance. */
   get calls() {
-    return [...this._calls];
+    return [...this.#calls];
   }
 
   /**
@@ -257,7 +300,7 @@ export class ToolCalls {
    * @param {string} id
    */
   get(id) {
-    return this._identity.known(id);
+    return this.#identity.known(id);
   }
 
   /**
@@ -266,11 +309,11 @@ export class ToolCalls {
    * @returns {ToolCall[]} the calls that it changed
    */
   add(event) {
-    this._evict();
-    this._changed = new Set();
-    const plain = typeof event === "string" ? loaded(event) : event;
-    if (isObject(plain)) this._read(plain);
-    return [...this._changed];
+    this.#evict();
+    this.#changed = new Set();
+    const plain = typeof event === "string" ? loaded(event, this.#numbers) : event;
+    if (isObject(plain)) this.#read(plain);
+    return [...this.#changed];
   }
 
   /**
@@ -278,10 +321,10 @@ export class ToolCalls {
    * @returns {ToolCall[]} the calls that it changed
    */
   flush() {
-    this._evict();
-    this._changed = new Set();
-    for (const scope of this._identity.ended({ all: true })) this._end(scope);
-    return [...this._changed];
+    this.#evict();
+    this.#changed = new Set();
+    for (const scope of this.#identity.ended({ all: true })) this.#end(scope);
+    return [...this.#changed];
   }
 
   /**
@@ -289,26 +332,26 @@ export class ToolCalls {
    * @param {string} messageId
    */
   forget(messageId) {
-    for (const call of this._identity.forget(messageId)) {
-      this._calls.delete(call);
-      this._done.delete(call);
+    for (const call of this.#identity.forget(messageId)) {
+      this.#calls.delete(call);
+      this.#done.delete(call);
     }
   }
 
   /** @param {{[key: string]: any}} event */
-  _read(event) {
+  #read(event) {
     const message = anId(own(event, "messageId"));
     switch (own(event, "kind")) {
       case "tools_call_update":
-        for (const call of items(own(event, "tool_call_updates"))) this._call(delta(call), message);
+        for (const call of items(own(event, "tool_call_updates"))) this.#call(delta(call), message);
         break;
       case "tool_result":
-        this._result(event);
+        this.#result(event);
         break;
       case "tools_aggregate":
-        this._aggregate(items(either(event, "tool_calls", "toolCalls")), message);
+        this.#aggregate(items(either(event, "tool_calls", "toolCalls")), message);
         for (const result of items(either(event, "tool_results", "toolResults"))) {
-          this._result(result);
+          this.#result(result);
         }
         break;
       default:
@@ -319,28 +362,28 @@ export class ToolCalls {
    * @param {Delta} delta
    * @param {string | null} message
    */
-  _call(delta, message) {
+  #call(delta, message) {
     const { id, index, name, text, fragments } = delta;
     const named = id !== null || index !== null || name !== null;
     if (!named && !text && !fragments?.length) return;
-    const call = this._identity.find(id, index, name, message);
-    if (call === null || !(call.open || this._identity.linked)) return;
-    this._add(call);
+    const call = this.#identity.find(id, index, name, message);
+    if (call === null || !(call.open || this.#identity.linked)) return;
+    this.#add(call);
     call.name ??= name;
     call._take(delta);
-    this._changed.add(call);
+    this.#changed.add(call);
   }
 
   /** @param {{[key: string]: any}} result */
-  _result(result) {
-    const call = this._identity.known(anId(either(result, "tool_call_id", "toolCallId")));
+  #result(result) {
+    const call = this.#identity.known(anId(either(result, "tool_call_id", "toolCallId")));
     if (call === null) return;
     // A tool that has answered was called: nothing more of its arguments will come.
     if (call.open && call.status === "streaming") call._close();
     call.answered = true;
     call.result = own(result, "result") ?? null;
     call.resultIsError = either(result, "is_error", "isError") === true;
-    this._changed.add(call);
+    this.#changed.add(call);
   }
 
   /**
@@ -348,60 +391,60 @@ export class ToolCalls {
    * @param {{[key: string]: any}[]} calls
    * @param {string | null} message
    */
-  _aggregate(calls, message) {
+  #aggregate(calls, message) {
     const told = new Set();
     for (const said of calls) {
       const whole = delta(said);
       if (Object.hasOwn(said, "args")) whole.args = said.args;
-      const call = this._identity.find(whole.id, whole.index, whole.name, message);
+      const call = this.#identity.find(whole.id, whole.index, whole.name, message);
       if (call === null) continue;
-      this._add(call);
+      this.#add(call);
       told.add(call);
       call.name ??= whole.name;
       call._replace(whole);
-      this._changed.add(call);
+      this.#changed.add(call);
     }
-    for (const scope of this._identity.ended({ message })) {
-      for (const call of [...scope.calls]) if (!told.has(call)) this._drop(call);
-      this._end(scope);
+    for (const scope of this.#identity.ended({ message })) {
+      for (const call of [...scope.calls]) if (!told.has(call)) this.#drop(call);
+      this.#end(scope);
     }
   }
 
   /** @param {ToolCall} call */
-  _add(call) {
-    if (this._calls.has(call)) return;
-    this._calls.add(call);
-    if (this._calls.size > this._keep + MOST_CALLS) {
-      const [oldest] = this._calls;
+  #add(call) {
+    if (this.#calls.has(call)) return;
+    this.#calls.add(call);
+    if (this.#calls.size > this.#keep + MOST_CALLS) {
+      const [oldest] = this.#calls;
       if (oldest.open) oldest._abandon();
-      this._drop(oldest);
+      this.#drop(oldest);
     }
   }
 
   /** @param {import("./identity.js").Scope<ToolCall>} scope */
-  _end(scope) {
+  #end(scope) {
     for (const call of scope.calls) {
       if (call.open) {
         call._abandon();
-        this._changed.add(call);
+        this.#changed.add(call);
       }
-      this._done.add(call);
+      this.#done.add(call);
     }
   }
 
-  _evict() {
-    for (const call of this._done) {
-      if (this._done.size <= this._keep) break;
-      this._drop(call);
+  #evict() {
+    for (const call of this.#done) {
+      if (this.#done.size <= this.#keep) break;
+      this.#drop(call);
     }
   }
 
   /** @param {ToolCall} call */
-  _drop(call) {
-    this._identity.drop(call);
-    this._calls.delete(call);
-    this._done.delete(call);
-    this._changed.delete(call);
+  #drop(call) {
+    this.#identity.drop(call);
+    this.#calls.delete(call);
+    this.#done.delete(call);
+    this.#changed.delete(call);
   }
 }
 
@@ -469,10 +512,14 @@ function isBlank(text) {
   return /^[ \t\n\r]*$/.test(text);
 }
 
-/** What the text says, undefined if it is not JSON. @param {string} text */
-function loaded(text) {
+/**
+ * What the text says, undefined if it is not JSON.
+ * @param {string} text
+ * @param {Numbers} numbers
+ */
+function loaded(text, numbers) {
   try {
-    return parse(text);
+    return parse(text, numbers);
   } catch {
     return undefined;
   }

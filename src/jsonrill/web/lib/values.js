@@ -7,7 +7,7 @@
  */
 
 /**
- * @typedef {null | boolean | number | string | ExactNumber | any[] | {[key: string]: any}} Value
+ * @typedef {null | boolean | number | bigint | string | ExactNumber | any[] | {[key: string]: any}} Value
  */
 
 // RFC 8259 section 6.
@@ -15,8 +15,6 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const DECIMAL = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 // So many digits always survive as a double, if no exponent moves them out of its range.
 const SAFE_DIGITS = 15;
-// What a text has somewhere if one of its numbers may not survive. (Strings may have it too.)
-const DOUBTFUL = /[0-9.]{16}|[0-9][eE]/;
 
 /** A number that no double holds, as its source text. `Number(exact)` is the nearest double. */
 export class ExactNumber {
@@ -62,6 +60,44 @@ export function toNumber(text) {
   const number = Number(text);
   if (text.length <= SAFE_DIGITS && !/[eE]/.test(text)) return number;
   return Number.isFinite(number) && isHeld(text, number) ? number : new ExactNumber(text);
+}
+
+/**
+ * The number that a JSON number means: a `number`, but for an integer beyond 2^53 a BigInt.
+ * @param {string} text
+ * @returns {number | bigint}
+ */
+export function toBigInt(text) {
+  const number = Number(text);
+  return Number.isSafeInteger(number) || /[.eE]/.test(text) ? number : BigInt(text);
+}
+
+/**
+ * Does a JSON number survive a reader that has only doubles? An integer must be exact.
+ * @param {string} text
+ */
+export function survives(text) {
+  const number = Number(text);
+  if (!Number.isFinite(number)) return false;
+  return /[.eE]/.test(text) || BigInt(text) === BigInt(number);
+}
+
+/**
+ * How a JSON number becomes a value. `"exact"`: one that a double would change is an `ExactNumber`,
+ * which has its digits. `"bigint"`: an integer beyond 2^53 is a BigInt.
+ * @typedef {"number" | "exact" | "bigint"} Numbers
+ */
+
+/** @type {{[numbers: string]: (text: string) => any}} */
+const CONVERSIONS = { number: Number, exact: toNumber, bigint: toBigInt };
+
+/**
+ * The function that makes numbers of this kind.
+ * @param {Numbers} numbers
+ */
+export function conversion(numbers) {
+  if (Object.hasOwn(CONVERSIONS, numbers)) return CONVERSIONS[numbers];
+  throw new TypeError(`numbers is "number", "exact" or "bigint", not ${String(numbers)}`);
 }
 
 /**
@@ -147,89 +183,6 @@ export function copyOf(container) {
 }
 
 /**
- * `JSON.parse`, but a number that a double would change is an `ExactNumber`. SyntaxError as there.
- * @param {string} text
- * @returns {Value}
- */
-export function parse(text) {
-  const value = JSON.parse(text);
-  return DOUBTFUL.test(text) ? new Exact(text).read() : value;
-}
-
-/** A reader of text that is known to be JSON: it judges nothing. No recursion. */
-class Exact {
-  /** @param {string} text */
-  constructor(text) {
-    this._text = text;
-    this._at = 0;
-    /** @type {any[]} */
-    this._open = [];
-    /** @type {string[]} */
-    this._keys = [];
-  }
-
-  read() {
-    for (;;) {
-      const token = this._next();
-      let value;
-      if (token === "{" || token === "[") {
-        this._open.push(token === "{" ? {} : []);
-        this._keys.push("");
-        continue;
-      } else if (token === "}" || token === "]") {
-        value = this._open.pop();
-        this._keys.pop();
-      } else if (token === '"') {
-        value = this._string();
-        if (this._isKey()) {
-          this._keys[this._keys.length - 1] = value;
-          continue;
-        }
-      } else {
-        value = this._scalar();
-      }
-      if (this._open.length === 0) return value;
-      this._put(value);
-    }
-  }
-
-  /** The next character that means something by itself. */
-  _next() {
-    while (" \t\n\r,:".includes(this._text[this._at])) this._at += 1;
-    this._at += 1;
-    return this._text[this._at - 1];
-  }
-
-  _string() {
-    const start = this._at - 1;
-    const end = endOfString(this._text, start);
-    this._at = end;
-    return JSON.parse(this._text.slice(start, end));
-  }
-
-  /** Is the string that was just read followed by a colon? */
-  _isKey() {
-    let at = this._at;
-    while (" \t\n\r".includes(this._text[at] ?? "-")) at += 1;
-    return this._text[at] === ":";
-  }
-
-  _scalar() {
-    const start = this._at - 1;
-    while (/[-+.0-9a-zA-Z]/.test(this._text[this._at] ?? "")) this._at += 1;
-    const word = this._text.slice(start, this._at);
-    return NUMBER.test(word) ? toNumber(word) : JSON.parse(word);
-  }
-
-  /** @param {any} value */
-  _put(value) {
-    const container = this._open[this._open.length - 1];
-    if (Array.isArray(container)) container.push(value);
-    else put(container, this._keys[this._keys.length - 1], value);
-  }
-}
-
-/**
  * Where the JSON string that begins at `start` ends, just behind its quote; -1 if it does not.
  * @param {string} text
  * @param {number} start
@@ -240,63 +193,4 @@ export function endOfString(text, start) {
     if (text[at] === "\\") at += 1;
   }
   return -1;
-}
-
-/**
- * `JSON.stringify`, but an `ExactNumber` is written as the number it is, in every engine, and
- * depth is no matter.
- * @param {any} value
- * @param {number | string} [indent] as in `JSON.stringify`
- * @returns {string}
- */
-export function stringify(value, indent = 0) {
-  const step =
-    typeof indent === "string"
-      ? indent.slice(0, 10)
-      : " ".repeat(Math.max(0, Math.min(10, indent)));
-  /** @type {string[]} */
-  const out = [];
-  /** @type {Level[]} */
-  const levels = [];
-  write(value, out, levels);
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const line = step && "\n" + step.repeat(levels.length);
-    if (level.at < level.size) {
-      out.push(level.at ? "," : "", line);
-      if (level.keys) out.push(JSON.stringify(level.keys[level.at]), step ? ": " : ":");
-      const item = level.holder[level.keys ? level.keys[level.at] : level.at];
-      level.at += 1;
-      write(item, out, levels);
-    } else {
-      levels.pop();
-      if (level.size) out.push(step && "\n" + step.repeat(levels.length));
-      out.push(level.keys ? "}" : "]");
-    }
-  }
-  return out.join("");
-}
-
-/** @typedef {{holder: any, keys: string[] | null, size: number, at: number}} Level */
-
-/**
- * @param {any} value
- * @param {string[]} out
- * @param {Level[]} levels
- */
-function write(value, out, levels) {
-  if (value instanceof ExactNumber) {
-    out.push(value.text);
-  } else if (Array.isArray(value)) {
-    out.push("[");
-    levels.push({ holder: value, keys: null, size: value.length, at: 0 });
-  } else if (isObject(value)) {
-    const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-    out.push("{");
-    levels.push({ holder: value, keys, size: keys.length, at: 0 });
-  } else if (Number.isInteger(value) && Math.abs(value) > 2 ** 53 && Math.abs(value) < 1e21) {
-    // JavaScript would fill up with zeros, which say another integer to those who read it exactly.
-    out.push(String(BigInt(value)));
-  } else {
-    out.push(JSON.stringify(value) ?? "null");
-  }
 }

@@ -6,7 +6,7 @@ import { escapeText, shorten } from "./escaping.js";
 import { TextView } from "./textview.js";
 import { ToolCalls } from "../lib/toolcalls.js";
 import { Tree } from "./tree.js";
-import { parse } from "../lib/values.js";
+import { parse } from "../lib/json.js";
 import { TreeView } from "./view.js";
 
 /** @typedef {import("../lib/toolcalls.js").ToolCall} ToolCall */
@@ -121,7 +121,7 @@ function resultValue(result) {
 
 /** The renderer of tool calls: see renderers.js. */
 export class Cards {
-  calls = new ToolCalls();
+  calls = new ToolCalls({ numbers: "exact" });
   /** @type {Map<ToolCall, Card>} */
   _cards = new Map();
   /** @type {Set<ToolCall>} */
@@ -140,7 +140,7 @@ export class Cards {
   }
 
   clear() {
-    this.calls = new ToolCalls();
+    this.calls = new ToolCalls({ numbers: "exact" });
     this._cards.clear();
     this._changed.clear();
     this._failed.clear();

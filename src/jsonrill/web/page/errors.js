@@ -1,6 +1,6 @@
 /** Errors in the events of a stream, as the page shows them. */
 
-import { PathError, fromText } from "../lib/paths.js";
+import { PathError, parsePath } from "../lib/paths.js";
 import { isObject } from "../lib/values.js";
 
 /**
@@ -31,7 +31,7 @@ export function errorOf(data) {
 /** @param {string} text */
 function pathOf(text) {
   try {
-    return fromText(text);
+    return parsePath(text);
   } catch (error) {
     if (error instanceof PathError) return [];
     throw error;

@@ -11,7 +11,7 @@ import { frames } from "./frames.js";
 import { RENDERERS, TreeRenderer } from "./renderers.js";
 import { Search } from "./search.js";
 import { Counters } from "./subscription.js";
-import { stringify } from "../lib/values.js";
+import { stringify } from "../lib/json.js";
 
 /** @typedef {import("./errors.js").StreamError} StreamError */
 /** @typedef {import("./log.js").Event} Event */

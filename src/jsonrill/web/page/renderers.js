@@ -10,8 +10,12 @@ import { errorOf } from "./errors.js";
 import { FragmentError, WireReader } from "../lib/fragments.js";
 import { TextView } from "./textview.js";
 import { Tree } from "./tree.js";
-import { isObject, parse } from "../lib/values.js";
+import { parse } from "../lib/json.js";
+import { isObject } from "../lib/values.js";
 import { TreeView } from "./view.js";
+
+/** A reader of fragments that keeps every digit of a number, to be shown. */
+const newReader = () => new WireReader("jsonrill", "exact");
 
 /** @typedef {import("./errors.js").StreamError} StreamError */
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
@@ -50,7 +54,7 @@ export class TreeRenderer extends TreeView {
 }
 
 class FragmentsRenderer extends TreeRenderer {
-  _reader = new WireReader();
+  _reader = newReader();
 
   /**
    * @param {HTMLElement} element
@@ -64,7 +68,7 @@ class FragmentsRenderer extends TreeRenderer {
 
   clear() {
     super.clear();
-    this._reader = new WireReader();
+    this._reader = newReader();
     if (!this._many) return;
     this.tree.holds = "documents";
     this.tree.beginMany();
@@ -85,7 +89,7 @@ class FragmentsRenderer extends TreeRenderer {
     if (this._many) {
       // An error before the first fragment of a document belongs to none of those in the tree.
       top = (this._reader.started && top?.children.at(-1)) || null;
-      this._reader = new WireReader();
+      this._reader = newReader();
     }
     const node = tree.nearest(error.path, top);
     if (node !== null) tree.mark(node, "ERROR");
@@ -99,7 +103,7 @@ class FragmentsRenderer extends TreeRenderer {
     try {
       const fragment = this._reader.read(item);
       if (fragment === null) return;
-      if (fragment.kind === "JsonComplete" && this._many) this._reader = new WireReader();
+      if (fragment.kind === "JsonComplete" && this._many) this._reader = newReader();
       else this.tree.apply(fragment);
     } catch (error) {
       if (!(error instanceof FragmentError)) throw error;

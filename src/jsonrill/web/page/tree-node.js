@@ -1,6 +1,6 @@
 /** One value of a growing document: its type, text, children and path. Knows nothing of the DOM. */
 
-import { toPointer, toText } from "../lib/paths.js";
+import { toPointer, formatPath } from "../lib/paths.js";
 import { ExactNumber, isObject, put } from "../lib/values.js";
 
 /** @typedef {import("../lib/paths.js").Path} Path */
@@ -60,7 +60,7 @@ export class TreeNode {
   }
 
   get pathText() {
-    return toText(this.path);
+    return formatPath(this.path);
   }
 
   get pointer() {

@@ -1,0 +1,128 @@
+/** Text → a value that grows: the machine with a `Growing` as its sink. */
+
+import { Growing } from "./growing.js";
+import { Machine } from "./machine.js";
+
+/** @typedef {import("./paths.js").Path} Path */
+/** @typedef {import("./machine.js").ParserOptions} ParserOptions */
+/**
+ * @template T
+ * @typedef {import("./growing.js").DeepPartial<T>} DeepPartial
+ */
+
+/**
+ * The value of a text that arrives in pieces.
+ *
+ * Strings are there from their opening quote and only grow; numbers and literals are complete or
+ * absent. What was good before an error stays in `value`.
+ * @template [T=any]
+ */
+export class Document {
+  #growing = new Growing();
+  #machine;
+
+  /** @param {ParserOptions} [options] */
+  constructor(options) {
+    this.#machine = new Machine(this.#growing, options);
+  }
+
+  /**
+   * Read one piece of text; true if the value changed.
+   * @param {string | ArrayBuffer | ArrayBufferView} piece
+   */
+  feed(piece) {
+    const growing = this.#growing;
+    growing.told = growing.version;
+    if (growing.finished.length !== 0) growing.finished = [];
+    this.#machine.feed(piece);
+    return growing.version !== growing.told;
+  }
+
+  /** The text has ended; true if the value changed. Throws `Truncated` if it stopped early. */
+  flush() {
+    const growing = this.#growing;
+    growing.told = growing.version;
+    if (growing.finished.length !== 0) growing.finished = [];
+    this.#machine.flush();
+    return growing.version !== growing.told;
+  }
+
+  /**
+   * What is known, without a copy: one object that changes with the next `feed`. Look, do not keep.
+   * @returns {DeepPartial<T> | undefined} undefined: nothing has come yet
+   */
+  get live() {
+    return this.#growing.live;
+  }
+
+  /**
+   * What is known, safe to keep: it stays as it is, and what does not change is the same object in
+   * the next value. Looking costs a copy of the open containers.
+   * @returns {DeepPartial<T> | undefined} undefined: nothing has come yet
+   */
+  get value() {
+    return this.#growing.value;
+  }
+
+  /** Grows with every change of the value. */
+  get version() {
+    return this.#growing.version;
+  }
+
+  /** True if the last `feed` or `flush` changed the value, also if it threw. */
+  get changed() {
+    return this.#growing.version !== this.#growing.told;
+  }
+
+  /** True if a value has begun. */
+  get started() {
+    return this.#growing.started;
+  }
+
+  /** True if the root value is complete. */
+  get complete() {
+    return this.#growing.complete;
+  }
+
+  /**
+   * The path of the value that still grows; null before the first and after the last.
+   * @returns {Path | null}
+   */
+  get openPath() {
+    return this.#growing.openPath;
+  }
+
+  /**
+   * True if there is a value at `path` and it is complete.
+   * @param {Path | string} path
+   */
+  isComplete(path) {
+    return this.#growing.isComplete(path);
+  }
+
+  /**
+   * Path and text of the number or literal that is being read; null if there is none.
+   * @returns {{path: Path, text: string} | null}
+   */
+  get pending() {
+    return this.#machine.pending;
+  }
+
+  /**
+   * With `many`: values that the last `feed` changed and then left for the next document.
+   * @returns {DeepPartial<T>[]}
+   */
+  get finished() {
+    return this.#growing.finished;
+  }
+
+  /** With `many`: the number of the document being read, from 0. */
+  get document() {
+    return this.#machine.document;
+  }
+
+  /** With `many`: what ended documents early, in order. */
+  get errors() {
+    return this.#machine.errors;
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Every error that is thrown on data, in one tree.
+ *
+ *     JsonrillError
+ *     ├── InvalidJSON       no continuation can make this text valid
+ *     │   └── Truncated     the text stopped early
+ *     ├── LimitExceeded     a limit was passed; `limit` names it
+ *     ├── InvalidSchema     the complete value is not what the schema asks for
+ *     ├── FieldNotFound     a field that was asked for never came, or is no string
+ *     ├── FragmentError     a fragment does not fit where it was applied
+ *     ├── ServerError       the server that is read from reports an error
+ *     └── StreamClosed      fed after the end, or after an error
+ *
+ * What an error knows is in its fields, and `toJSON()` is how it crosses the wire. Wrong use (an
+ * argument of the wrong type) is a plain TypeError.
+ */
+
+import { formatPath, parsePath } from "./paths.js";
+
+/** @typedef {import("./paths.js").Path} Path */
+/** @typedef {import("./fragments.js").Fragment} Fragment */
+/**
+ * Where an error happened. `offset` counts characters (code points) from 0, `line` and `column`
+ * count from 1.
+ * @typedef {{offset?: number, line?: number, column?: number, path?: Path}} Position
+ */
+
+/** The root of the tree: catch this to catch everything. What is not known is undefined. */
+export class JsonrillError extends Error {
+  /**
+   * @param {string} message
+   * @param {Position} [position]
+   */
+  constructor(message, { offset, line, column, path } = {}) {
+    super(message);
+    this.name = "JsonrillError";
+    /** The kind of error, as on the wire. */
+    this.code = "ERROR";
+    this.offset = offset;
+    this.line = line;
+    this.column = column;
+    this.path = path;
+  }
+
+  /**
+   * The error as it is on the wire; what is not known is left out.
+   * @returns {{[field: string]: any}}
+   */
+  toJSON() {
+    const { code, message, offset, line, column, path } = this;
+    const fields = { code, message, offset, line, column, path: path && formatPath(path) };
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  }
+}
+
+/** No continuation can make this text valid JSON. */
+export class InvalidJSON extends JsonrillError {
+  /**
+   * @param {string} message
+   * @param {string} expected
+   * @param {Position} position
+   */
+  constructor(message, expected, position) {
+    super(message, position);
+    this.name = "InvalidJSON";
+    this.code = "INVALID_JSON";
+    /** What could have been here. */
+    this.expected = expected;
+    /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
+    this.fragments = [];
+  }
+}
+
+/** The text was valid so far, but it stopped early. */
+export class Truncated extends InvalidJSON {
+  /**
+   * @param {string} message
+   * @param {string} expected
+   * @param {Position} position
+   */
+  constructor(message, expected, position) {
+    super(message, expected, position);
+    this.name = "Truncated";
+    this.code = "TRUNCATED";
+  }
+}
+
+/** The text is larger than a limit allows. */
+export class LimitExceeded extends JsonrillError {
+  /**
+   * @param {string} message
+   * @param {string} limit
+   * @param {Position} position
+   */
+  constructor(message, limit, position) {
+    super(message, position);
+    this.name = "LimitExceeded";
+    this.code = "LIMIT_EXCEEDED";
+    /** The name of the limit. */
+    this.limit = limit;
+    /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
+    this.fragments = [];
+  }
+
+  toJSON() {
+    return { ...super.toJSON(), limit: this.limit };
+  }
+}
+
+/** The complete value is not what the schema asks for. */
+export class InvalidSchema extends JsonrillError {
+  /**
+   * @param {string} message
+   * @param {Path} path
+   * @param {readonly any[]} issues
+   * @param {any} value
+   */
+  constructor(message, path, issues, value) {
+    super(message, { path });
+    this.name = "InvalidSchema";
+    this.code = "INVALID_SCHEMA";
+    /** Everything that the schema found. */
+    this.issues = issues;
+    /** The value that was refused. */
+    this.value = value;
+  }
+}
+
+/** A field that was asked for never came, or is no string. */
+export class FieldNotFound extends JsonrillError {
+  /**
+   * @param {string} message
+   * @param {string} field
+   */
+  constructor(message, field) {
+    super(message);
+    this.name = "FieldNotFound";
+    this.code = "FIELD_NOT_FOUND";
+    /** The field, as it was asked for. */
+    this.field = field;
+  }
+}
+
+/** The server that is read from reports an error. */
+export class ServerError extends JsonrillError {
+  #error;
+
+  /** @param {{[field: string]: any}} error as it is on the wire */
+  constructor(error) {
+    const path = typeof error.path === "string" ? parsePath(error.path) : undefined;
+    super(String(error.message), { ...error, path });
+    this.name = "ServerError";
+    this.code = String(error.code);
+    this.#error = error;
+  }
+
+  toJSON() {
+    return this.#error;
+  }
+}
+
+/** Fed after `flush()`, or after an error that ended the stream. */
+export class StreamClosed extends JsonrillError {
+  constructor() {
+    super("this stream is closed; nothing more can be fed to it");
+    this.name = "StreamClosed";
+    this.code = "STREAM_CLOSED";
+  }
+}
+
+const UNPRINTABLE = /[\\'\p{C}]|[^\P{Z} ]/gu;
+const SHORT = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/**
+ * Text in quotes for a message, unprintable characters escaped; the spelling of Python's `repr`,
+ * so that both languages say the same of the same text.
+ * @param {string} text
+ */
+export function quoted(text) {
+  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inner = text.replace(UNPRINTABLE, (char) => {
+    if (char === "'") return mark === char ? "\\'" : char;
+    const code = /** @type {number} */ (char.codePointAt(0));
+    const [letter, size] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+    return (
+      /** @type {any} */ (SHORT)[char] ?? `\\${letter}${code.toString(16).padStart(+size, "0")}`
+    );
+  });
+  return mark + inner + mark;
+}

@@ -1,0 +1,57 @@
+/**
+ * jsonrill: JSON that streams, for programs that talk to language models.
+ *
+ * `values`, `text`, `texts`, `select` and `fragments` read text from any source; `Document`, `Parser`
+ * and `Rebuilder` are what they are made of; `open` reads the events of a jsonrill server.
+ */
+
+export { applyDelta, DeltaError } from "./delta.js";
+export { Document } from "./document.js";
+export {
+  FieldNotFound,
+  InvalidJSON,
+  InvalidSchema,
+  JsonrillError,
+  LimitExceeded,
+  ServerError,
+  StreamClosed,
+  Truncated,
+} from "./errors.js";
+export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from "./events.js";
+export { Fragment, FragmentError } from "./fragments.js";
+export { open } from "./open.js";
+export { Parser } from "./parser.js";
+export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
+export { Rebuilder } from "./rebuilder.js";
+export { fragments, partial, select, text, texts, values } from "./streams.js";
+export { ToolCalls } from "./toolcalls.js";
+export { parse, stringify } from "./json.js";
+export { ExactNumber } from "./values.js";
+
+/** @typedef {import("./paths.js").Path} Path */
+/** @typedef {import("./machine.js").Limits} Limits */
+/** @typedef {import("./machine.js").ParserOptions} ParserOptions */
+/** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("./sse.js").SSEEvent} SSEEvent */
+/** @typedef {import("./fragments.js").Kind} Kind */
+/** @typedef {import("./values.js").Numbers} Numbers */
+/**
+ * @template T
+ * @typedef {import("./growing.js").DeepPartial<T>} DeepPartial
+ */
+/**
+ * @template [T=any]
+ * @typedef {import("./schema.js").StandardSchema<T>} StandardSchema
+ */
+/**
+ * @template T
+ * @typedef {import("./open.js").Update<T>} Update
+ */
+/**
+ * @template T
+ * @typedef {import("./streams.js").ValuesOptions<T>} ValuesOptions
+ */
+/**
+ * @template T
+ * @typedef {import("./streams.js").SelectOptions<T>} SelectOptions
+ */

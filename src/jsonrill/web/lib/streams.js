@@ -1,0 +1,220 @@
+/**
+ * The functions: any source in, what it says out, while it arrives.
+ *
+ * Each returns an async generator. Leaving the loop closes the source; an error of the text is
+ * thrown after everything that was good before it.
+ */
+
+import { Document } from "./document.js";
+import { Truncated } from "./errors.js";
+import { TextSink, ValueSink } from "./fields.js";
+import { Machine } from "./machine.js";
+import { Parser } from "./parser.js";
+import { parsePath } from "./paths.js";
+import { checkSchema, validated } from "./schema.js";
+import { checkSource, drive } from "./sources.js";
+
+/** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("./paths.js").Path} Path */
+/** @typedef {import("./machine.js").ParserOptions} ParserOptions */
+/** @typedef {import("./fragments.js").Fragment} Fragment */
+/**
+ * @template T
+ * @typedef {import("./growing.js").DeepPartial<T>} DeepPartial
+ */
+/**
+ * @template [T=any]
+ * @typedef {import("./schema.js").StandardSchema<T>} StandardSchema
+ */
+/**
+ * `live`: yield the live value, without a copy. `schema`: what the complete value must be.
+ * @template T
+ * @typedef {ParserOptions & {live?: boolean, schema?: StandardSchema<T>}} ValuesOptions
+ */
+/**
+ * `schema`: what each value must be.
+ * @template T
+ * @typedef {ParserOptions & {schema?: StandardSchema<T>}} SelectOptions
+ */
+/** @typedef {Omit<ParserOptions, "many">} TextOptions */
+
+/**
+ * The value after each piece of text that changed it, safe to keep: what does not change is the same
+ * object in the next value. With a schema, the last one is what the schema makes of it.
+ *
+ * With `many` a document that is not JSON does not stop the others; the first such error is thrown
+ * at the end.
+ * @template [T=any]
+ * @param {Source} source
+ * @param {ValuesOptions<T>} [options]
+ * @returns {AsyncGenerator<DeepPartial<T>, void, undefined>}
+ */
+export function values(source, { live = false, schema, ...options } = {}) {
+  checkSource(source);
+  checkSchema(schema);
+  if (schema !== undefined && options.many) {
+    throw new TypeError('of many documents each is validated by select(source, "root", options)');
+  }
+  /** @type {Document<T>} */
+  const document = new Document(options);
+  const found = drive(source, (piece, /** @type {any[]} */ out) => {
+    try {
+      if (piece === undefined) document.flush();
+      else document.feed(piece);
+    } finally {
+      append(out, document.finished);
+      if (document.changed && document.started) out.push(live ? document.live : document.value);
+    }
+    if (piece === undefined && document.errors.length !== 0) throw document.errors[0];
+  });
+  return schema === undefined ? found : ending(found, () => validated(schema, document.value));
+}
+
+/**
+ * Add items to a list; as arguments of `push` there may be too many.
+ * @param {any[]} out
+ * @param {any[]} items
+ */
+function append(out, items) {
+  for (const item of items) out.push(item);
+}
+
+/**
+ * @param {AsyncGenerator<any, void, undefined>} found
+ * @param {() => Promise<any>} last
+ */
+async function* ending(found, last) {
+  yield* found;
+  yield await last();
+}
+
+/**
+ * The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON.
+ * @template [T=any]
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {TextOptions} [options]
+ * @returns {DeepPartial<T> | undefined}
+ */
+export function partial(text, options) {
+  /** @type {Document<T>} */
+  const document = new Document(options);
+  document.feed(text);
+  try {
+    document.flush();
+  } catch (error) {
+    if (!(error instanceof Truncated)) throw error;
+  }
+  return document.value;
+}
+
+/**
+ * The fragments of a text, each as soon as it is certain.
+ * @param {Source} source
+ * @param {ParserOptions} [options]
+ * @returns {AsyncGenerator<Fragment, void, undefined>}
+ */
+export function fragments(source, options) {
+  checkSource(source);
+  const parser = new Parser(options);
+  return drive(source, (piece, /** @type {Fragment[]} */ out) => {
+    try {
+      append(out, piece === undefined ? parser.flush() : parser.feed(piece));
+    } catch (error) {
+      append(out, /** @type {any} */ (error).fragments ?? []);
+      throw error;
+    }
+    if (piece === undefined && parser.errors.length !== 0) throw parser.errors[0];
+  });
+}
+
+/**
+ * The text of one string as it grows: joined, the pieces are the field. FieldNotFound at the end if
+ * it never came or is no string.
+ * @param {Source} source
+ * @param {string} field a path: `"answer"`, `"steps[0].title"`
+ * @param {TextOptions} [options]
+ * @returns {AsyncGenerator<string, void, undefined>}
+ */
+export function text(source, field, options) {
+  if (typeof field === "string") parsePath(field);
+  return pieces(source, [field], ([, piece]) => piece, options);
+}
+
+/**
+ * The texts of several strings as they grow, each piece with the path of its string.
+ * @param {Source} source
+ * @param {...(string | TextOptions)} fields paths and patterns (`"title"`, `"items[*].summary"`);
+ *   options may come last
+ * @returns {AsyncGenerator<[Path, string], void, undefined>}
+ */
+export function texts(source, ...fields) {
+  const options = typeof fields.at(-1) === "object" ? fields.pop() : undefined;
+  if (fields.length === 0) throw new TypeError("texts() takes at least one field");
+  return pieces(source, fields, (piece) => piece, options);
+}
+
+/**
+ * @template T
+ * @param {Source} source
+ * @param {any[]} fields
+ * @param {(piece: [Path, string]) => T} shown
+ * @param {any} options
+ * @returns {AsyncGenerator<T, void, undefined>}
+ */
+function pieces(source, fields, shown, options) {
+  checkSource(source);
+  const sink = new TextSink(fields);
+  const machine = new Machine(sink, options);
+  return drive(source, (piece, /** @type {T[]} */ out) => {
+    try {
+      if (piece === undefined) machine.flush();
+      else machine.feed(piece);
+    } finally {
+      append(out, sink.pieces.map(shown));
+      sink.pieces = [];
+    }
+    if (piece === undefined) sink.check();
+  });
+}
+
+/**
+ * Each value at a path when it is complete; nothing else is kept. `"results"` and `"results[*]"` mean
+ * the elements of that array. `limits.text` counts for each value.
+ * @template [T=any]
+ * @param {Source} source
+ * @param {string} field
+ * @param {SelectOptions<T>} [options]
+ * @returns {AsyncGenerator<T, void, undefined>}
+ */
+export function select(source, field, { schema, ...options } = {}) {
+  checkSource(source);
+  checkSchema(schema);
+  const size = options.limits?.text ?? 64 * 2 ** 20;
+  const sink = new ValueSink(field, (offset, inValue) => {
+    machine.limitText(offset, inValue ? size : Infinity);
+  });
+  const limits = { ...options.limits, text: Infinity };
+  const machine = new Machine(sink, { ...options, limits });
+  const found = drive(source, (piece, /** @type {any[]} */ out) => {
+    try {
+      if (piece === undefined) machine.flush();
+      else machine.feed(piece);
+    } finally {
+      append(out, sink.values);
+      sink.values = [];
+    }
+    if (piece !== undefined) return;
+    if (machine.errors.length !== 0) throw machine.errors[0];
+    sink.check();
+  });
+  return schema === undefined ? found : each(found, (value) => validated(schema, value));
+}
+
+/**
+ * @template T
+ * @param {AsyncGenerator<any, void, undefined>} found
+ * @param {(value: any) => Promise<T>} work
+ */
+async function* each(found, work) {
+  for await (const value of found) yield await work(value);
+}

@@ -1,0 +1,178 @@
+"""Schemas that multiply: the answer comes soon and in little memory, whatever it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jsonrill
+from jsonrill.schema import Schema
+from jsonrill.schema.cost import MORE, Costs
+from support.schemas import validated
+
+LEAF = {"type": "string", "maxLength": 5}
+
+
+def chain(levels: int, level: Any, leaf: Any = LEAF) -> dict[str, Any]:
+    """Definitions, each made by `level` of a reference to the next one."""
+    found = {f"d{at}": level({"$ref": f"#/$defs/d{at + 1}"}) for at in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**found, f"d{levels}": leaf}}
+
+
+def with_addresses(levels: int) -> dict[str, Any]:
+    """As a chain, but each definition is a resource of its own."""
+    found: dict[str, Any] = {
+        f"d{at}": {"$id": f"urn:d{at}", "anyOf": [{"$ref": f"urn:d{at + 1}"}] * 2}
+        for at in range(levels)
+    }
+    found[f"d{levels}"] = {"$id": f"urn:d{levels}", **LEAF}
+    return {"$ref": "urn:d0", "$defs": found}
+
+
+def with_anchors(levels: int, keyword: str, anchor: str) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        f"d{at}": {anchor: f"a{at}", "anyOf": [{keyword: f"#a{at + 1}"}] * 2}
+        for at in range(levels)
+    }
+    found[f"d{levels}"] = {anchor: f"a{levels}", **LEAF}
+    return {keyword: "#a0", "$defs": found}
+
+
+BOMBS: dict[str, Any] = {
+    "anyOf": lambda n: chain(n, lambda ref: {"anyOf": [ref, ref]}),
+    "unlike": lambda n: chain(n, lambda ref: {"anyOf": [ref, {"allOf": [ref], "minLength": 0}]}),
+    "oneOf": lambda n: chain(n, lambda ref: {"oneOf": [ref, ref, False]}),
+    "allOf": lambda n: chain(n, lambda ref: {"allOf": [ref, {**ref, "title": "x"}]}),
+    "if": lambda n: chain(n, lambda ref: {"if": ref, "then": ref, "else": ref}),
+    "not": lambda n: chain(n, lambda ref: {"not": {"anyOf": [ref, ref]}}),
+    "dependent": lambda n: chain(n, lambda ref: {"dependentSchemas": {"a": ref, "b": ref}}),
+    "items": lambda n: chain(n, lambda ref: {"anyOf": [{"items": ref}, {"items": ref}]}),
+    "properties": lambda n: chain(
+        n, lambda ref: {"properties": {"a": ref}, "patternProperties": {"a": ref}}
+    ),
+    "addresses": with_addresses,
+    "anchors": lambda n: with_anchors(n, "$ref", "$anchor"),
+    "dynamic": lambda n: with_anchors(n, "$dynamicRef", "$dynamicAnchor"),
+}
+DEEP = 70
+TEXTS = ['"x"', "123", '"too long"', '{"a":1,"b":2}', "[" * DEEP + "1" + "]" * DEEP,
+         '{"a":' * DEEP + "1" + "}" * DEEP, json.dumps({"a": [1] * 2000})]  # fmt: skip
+
+RUN = """
+import json, resource, sys, time
+import jsonrill
+from jsonrill.schema import Schema
+Schema({"type": "string"}).check().close(1)  # loads the library
+for name, schema, text in json.load(sys.stdin):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begun = time.perf_counter()
+    updates = list(jsonrill.updates([text], "REALTIME", schema=schema))
+    seconds = time.perf_counter() - begun
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    last = updates[-1].error["code"] if updates[-1].error else updates[-1].status
+    print(json.dumps([name, text[:20], last, seconds, grown]), flush=True)
+"""
+
+
+@pytest.mark.parametrize("levels", [25, 60])
+def test_an_answer_comes_within_a_second_and_100_MB(levels: int) -> None:
+    cases = [(name, make(levels), text) for name, make in BOMBS.items() for text in TEXTS]
+    source = Path(jsonrill.__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(source)!r})\n{RUN}"],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) == len(cases), (done.stderr[-500:], rows[-1:])
+    slow = [row for row in rows if row[3] > 1 or row[4] > 100]
+    assert not slow
+    assert {row[2] for row in rows} >= {"INVALID_SCHEMA", "LIMIT_EXCEEDED", "COMPLETED"}
+
+
+def test_alternatives_that_ask_the_same_are_one() -> None:
+    """So that what is wrong is said at its first character, at any number of levels."""
+    for levels in (1, 10, 60):
+        found = validated(BOMBS["anyOf"](levels), "123")
+        assert found.read == 1 and found.violation is not None
+        assert found.violation.rule == "anyOf" and len(found.violation.message) < 150
+
+
+def tree(depth: int, leaf: Any, kinds: int = 6) -> tuple[dict[str, Any], Any]:
+    """A recursive schema of expressions, as programs really have them, and a deep value."""
+    expression = {"$ref": "#/$defs/expression"}
+    nodes = [
+        {
+            "type": "object",
+            "properties": {"left": expression, "right": expression, "op": {"const": f"op{kind}"}},
+            "required": ["left", "right", "op"],
+        }
+        for kind in range(kinds)
+    ]
+    for at in range(depth):
+        leaf = {"op": f"op{at % kinds}", "left": leaf, "right": 1}
+    return {"$defs": {"expression": {"anyOf": [{"type": "number"}, *nodes]}}, **expression}, leaf
+
+
+@pytest.mark.parametrize("depth", [1, 5, 20, 100])
+def test_a_recursive_schema_is_judged_however_deep_the_value(depth: int) -> None:
+    for leaf, code in ((1, None), ("x", "INVALID_SCHEMA")):
+        schema, value = tree(depth, leaf)
+        begun = time.perf_counter()
+        violation = Schema(schema).check().close(value)
+        assert time.perf_counter() - begun < 1
+        assert (violation.code if violation else None) == code
+
+
+def test_a_part_of_a_schema_is_found_although_choices_multiply() -> None:
+    limits = ({"minimum": 0}, {"maximum": 9})
+
+    def level(ref: Any) -> Any:
+        return {"anyOf": [{"allOf": [ref, {"properties": {"a": one}}]} for one in limits]}
+
+    leaf = {"properties": {"a": {"type": "integer"}}}
+    part = Schema(chain(25, level, leaf)).at(("a",))
+    assert part is not None
+    begun = time.perf_counter()
+    assert part.check().close("x") is not None
+    assert time.perf_counter() - begun < 1
+
+
+@pytest.mark.parametrize(
+    "schema, value, visits",
+    [
+        (True, 1, 1),
+        ({"type": "string"}, 1, 1),
+        ({"anyOf": [{}, {}]}, 1, 3),
+        ({"items": {"anyOf": [{}, {}]}}, [1, 2], 7),
+        ({"properties": {"a": {}, "b": {}}}, {"a": 1, "c": 2}, 2),
+        ({"propertyNames": {"allOf": [True]}}, {"ab": 1}, 3),
+        ({"items": {"$ref": "#"}}, [[[]]], 5),
+        ({"$defs": {"a": {"$anchor": "x"}}, "$ref": "#x"}, 1, 2),
+        ({"$ref": "#/$defs/a~1b%25", "$defs": {"a/b%": {"not": {}}}}, 1, 3),
+    ],
+)
+def test_visits_are_counted(schema: Any, value: Any, visits: int) -> None:
+    costs = Costs(schema)
+    assert costs.visits(costs.at(""), value, visits, remembers=False) == visits
+    assert costs.visits(costs.at(""), value, visits - 1, remembers=False) == MORE
+
+
+def test_a_wide_schema_and_a_long_value_are_not_too_much() -> None:
+    """Twelve hundred alternatives, and two thousand values: as much as a program may have."""
+    kinds = [
+        {"properties": {"kind": {"const": f"k{at}"}}, "required": ["kind"]} for at in range(600)
+    ]
+    schema = Schema({"type": "array", "items": {"anyOf": kinds}})
+    value = [{"kind": f"k{at % 600}"} for at in range(1000)]
+    assert schema.check().close(value) is None
+    violation = schema.check().close([*value, {"kind": "x"}])
+    assert violation is not None and violation.code == "INVALID_SCHEMA"

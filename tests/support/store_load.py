@@ -1,0 +1,90 @@
+"""Many open streams with one reader each, a few records a second: how long until they are read."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import NamedTuple
+
+from jsonrill.store import Bounds, Store, open_store
+from jsonrill.store.tasks import stop
+from support.redis_server import RedisServer
+
+
+class Load(NamedTuple):
+    streams: int
+    rate: float
+    seconds: float
+
+
+class Figures(NamedTuple):
+    """Seconds from the call of append to the reader's batch; cores that were busy."""
+
+    p50: float
+    p99: float
+    worst: float
+    process_core: float
+    redis_core: float
+
+    def __str__(self) -> str:
+        return (
+            f"p50 {self.p50 * 1000:.1f} ms, p99 {self.p99 * 1000:.1f} ms,"
+            f" worst {self.worst * 1000:.1f} ms, process {self.process_core:.0%} of a core,"
+            f" Redis {self.redis_core:.0%}"
+        )
+
+
+def measured(url: str, load: Load, server: RedisServer | None = None) -> Figures:
+    async def main() -> Figures:
+        store = open_store(url, Bounds(owner_streams=10**6, total_streams=10**6))
+        await store.open()
+        try:
+            return await _loaded(store, load, server)
+        finally:
+            await store.close()
+
+    return asyncio.run(main())
+
+
+async def _loaded(store: Store, load: Load, server: RedisServer | None) -> Figures:
+    names = [f"s{at}" for at in range(load.streams)]
+    for name in names:
+        await store.acquire(name, "p", lease=600, owner="o", meta=b"{}")
+    late: list[float] = []
+    readers = [asyncio.create_task(_read(store, name, late)) for name in names]
+    await asyncio.sleep(1 + load.streams / 400)
+    chance = random.Random(1)
+    begun, cpu = time.perf_counter(), time.process_time()
+    redis_cpu = _cpu_of(server)
+    wanted = int(load.rate * load.seconds)
+    writing: set[asyncio.Task[int]] = set()
+    for at in range(wanted):
+        await asyncio.sleep(max(0, begun + at / load.rate - time.perf_counter()))
+        data = repr(time.perf_counter()).encode()
+        task = asyncio.create_task(store.append(chance.choice(names), "p", [data]))
+        writing.add(task)
+        task.add_done_callback(writing.discard)
+    took = time.perf_counter() - begun
+    cpu, redis_cpu = time.process_time() - cpu, _cpu_of(server) - redis_cpu
+    async with asyncio.timeout(60):
+        while len(late) < wanted:
+            await asyncio.sleep(0.05)
+    await stop(*readers)
+    late.sort()
+    p50, p99 = late[len(late) // 2], late[len(late) * 99 // 100]
+    return Figures(p50, p99, late[-1], cpu / took, redis_cpu / took)
+
+
+async def _read(store: Store, name: str, late: list[float]) -> None:
+    async for batch in store.read(name):
+        now = time.perf_counter()
+        late.extend(now - float(entry.data) for entry in batch)
+
+
+def _cpu_of(server: RedisServer | None) -> float:
+    """Seconds of processor time that Redis has used."""
+    if server is None:
+        return 0.0
+    lines = server.info("cpu")
+    return float(lines["used_cpu_user"]) + float(lines["used_cpu_sys"])

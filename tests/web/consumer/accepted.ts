@@ -1,0 +1,102 @@
+/** A program in strict TypeScript that the package's types must accept, with the types it sees. */
+
+import { createReadStream } from "node:fs";
+import { type } from "arktype";
+import {
+  Document,
+  InvalidJSON,
+  InvalidSchema,
+  type DeepPartial,
+  type Fragment,
+  type Path,
+  Rebuilder,
+  fragments,
+  open,
+  partial,
+  select,
+  text,
+  texts,
+  values,
+} from "jsonrill";
+import * as v from "valibot";
+import { z } from "zod";
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const holds = <_ extends true>() => {};
+
+interface Recipe {
+  title: string;
+  minutes: number;
+  steps: { text: string; optional?: boolean }[];
+  source: { url: string } | null;
+}
+type Growing = {
+  title?: string;
+  minutes?: number;
+  steps?: { text?: string; optional?: boolean }[];
+  source?: { url?: string } | null;
+};
+
+export async function read(response: Response, stream: ReadableStream<Uint8Array>) {
+  for await (const recipe of values<Recipe>(response)) {
+    holds<Equal<typeof recipe, DeepPartial<Recipe>>>();
+    const growing: Growing = recipe;
+    const first: string | undefined = growing.steps?.[0]?.text;
+    void first;
+  }
+  for await (const recipe of values<Recipe>(stream, { live: true, numbers: "bigint", many: true })) {
+    void recipe.title?.toUpperCase();
+  }
+  for await (const piece of text(fetch("/recipe"), "title", { limits: { depth: 3 } })) {
+    holds<Equal<typeof piece, string>>();
+  }
+  for await (const [path, piece] of texts(createReadStream("recipe.json"), "title", "steps[*].text")) {
+    holds<Equal<typeof path, Path>>();
+    holds<Equal<typeof piece, string>>();
+  }
+  for await (const step of select<Recipe["steps"][number]>("[]", "steps")) {
+    holds<Equal<typeof step, { text: string; optional?: boolean }>>();
+  }
+  for await (const fragment of fragments(["[", new Uint8Array([93])])) {
+    holds<Equal<typeof fragment, Fragment>>();
+  }
+  for await (const { value, complete } of open<Recipe>("/v1/streams/1/events")) {
+    holds<Equal<typeof value, DeepPartial<Recipe>>>();
+    holds<Equal<typeof complete, boolean>>();
+  }
+  for await (const anything of values("{}")) anything.whatever;
+}
+
+export async function schemas(source: string) {
+  const zod = z.object({ title: z.string(), when: z.string().transform((text) => new Date(text)) });
+  for await (const value of values(source, { schema: zod })) {
+    holds<Equal<typeof value, DeepPartial<{ title: string; when: Date }>>>();
+  }
+  const valibot = v.object({ title: v.string() });
+  for await (const value of select(source, "items", { schema: valibot })) {
+    holds<Equal<typeof value, { title: string }>>();
+  }
+  const ark = type({ title: "string" });
+  for await (const value of select(source, "items", { schema: ark })) {
+    const title: string = value.title;
+    void title;
+  }
+}
+
+export function classes() {
+  const document = new Document<Recipe>({ limits: { text: 1000 }, duplicates: "error" });
+  const changed: boolean = document.feed('{"title": "');
+  holds<Equal<typeof document.live, DeepPartial<Recipe> | undefined>>();
+  holds<Equal<typeof document.version, number>>();
+  const rebuilder = new Rebuilder<Recipe>({ numbers: "exact" });
+  rebuilder.feed([[0]]);
+  holds<Equal<typeof rebuilder.value, DeepPartial<Recipe> | undefined>>();
+  const known = partial<Recipe>('{"title": "T');
+  holds<Equal<typeof known, DeepPartial<Recipe> | undefined>>();
+  try {
+    document.flush();
+  } catch (error) {
+    if (error instanceof InvalidJSON) console.log(error.offset, error.path, error.expected, changed);
+    if (error instanceof InvalidSchema) console.log(error.issues.length);
+  }
+}

@@ -1,0 +1,36 @@
+/** What the package's types must refuse; each line below a mark is an error. */
+
+import { Document, Rebuilder, open, select, text, values } from "jsonrill";
+
+interface Recipe {
+  title: string;
+}
+
+export async function wrong(response: Response) {
+  // @ts-expect-error a misspelled option
+  values(response, { nubmers: "exact" });
+  // @ts-expect-error not a value of the option
+  values(response, { numbers: "decimal" });
+  // @ts-expect-error not a limit
+  new Document({ limits: { dept: 3 } });
+  // @ts-expect-error a number is no source
+  values(12);
+  // @ts-expect-error the field is missing
+  text(response);
+  // @ts-expect-error not a schema
+  select(response, "items", { schema: { type: "object" } });
+  for await (const recipe of values<Recipe>(response)) {
+    // @ts-expect-error it may not be there yet
+    recipe.title.length;
+    // @ts-expect-error no such member
+    recipe.titel;
+  }
+  for await (const { value } of open<Recipe>("/events")) {
+    // @ts-expect-error it may not be there yet
+    value.title.length;
+  }
+  // @ts-expect-error a private field
+  new Document().machine;
+  // @ts-expect-error it is read only
+  new Rebuilder().live = 1;
+}

@@ -1,0 +1,148 @@
+"""The npm package as it would be published: what is in it, its types, its size, a consumer."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import tarfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import HARDER, ROOT, need_command
+from support.npm import installed
+
+SCRIPT = ROOT / "tools" / "npm_package.py"
+SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
+assert SPEC is not None and SPEC.loader is not None
+npm_package: Any = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(npm_package)
+CONSUMER = ROOT / "tests" / "web" / "consumer"
+# Kilobytes are 1000 bytes.
+MOST = {"values, text": 9_000, "Document": 7_500, "open": 14_000}
+MEASURE = """
+import { build } from "esbuild";
+import { gzipSync } from "node:zlib";
+const sizes = {};
+for (const names of process.argv.slice(2)) {
+  const contents = `export { ${names} } from "jsonrill";`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
+  });
+  sizes[names] = gzipSync(outputFiles[0].contents, { level: 9 }).length;
+}
+console.log(JSON.stringify(sizes));
+"""
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def tools() -> Path:
+    return installed(ROOT / "tools" / "npm", "npm") / "node_modules"
+
+
+@pytest.fixture(scope="module")
+def tarball(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("package")
+    npm_package.stage(folder / "stage")
+    packed = npm_package.pack(need_command("npm"), folder / "stage", folder)
+    return folder / str(packed["filename"])
+
+
+@pytest.fixture(scope="module")
+def project(tools: Path, tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program's folder in which the package is installed, beside the tools."""
+    folder = tmp_path_factory.mktemp("consumer")
+    shutil.copytree(CONSUMER, folder, dirs_exist_ok=True)
+    modules = folder / "node_modules"
+    modules.mkdir()
+    for name in tools.iterdir():
+        if name.is_dir() and not name.name.startswith("."):
+            (modules / name.name).symlink_to(name)
+    with tarfile.open(tarball) as archive:
+        archive.extractall(modules, filter="data")
+    (modules / "package").rename(modules / "jsonrill")
+    return folder
+
+
+def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        names = {name.removeprefix("package/") for name in archive.getnames()}
+    modules = {file.name for file in npm_package.LIBRARY.glob("*.js")}
+    types = {name.replace(".js", ".d.ts") for name in modules}
+    assert "index.js" in modules
+    assert names == modules | types | {"package.json", "README.md", "LICENSE"}
+
+
+def test_the_package_is_described_as_the_python_one_is() -> None:
+    package = json.loads((npm_package.LIBRARY / "package.json").read_text("utf8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
+    for name in ("name", "version", "license"):
+        assert package[name] == project[name]
+    assert package["type"] == "module" and package["sideEffects"] is False
+    assert not {"dependencies", "peerDependencies", "devDependencies", "scripts"} & set(package)
+
+
+def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
+    node = need_command("node")
+    linted = run(
+        node, tools / "publint" / "src" / "cli.js", "--strict", tarball, cwd=tarball.parent
+    )
+    assert linted.returncode == 0 and "All good" in linted.stdout, linted.stdout
+    attw = tools / "@arethetypeswrong" / "cli" / "dist" / "index.js"
+    # The package has no CommonJS, which is what this profile says.
+    found = run(
+        node, attw, "--profile", "esm-only", "--format", "json", tarball, cwd=tarball.parent
+    )
+    problems = json.loads(found.stdout)["analysis"]["problems"]
+    assert {problem["kind"] for problem in problems} <= {"CJSResolvesToESM"}, problems
+    assert found.returncode == 0
+
+
+def tsc(project: Path, *words: str) -> None:
+    compiler = project / "node_modules" / "typescript" / "bin" / "tsc"
+    options = ["--strict", "--noEmit", "--target", "es2022"]
+    lib = ["--lib", "es2022,dom,dom.iterable,dom.asynciterable", "--skipDefaultLibCheck"]
+    done = run(need_command("node"), compiler, *options, *lib, *words, cwd=project)
+    assert done.returncode == 0, done.stdout
+
+
+# As node resolves packages; trying harder, also as bundlers do.
+@pytest.mark.parametrize("module", ["nodenext", "preserve"][: 1 if HARDER == 1 else 2])
+def test_programs_in_typescript(project: Path, module: str) -> None:
+    """What must be accepted is, with the types that it says; what must be refused is refused."""
+    # The declarations of others take four times as long to check as the programs do.
+    words = ("--module", module, "--types", "node", "--skipLibCheck")
+    tsc(project, *words, "accepted.ts", "refused.ts")
+
+
+def test_our_declarations_are_right_by_themselves(project: Path) -> None:
+    (project / "all.ts").write_text('export * from "jsonrill";')
+    tsc(project, "--module", "nodenext", "all.ts")
+
+
+def test_schema_libraries(project: Path) -> None:
+    """What zod, valibot and arktype make of the complete value is the last value."""
+    done = run(need_command("node"), "schemas.mjs", cwd=project)
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    assert set(said) == {"zod", "valibot", "arktype"}
+    for good, bad in said.values():
+        assert good == {"title": "Tea", "minutes": "5", "tags": ["hot"]}
+        assert bad == ["INVALID_SCHEMA", "root.tags[1]"]
+
+
+def test_it_is_small_and_what_is_not_used_is_left_out(project: Path) -> None:
+    (project / "measure.mjs").write_text(MEASURE)
+    done = run(need_command("node"), "measure.mjs", *MOST, cwd=project)
+    assert done.returncode == 0, done.stderr
+    sizes = json.loads(done.stdout)
+    print(sizes)
+    assert all(sizes[names] <= most for names, most in MOST.items()), sizes

@@ -1,0 +1,83 @@
+"""Make the npm package: `python tools/npm_package.py` leaves `jsonrill-VERSION.tgz` in dist/.
+
+The modules of `src/jsonrill/web/lib` go into it as they are. The type declarations are made from
+their JSDoc by the TypeScript compiler of tools/npm, the README from docs/javascript.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+LIBRARY: Final = ROOT / "src" / "jsonrill" / "web" / "lib"
+TOOLS: Final = ROOT / "build" / "npm"
+STAGE: Final = ROOT / "build" / "npm-package"
+DECLARATIONS: Final = (
+    *("--allowJs", "--declaration", "--emitDeclarationOnly"),
+    *("--strict", "--target", "es2022", "--module", "nodenext"),
+    *("--lib", "es2022,dom,dom.iterable,dom.asynciterable"),
+)
+QUIET: Final = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts")
+
+
+def readme(page: str) -> str:
+    """The page for npm: links to other pages of the documentation would lead nowhere."""
+    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]+\)", r"\1", page)
+
+
+def install(npm: str) -> None:
+    """What tools/npm/package.json names, into build/npm, if it is not there."""
+    wanted = (ROOT / "tools" / "npm" / "package.json").read_text("utf8")
+    if (TOOLS / "node_modules" / "stamp").is_file():
+        if (TOOLS / "node_modules" / "stamp").read_text("utf8") == wanted:
+            return
+    TOOLS.mkdir(parents=True, exist_ok=True)
+    (TOOLS / "package.json").write_text(wanted, "utf8")
+    subprocess.run([npm, "install", "--no-package-lock", *QUIET], cwd=TOOLS, check=True)
+    (TOOLS / "node_modules" / "stamp").write_text(wanted, "utf8")
+
+
+def stage(folder: Path) -> None:
+    """Put everything that is published into `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    modules = sorted(LIBRARY.glob("*.js"))
+    for file in (*modules, LIBRARY / "package.json", ROOT / "LICENSE"):
+        shutil.copy(file, folder)
+    page = (ROOT / "docs" / "javascript.md").read_text("utf8")
+    (folder / "README.md").write_text(readme(page), "utf8")
+    compiler = TOOLS / "node_modules" / "typescript" / "bin" / "tsc"
+    staged = [str(folder / file.name) for file in modules]
+    command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(folder), *staged]
+    subprocess.run(command, check=True)
+
+
+def pack(npm: str, folder: Path, into: Path) -> dict[str, Any]:
+    """Make the tarball of a staged package; what npm says about it."""
+    into.mkdir(parents=True, exist_ok=True)
+    command = [npm, "pack", "--json", "--pack-destination", str(into)]
+    done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+    packed: dict[str, Any] = json.loads(done.stdout)[0]
+    return packed
+
+
+def main() -> int:
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        print("the npm package is made with node and npm, which are not installed", file=sys.stderr)
+        return 1
+    install(npm)
+    stage(STAGE)
+    packed = pack(npm, STAGE, ROOT / "dist")
+    print(f"dist/{packed['filename']}: {packed['entryCount']} files, {packed['size']} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
