@@ -29,13 +29,14 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case "tools_aggregate":
             calls = items(either(event, "tool_calls", "toolCalls"))
             results = items(either(event, "tool_results", "toolResults"))
-            aggregate = Aggregate(message, [_call(call, message) for call in calls])
+            aggregate = Aggregate(message, [_call(call, message, final=True) for call in calls])
             return [aggregate, *map(_result, results)]
         case _:
             return []
 
 
-def _call(call: dict[str, Any], message: str | None) -> CallDelta:
+def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> CallDelta:
+    """A delta with its fragments, or the final state of a call with its value."""
     fragments, error, status = map(call.get, ("json_update_fragments", "error", "status"))
     return CallDelta(
         as_id(either(call, "tool_call_id", "toolCallId")),
@@ -44,9 +45,9 @@ def _call(call: dict[str, Any], message: str | None) -> CallDelta:
         as_text(call.get("function_args")),
         message,
         free=call.get("encoding") == "text",
-        value=call.get("args", ABSENT),
+        value=call.get("args", ABSENT) if final else ABSENT,
         received=True,
-        fragments=fragments if isinstance(fragments, list) else None,
+        fragments=fragments if isinstance(fragments, list) and not final else None,
         status=status if status in ENDED else None,
         error=error if isinstance(error, dict) else None,
     )
