@@ -1,6 +1,6 @@
 /** A stream of events through the browser's own EventSource. */
 
-import { Watch, again, judge, request } from "./connection.js";
+import { Watch, again, checkResponse, request } from "./connection.js";
 import { EventStream, Lost } from "./stream.js";
 
 /** @typedef {import("./stream.js").Options} Options */
@@ -90,7 +90,7 @@ async function ask(stream, url, options) {
   try {
     const response = await watch.during(request(stream, url, { ...options, init }, watch.signal));
     if (response.status === 204) return stream._finish("204");
-    await judge(response);
+    await checkResponse(response);
   } finally {
     watch.stop();
   }

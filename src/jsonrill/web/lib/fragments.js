@@ -200,7 +200,7 @@ class Cursor {
 }
 
 /**
- * What an item says, before anybody asked whether it fits. `path` undefined: where it must be.
+ * What an item says, before it is checked whether it fits. `path` undefined: where it must be.
  * @typedef {{kind: Kind, path?: string, text?: string, value?: any}} Fields
  */
 

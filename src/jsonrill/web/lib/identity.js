@@ -6,7 +6,7 @@
  *    yet (and no other name), it is that call's id.
  * 3. Without an id, the index tells: the call last opened there. An index not seen opens a call.
  * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
- *    another name, or has one and is whole.
+ *    another name, or has one and is complete.
  *
  * All of it within one message. What calls hold and how they end is not known here.
  */

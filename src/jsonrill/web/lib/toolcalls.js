@@ -2,7 +2,7 @@
  * jsonrill's wire events of tool calls → the calls, with arguments that grow.
  *
  * `tools_call_update` brings deltas with their fragments, `tool_result` what a tool answered,
- * `tools_aggregate` the final state of a message. The sender judges; here it is only followed, and
+ * `tools_aggregate` the final state of a message. The sender decides; the receiver only follows, and
  * nothing is ever thrown on data. Which call an event means is `identity.js`'s to know.
  */
 
@@ -36,7 +36,7 @@ const ENDED = ["complete", "error", "truncated"];
  * How the arguments of a call grow: fragments are applied, the text is kept.
  *
  * Text that came without fragments, or with fragments that do not fit, takes their place: from
- * then on the value is what the whole text says, once it is whole.
+ * then on the value is that of the text, once it is complete.
  */
 class Arguments {
   #numbers;
@@ -224,7 +224,7 @@ export class ToolCall {
   }
 
   /**
-   * The stream is over and nobody said that the call has ended.
+   * The stream has ended without an event that ends the call.
    */
   _abandon() {
     if (this.status === "streaming" && !this.#arguments?.whole) {
@@ -279,7 +279,7 @@ export class ToolCalls {
   #changed = new Set();
 
   /**
-   * `keep`: so many calls of ended messages are kept; `numbers`: how numbers become values.
+   * `keep`: the number of calls of ended messages to keep; `numbers`: how numbers become values.
    * @param {{keep?: number, numbers?: Numbers}} [options]
    */
   constructor({ keep = 256, numbers = "number" } = {}) {

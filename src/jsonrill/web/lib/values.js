@@ -13,7 +13,7 @@
 // RFC 8259 section 6.
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const DECIMAL = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-// So many digits always survive as a double, if no exponent moves them out of its range.
+// This many digits always survive as a double, if no exponent moves them out of its range.
 const SAFE_DIGITS = 15;
 
 /** A number that no double holds, as its source text. `Number(exact)` is the nearest double. */
