@@ -111,3 +111,14 @@ def test_a_docstring_says_what_is_returned_or_done_and_asks_nothing(path: Path) 
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = re.split(r"(?<=[.?!])\s|\n\n", ast.get_docstring(node) or "", maxsplit=1)[0]
             assert not first.rstrip().endswith("?"), f"{name_of(path)}: {first}"
+
+
+SCRIPTS = [path for path in FILES if path.suffix == ".js"]
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
+def test_a_comment_of_a_javascript_function_asks_nothing(path: Path) -> None:
+    for comment in re.findall(r"/\*\*(.*?)\*/", path.read_text("utf8"), re.DOTALL):
+        text = re.sub(r"\s*\n\s*\*\s?", " ", comment).partition("@")[0].strip()
+        first = re.split(r"(?<=[.?!])\s", text, maxsplit=1)[0]
+        assert not first.endswith("?"), f"{name_of(path)}: {first}"

@@ -127,7 +127,7 @@ class Walk(PlacedSink):
         self._then = Sink() if then is None else then
         self._violated = violated
         self.violation: InvalidSchema | None = None
-        # Obligations of the member whose key came last, and of the open string; its text, if needed.
+        # Obligations of the member whose key came last and of the open string; its text, if needed.
         self._member: list[Obligation] = []
         self._active: list[Obligation] = []
         self._texts: list[Text] = []

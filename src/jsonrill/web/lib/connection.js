@@ -69,7 +69,7 @@ export function request(stream, url, options, signal) {
 }
 
 /**
- * Is this answer an event stream? If not: is there hope?
+ * Throws if a response is not an event stream; the error says whether to try again.
  * @param {Response} response
  */
 export async function checkResponse(response) {

@@ -78,7 +78,7 @@ function source(stream, url, options) {
 }
 
 /**
- * Why did the browser give up? Nothing is thrown if the answer is an event stream after all.
+ * Throws the reason why the browser gave up; returns if the response is an event stream after all.
  * @param {EventStream} stream
  * @param {string | URL} url
  * @param {Options} options

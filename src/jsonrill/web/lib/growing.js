@@ -87,7 +87,7 @@ export class Growing {
   }
 
   /**
-   * Is there a value at `path`, and is it complete?
+   * True if there is a value at `path` and it is complete.
    * @param {Path | string} path
    */
   isComplete(path) {

@@ -12,7 +12,7 @@
  */
 
 /**
- * What identity sees of a call; `given`: is the id the sender's own?
+ * What identity sees of a call; `given`: true if the id is the sender's own.
  * @typedef {{id: string, given: boolean, index: number | null, name: string | null,
  *   messageId: string, readonly whole: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
@@ -264,7 +264,7 @@ function among(scope, id, index, name) {
 }
 
 /**
- * Can an id that comes now be this call's?
+ * True if an id that comes now can be this call's.
  * @param {Call} call
  * @param {{ended: boolean}} scope
  * @param {string | null} name

@@ -103,7 +103,7 @@ export class EventStream {
     else signal?.addEventListener("abort", () => this.close(), { signal: this._stop.signal });
   }
 
-  /** Is it over? */
+  /** True once the stream has ended. */
   get ended() {
     return this.state === "closed" || this.state === "failed";
   }

@@ -80,7 +80,7 @@ class Arguments {
   }
 
   /**
-   * The text has ended: what was it?
+   * Ends the text and returns its outcome.
    * @returns {"complete" | "empty" | "truncated"}
    */
   end() {
@@ -155,14 +155,14 @@ export class ToolCall {
     this.error = null;
     /** "text": the arguments are free text, not JSON. @type {"json" | "text"} */
     this.encoding = "json";
-    /** Has a result come? It may be null. */
+    /** True once there is a result, which may be null. */
     this.answered = false;
     /** @type {any} */
     this.result = undefined;
     this.resultIsError = false;
-    /** For identity: is the id the sender's own? */
+    /** For identity: true if the id is the sender's own. */
     this.given = true;
-    /** May more of it come? */
+    /** True while more of it may come. */
     this.open = true;
   }
 
@@ -176,12 +176,12 @@ export class ToolCall {
     return this.#arguments === null ? this.#args : this.#arguments.value;
   }
 
-  /** Are the arguments whole JSON? (Only `status` says that the sender meant it.) */
+  /** True if the arguments are complete JSON. (Only `status` says that the sender meant it.) */
   get whole() {
     return this.status === "complete" || (this.#arguments?.whole ?? false);
   }
 
-  /** Is it complete or truncated? (One in error may still gain text, or its id.) */
+  /** True if it is complete or truncated. (One in error may still gain text, or its id.) */
   get settled() {
     return this.status === "complete" || this.status === "truncated";
   }
