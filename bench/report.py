@@ -63,7 +63,7 @@ A piece of {PIECE} characters costs {number(ours)} µs compiled and {number(pure
 at 20 KB, and hardly more at 10 MB; parsing all the text again with jiter costs {number(small)} µs
 at 2 KB and {number(large)} µs at 100 KB. Where it loses: jsonrill is faster than jiter
 {_from(crossing(found, COMPILED))} compiled, {_from(crossing(found, PURE))} in pure Python; and
-`json.loads` is faster on a text that is already whole.
+`json.loads` is faster on a text that is already complete.
 """
 
 

@@ -26,7 +26,7 @@ from jsonrill import (
     partial,
     to_wire,
 )
-from jsonrill.parse.grammar import dumps
+from jsonrill.jsontext import dumps
 
 TARGET = "any text, any cutting: a result or a documented error, and json.loads agrees"
 
