@@ -2,7 +2,7 @@
  * jsonrill's wire events of tool calls → the calls, with arguments that grow.
  *
  * `tools_call_update` brings deltas with their fragments, `tool_result` what a tool answered,
- * `tools_aggregate` the final state of a message. The sender decides; the receiver only follows, and
+ * `tools_aggregate` the final state of a message. The sender decides, the receiver follows, and
  * nothing is ever thrown on data. Which call an event means is `identity.js`'s to know.
  */
 

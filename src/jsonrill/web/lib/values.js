@@ -101,7 +101,7 @@ export function conversion(numbers) {
 }
 
 /**
- * True if a double is the number of this text. An integer exactly; what has a point or an exponent, if
+ * True if a double is the number of this text: an integer exactly, one with a point or exponent if
  * its shortest form has the same digits, as for 0.1.
  * @param {string} text
  * @param {number} number
