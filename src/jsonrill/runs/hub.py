@@ -54,7 +54,7 @@ SAY_EVERY = 1.0
 
 
 class TooMany(Exception):
-    """Too many streams or readers at once."""
+    """A stream or the server has too many readers."""
 
 
 class _Followed:

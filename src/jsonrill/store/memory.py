@@ -202,7 +202,7 @@ class MemoryStore(Store):
             del self._cost_of[log.owner]
 
     def _make_room(self, stream: str, owner: str, cost: int, now: float) -> None:
-        """Delete old streams, but not this one, until there is room for `size` more bytes."""
+        """Delete old streams, but not this one, until there is room for `cost` more bytes."""
         while self._cost_of.get(owner, 0) + cost > self.bounds.owner_bytes:
             if not self._evict(stream, owner, now):
                 raise StoreFull("owner_bytes", "one owner has too much in the store")

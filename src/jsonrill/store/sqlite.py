@@ -275,7 +275,7 @@ class SqliteStore(Store):
     def _make_room(
         self, db: sqlite3.Connection, stream: str, owner: str, cost: int, now: float
     ) -> None:
-        """Delete old streams, but not this one, until there is room for `size` more bytes."""
+        """Delete old streams, but not this one, until there is room for `cost` more bytes."""
         theirs = "SELECT sum(cost) FROM books WHERE owner = ?"
         while _count(db, theirs, owner) + cost > self.bounds.owner_bytes:
             if not self._evict(db, stream, owner, now):

@@ -83,12 +83,12 @@ def require_subject(request: Request) -> str:
 
 
 async def owned(request: Request) -> Allowed:
-    """Return the stream in the path if the client owns it; else 404."""
+    """Return the stream in the path if the client owns it; else 401 or 404."""
     return await _found(request, require_holder(request))
 
 
 async def readable(request: Request) -> Allowed:
-    """Return the stream in the path if the client may read it; else 404."""
+    """Return the stream in the path if the client may read it; else 401 or 404."""
     stream = str(request.path_params["id"])
     holder = holder_of(request)
     if holder is not None:

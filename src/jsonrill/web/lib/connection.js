@@ -69,7 +69,7 @@ export function request(stream, url, options, signal) {
 }
 
 /**
- * Throws if a response is not an event stream; the error says whether to try again.
+ * Throws if a response is not an event stream; the class of the error says whether to try again.
  * @param {Response} response
  */
 export async function checkResponse(response) {
