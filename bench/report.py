@@ -147,7 +147,7 @@ def opening(results: Results) -> str:
 # Benchmarks
 
 **Do not trust this page.** The people who wrote jsonrill also chose what is measured here, wrote
-the adaptors of the rivals, and have spent more time on their own code than on anybody else's. Run
+the adaptors of the rivals, and have spent more time on their own code than on that of others. Run
 it yourself, better still on texts of your own:
 
 ```console
@@ -211,7 +211,7 @@ WHY: Final = {
     ),
     "chunker,": (
         "A snapshot that only extends the open text costs its decoding and a comparison in C. One "
-        "that opens or closes something is judged level by level in Python, about 15 µs."
+        "that opens or closes something is validated level by level in Python, about 15 µs."
     ),
 }
 
@@ -475,8 +475,8 @@ def updates(found: Results) -> str:
     return f"""
 ## Updates
 
-Microseconds a piece, pure Python, the whole document being one entity. Who reads the data of an
-update pays for the open containers in it, who reads the delta for what is new.
+Microseconds a piece, pure Python, the whole document being one entity. Reading the data of an
+update costs as much as the open containers in it, reading the delta as much as is new.
 
 {table(("", *shapes), rows)}
 """
@@ -511,7 +511,7 @@ flat way*: flatten every snapshot, compare the flat maps, which is what comes to
 {table(("", *sizes), rows)}
 
 A snapshot that only extends the open text costs its decoding and one comparison; the larger the
-steps, the more of them open and close something, and that is judged in Python.
+steps, the more of them open and close something, and that is validated in Python.
 """
 
 
@@ -608,7 +608,7 @@ one text. In node:
 
 {speed("node")}
 {browser}
-What each shows for every prefix, judged as [above](#right-besides-fast), against `JSON.parse`:
+What each shows for every prefix, checked as [above](#right-besides-fast), against `JSON.parse`:
 
 {table(("", *counts, "bad texts accepted"), right)}
 

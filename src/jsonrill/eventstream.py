@@ -109,7 +109,7 @@ class SSEEncoder:
 
 
 class SSEDecoder:
-    """Turns bytes or text of an event stream into events, each when its blank line has come.
+    """Turns bytes or text of an event stream into events, each when its blank line has arrived.
 
     `last_event_id` is what a client sends to resume a lost connection, `retry` how many
     milliseconds it waits before that, if the server set it. More than `limit` characters in one

@@ -54,7 +54,7 @@ class Judged:
         was_done, self._tree.changed = self._tree.done, False
         try:
             step()
-        finally:  # a value that is whole is judged, whatever follows it
+        finally:  # a complete value is validated, whatever follows it
             if self._tree.done and not was_done:
                 violation = self._check.close(self._tree.live)
                 if violation is not None:

@@ -111,7 +111,7 @@ class Object(_Container):
         self.written: dict[str, Tree] = {}
         self.open: str | None = None
         self._calm: dict[str, int] = {}  # for how many snapshots a held value has not changed
-        self._stood = 0  # for how many snapshots one grew while the open value stood still
+        self._stood = 0  # for how many snapshots one grew while the open value did not
 
     def follow(self, value: Tree) -> Tree:
         """The open member's value (`NOTHING` if none is open) when nothing else is new here, else
@@ -226,7 +226,7 @@ class Object(_Container):
         elif not held or self._rules.patience == 1:
             self._size = len(self.written) + len(held) + 1
         else:
-            self._size = -1  # what stands still is counted
+            self._size = -1  # a value that does not change is counted
 
     def end(self, child: Tree) -> None:
         """The open member is complete."""
@@ -274,7 +274,7 @@ class Array(_Container):
         self.tail: list[Tree] = []
         self.written: list[Tree] = []
         self.open: int | None = None
-        self._start = 0  # of the tail: what stands before it is written or open
+        self._start = 0  # of the tail: values before it are written or open
 
     def follow(self, value: Tree) -> Tree:
         if type(value) is list and len(value) == self._size:

@@ -11,7 +11,7 @@ _LITERALS: Final = {True: "true", False: "false", None: "null"}
 
 
 def escaped(text: str) -> str:
-    """`text` as it stands between the quotes of a JSON string."""
+    """`text`, escaped for a JSON string, without its quotes."""
     return quoted(text)[1:-1]
 
 

@@ -1,8 +1,8 @@
 """Simulated models that write to streams of the server, as any producer does.
 
 A generation goes on when its reader leaves. If the server restarts and its store does not, the
-generation continues from the last record as soon as somebody reads its stream again, because a
-model writes the same text every time; if nobody does within the lease, the producer counts as lost.
+generation continues from the last record as soon as a reader connects again, because a
+model writes the same text every time; if none does within the lease, the producer counts as lost.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ORDER: Final = {
 
 
 def order_of(producer: str, known: dict[str, Model]) -> Order | None:
-    """The order in a producer's name; None if the name (anybody may choose one) holds none."""
+    """The order in a producer's name; None if the name, which any client may choose, holds none."""
     kind, *rest = producer.split(":")
     try:
         model, pace, piece = rest
@@ -96,7 +96,7 @@ class Demo:
             if await self._publish(stream, order, model):
                 await self._hub.end(stream)
         except StoreError:
-            pass  # cancelled, deleted or full: whoever did that informs the readers
+            pass  # cancelled, deleted or full: that call informs the readers
 
     async def _publish(self, stream: str, order: Order, model: Model) -> bool:
         """Append the records when they are due; False if the server stops before the last."""

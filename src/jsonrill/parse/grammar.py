@@ -12,7 +12,7 @@ from typing import Final
 # Section 2: exactly these four. str.isspace() would also accept U+00A0.
 SPACE: Final = re.compile(r"[ \t\n\r]*")
 
-# RFC 7464: what may stand before each of many documents; and what ends a line or record.
+# RFC 7464: what may precede each of many documents; and what ends a line or record.
 SEPARATOR: Final = "\x1e"
 RECORD_END: Final = re.compile(r"[\n\x1e]")
 

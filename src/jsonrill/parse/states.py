@@ -28,10 +28,10 @@ ODD_STRING: Final = LENIENT + 8  # in a string value with quotes that are not JS
 ODD_KEY: Final = LENIENT + 9
 
 # How the next piece is taken in. Many documents are always read carefully.
-PLAIN: Final = 0  # the text stands in a string: the piece may be plain text through and through
+PLAIN: Final = 0  # inside a string: the piece may be nothing but plain text
 READY: Final = 1  # nothing is held: the piece is run as it is
 HELD: Final = 2  # what is held comes before it
-CUT: Final = 3  # half a UTF-8 character has come: only bytes can follow
+CUT: Final = 3  # after half a UTF-8 character: only bytes can follow
 CLOSED: Final = 4  # nothing can follow
 
 # What could stand where the text is refused or ends.

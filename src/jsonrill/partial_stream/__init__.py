@@ -1,6 +1,6 @@
-"""Text → updates: how far each entity of a document has come, in one of five modes.
+"""Text → updates: the progress of each entity of a document, in one of five modes.
 
-update.py   an update: a position in the log of its entity, read when somebody asks
+update.py   an update: a position in the log of its entity, read on access
 schemas.py  which schema an entity must keep to
 stream.py   the stage itself
 """

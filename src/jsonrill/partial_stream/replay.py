@@ -81,7 +81,7 @@ class Reading(ValueBuilder):
 def changes_of(entries: list[Any], string: Place | None, shown: Any) -> Delta:
     """Entries as a delta: text as `append`, a value that began as one `add` of all it holds.
 
-    `shown` is the entry of what stands uncertain where the next value will be: that value takes
+    `shown` is the entry of the provisional value where the next value will be: that value takes
     its place, and goes on from it where they are alike.
     """
     changes: Delta = []

@@ -31,8 +31,8 @@ class PartialStream:
     """Text in, updates out. Nothing is raised for bad data: an ERROR is an update.
 
     `mode` says what arrives, `entity` which parts of a document are entities, `schema` what one
-    of them must look like (or `document_schema` the whole document), `send` whether updates carry
-    their data, what is new in it, or both. After the end, or an ERROR of the whole stream, `ended`
+    of them must look like (or `document_schema` the document), `send` whether updates carry
+    their data, what is new in it, or both. After the end, or an ERROR of the stream, `ended`
     is true and nothing more comes.
     """
 
@@ -90,7 +90,7 @@ class PartialStream:
         self._errors = 0
         self._repairs = 0
         self._kept_before = 0
-        # The entity being read, and what writes it down (a log, if somebody looks before its end).
+        # The entity being read, and what writes it down (a log, if it is read before its end).
         self._entity: Entity | None = None
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None

@@ -1,4 +1,4 @@
-"""An update: how far one entity has come.
+"""An update: the progress of one entity.
 
 It keeps a position in the log of its entity, not a copy: its data and delta are built when they
 are first read, and making or keeping an update costs the same however large the entity is.

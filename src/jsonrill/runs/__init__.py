@@ -2,9 +2,9 @@
 
 records.py    what one record of the log says
 positions.py  event ids: positions in the log
-options.py    what a stream is made with, and how a reader wants to see it
+options.py    the options of a stream, and of a reader's view of it
 render.py     records → events, one class for each format
-value.py      what a stream says so far
+value.py      the current value of a stream
 view.py       one rendering for all readers of one process
 reader.py     one reader, from any position to the end
 metrics.py    counts

@@ -1,8 +1,8 @@
 """Every setting of the server, with its default; read from flags and from the environment.
 
 `JSONRILL_<NAME>` in the environment is the setting `name`; a flag is stronger. The help of each
-setting stands beside it, so that every front can show it. What a setting cannot be is refused when
-the configuration is made, with the setting's name and the remedy.
+setting is part of its field, so that every front can show it. A value that is not allowed raises
+ConfigError when the configuration is created, with the setting's name and the remedy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OTHERS: Final = frozenset(("PURE", "SHARED"))
 
 
 class ConfigError(ValueError):
-    """A setting has a value that it cannot have, or two do not go together."""
+    """A setting has a value that is not allowed, or two settings exclude each other."""
 
 
 def _setting(default: Any, help: str, *, above_zero: bool = False, most: float = 1e15) -> Any:
@@ -41,7 +41,7 @@ def _setting(default: Any, help: str, *, above_zero: bool = False, most: float =
 
 
 def _seconds(default: float, help: str) -> Any:
-    """A time that must not be zero: nobody could answer, or a loop would never rest."""
+    """A time that must not be zero: no request could be answered, or a loop would never sleep."""
     return _setting(default, help, above_zero=True)
 
 
@@ -116,7 +116,7 @@ class Config:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, **stronger: Any) -> Config:
-        """Settings from `JSONRILL_*`; those given by name (and not None) are stronger."""
+        """Read settings from `JSONRILL_*`; arguments that are not None override them."""
         environ = os.environ if environ is None else environ
         known = {setting.name for setting in fields(cls)}
         found: dict[str, Any] = {}
@@ -135,7 +135,7 @@ class Config:
         return cls(**found)
 
     def check_exposure(self) -> None:
-        """Refuse to be open to a network without a token."""
+        """Raise ConfigError if the server would be open to a network without a token."""
         guarded = self.tokens or self.tokens_file or self.insecure
         if not guarded and not is_loopback(self.host):
             raise ConfigError(
@@ -144,7 +144,7 @@ class Config:
             )
 
     def subjects(self) -> dict[str, str]:
-        """Token → the name of who has it, as the settings and the file of tokens say now."""
+        """Return token → name of its holder, from the settings and the current file of tokens."""
         if self.tokens_file:
             found = parse_tokens(_lines(self.tokens_file))
             if not found:
@@ -153,7 +153,7 @@ class Config:
         return parse_tokens(self.tokens)
 
     def secrets(self) -> list[str]:
-        """The keys of tickets: the first signs. None: each process makes its own."""
+        """Return the keys of tickets (the first signs); None: each process makes its own."""
         if self.secret_file:
             found = _lines(self.secret_file)
             if not found:
@@ -191,7 +191,7 @@ def parse_tokens(given: Iterable[str]) -> dict[str, str]:
 
 
 def check_range(name: str, value: Any) -> None:
-    """Refuse a number that the setting cannot be."""
+    """Raise ConfigError for a number that the setting does not allow."""
     setting = _SETTINGS[name].metadata
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if not 0 <= value <= setting["most"] or (setting["above_zero"] and not value):
@@ -199,7 +199,7 @@ def check_range(name: str, value: Any) -> None:
 
 
 def from_text(name: str, text: str) -> Any:
-    """A setting's value from text, as flags and the environment give it."""
+    """Convert the text of a flag or environment variable to the setting's value."""
     kind: Any = type(_SETTINGS[name].default)
     try:
         if kind is tuple:

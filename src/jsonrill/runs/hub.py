@@ -1,4 +1,4 @@
-"""All streams of one process: the store, the views that are followed, the readers, the lost.
+"""All streams of one process: the store, the views, the readers, and lost producers.
 
 Every handler goes through here, so that this is where limits are kept and counted. The hub knows
 nothing of HTTP.
@@ -46,15 +46,15 @@ ENDS = frozenset(
     ("CANCELLED", "PRODUCER_LOST", "LIMIT_EXCEEDED", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT")
 )
 AT_ONCE = 20
-# Readers are told so many seconds after a lease has run out that nobody knows how it goes on.
+# Seconds after which readers get an error if a lease has run out and the store does not answer.
 # Together with LOOK it is less than the 5 s after which every reader has an end or an error.
 GRACE = 3.5
-# A task that fails again and again says so in the log once in so many seconds.
+# A task that fails repeatedly logs it once in this many seconds.
 SAY_EVERY = 1.0
 
 
 class TooMany(Exception):
-    """A limit on how many there may be at once."""
+    """A stream or the server has too many readers."""
 
 
 class _Followed:
@@ -66,13 +66,13 @@ class _Followed:
         self.views: dict[ViewOptions, View] = {}
         self.looking: asyncio.Task[None] | None = None
         self.due = now
-        # If nobody has heard of its producer until then, its readers get an error.
+        # If its producer has not renewed the lease until then, its readers get an error.
         self.lease = 0.0
         self.deadline = 0.0
         self.alive(lease, now)
 
     def alive(self, lease: float, now: float) -> None:
-        """The producer has so much time left; what it had at most is what it may have again."""
+        """Note the remaining time of the lease; the longest so far is that of a renewed one."""
         self.lease = max(self.lease, lease)
         self.deadline = max(self.deadline, now + lease + GRACE)
 
@@ -88,7 +88,7 @@ class Hub:
         self.config = config
         self.store = store or open_store(config.store, config.bounds())
         self.metrics = Metrics()
-        # Told to stop, but still at work: whoever sends requests here should send them elsewhere.
+        # Told to stop, but still working: a load balancer should send requests elsewhere.
         self.draining = False
         self.stopping = False
         self.tasks: set[asyncio.Task[Any]] = set()
@@ -116,11 +116,11 @@ class Hub:
             raise
 
     def drain(self) -> None:
-        """Say that the end is near; everything goes on as before."""
+        """Report not ready from now on; requests are served as before."""
         self.draining = True
 
     def stop(self) -> None:
-        """Begin to shut down: readers are let go, to resume elsewhere."""
+        """Begin to shut down: end the responses of readers, which resume at another process."""
         self.draining = self.stopping = True
         for view in self._views():
             view.wake()
@@ -148,7 +148,7 @@ class Hub:
             try:
                 await self.store.acquire(stream, producer, lease=lease, owner=owner, meta=meta)
             except StreamTaken:
-                continue  # made, but the answer was lost on the way: nobody knows that one
+                continue  # created, but the answer was lost: no client knows its id
             self.metrics.add("streams_created_total")
             return stream
 
@@ -163,7 +163,7 @@ class Hub:
         call: str = "",
         hold: float = 0.0,
     ) -> int:
-        """As the store does. A stream that is full ends with an ERROR, for its readers.
+        """Append records as the store does; close a stream that is full with an ERROR.
 
         For `hold` seconds the records are held while the store cannot take them.
         """
@@ -193,7 +193,7 @@ class Hub:
         return last
 
     def sent(self, stream: str, seq: int, seen: int) -> int:
-        """A reader was sent everything up to `seq`, after `seen`: note how long that took."""
+        """Measure how long the records up to `seq` took to reach a reader, after `seen`."""
         last, at = self._appended.get(stream, (0, 0.0))
         if seen < last <= seq:
             self.metrics.observe("publish_send_seconds", time.monotonic() - at)
@@ -207,7 +207,7 @@ class Hub:
         return ended
 
     async def status(self, stream: str) -> Status:
-        """How a stream is now; one whose producer is lost is ended first."""
+        """Return the current state of a stream; close it first if its producer is lost."""
         status = await self.store.status(stream)
         if status.lost and await self._end_lost(stream):
             status = await self.store.status(stream)
@@ -226,8 +226,8 @@ class Hub:
         lease: float,
         ended: Callable[[], object] | None = None,
     ) -> AsyncIterator[None]:
-        """Renew the producer's lease while something is being done for it; call `ended` when
-        somebody else has ended the stream."""
+        """Renew the producer's lease inside the block; call `ended` if the stream is closed
+        elsewhere."""
         await self.store.acquire(stream, producer, lease=lease)
         renewing = asyncio.create_task(self._renew(stream, producer, lease, ended))
         try:
@@ -246,7 +246,7 @@ class Hub:
                 if ended is not None:
                     ended()
                 return
-            except Exception as error:  # it must go on, whatever it was
+            except Exception as error:  # the loop must survive any error
                 self._failed("renew", error)
 
     # ---- reading ----
@@ -255,7 +255,7 @@ class Hub:
     async def reader(
         self, stream: str, status: Status, options: ViewOptions, position: Position
     ) -> AsyncIterator[Reader]:
-        """A reader, counted while it lasts. TooMany if there are enough of them."""
+        """Return a reader, counted until it is closed; TooMany at the limit of readers."""
         mine = self._readers.get(stream, 0)
         if mine >= self.config.readers_per_stream:
             raise TooMany("this stream has too many readers")
@@ -336,9 +336,9 @@ class Hub:
         return task
 
     async def _watch(self) -> None:
-        """End the streams that are being read here and whose producer is lost.
+        """Close the streams that are being read here and whose producer is lost.
 
-        Where that cannot be done, or nobody can tell, their readers get an error in time.
+        If the store does not answer, their readers get an error in time.
         """
         loop = asyncio.get_running_loop()
         while True:
@@ -370,7 +370,7 @@ class Hub:
                     followed.due = math.inf  # a view that does not get there in time is told
 
     def _failed(self, what: str, error: Exception) -> None:
-        """Count what a task could not do, and say so."""
+        """Count and log the failure of a task."""
         self.metrics.add("store_errors_total", task=what)
         now = time.monotonic()
         if now - self._said.get(what, -math.inf) >= SAY_EVERY:

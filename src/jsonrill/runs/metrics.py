@@ -1,4 +1,4 @@
-"""Numbers about the server, in Prometheus's text form. No label ever holds an id or a name."""
+"""Metrics of the server, in Prometheus's text format. No label contains an id or a name."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Metrics:
         return self._values.get((name, tuple(sorted(labels.items()))), 0)
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
-        """Count a time in its class of a histogram."""
+        """Add a duration to its bucket of a histogram."""
         key = (name, tuple(sorted(labels.items())))
         histogram = self._histograms.get(key)
         if histogram is None:
@@ -123,6 +123,6 @@ def _lines_of(name: str, labels: Labels, histogram: _Histogram) -> list[str]:
 
 def _line(name: str, labels: Labels, value: float) -> str:
     inside = ",".join(f'{key}="{text}"' for key, text in labels)
-    # All digits: what is rounded looks as if it stood still.
+    # All digits: a rounded counter would seem not to grow.
     shown = int(value) if value == int(value) else value
     return f"jsonrill_{name}{f'{{{inside}}}' if inside else ''} {shown}"

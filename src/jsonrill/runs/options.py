@@ -1,4 +1,4 @@
-"""What a stream is made with, and how a reader wants to see it. Read from JSON and from queries.
+"""Options of a stream and of a reader's view of it, read from JSON and from queries.
 
 Both are checked when they arrive: `rendering()` of an accepted pair never fails later.
 """
@@ -33,11 +33,11 @@ VIEW: Final = {option.name: option for option in taken_by("view")}
 
 
 class BadOption(ValueError):
-    """An option that is unknown, or has a value that it cannot have."""
+    """An option is unknown, or its value is not allowed."""
 
 
 class StreamOptions:
-    """Kept with the stream: the options that were given; `of` a stage, those that it takes."""
+    """The given options, stored with the stream; `of` returns those that a stage takes."""
 
     def __init__(self, /, **given: Any) -> None:
         self.given = checked(STREAM, given, "option")
@@ -65,7 +65,7 @@ class StreamOptions:
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """How one reader sees a stream: format and mode, and what may be put together.
+    """The options of a reader's view: format, mode, and how events are coalesced.
 
     `fragments` adds them to dialects that have room for more than their own fields.
     `every` (milliseconds) and `size` (characters) coalesce: events wait until either is reached.
@@ -95,7 +95,7 @@ class ViewOptions:
 
 
 def _read(name: str, text: str) -> str | int:
-    """A number, if the option is one and this can be read as one."""
+    """Convert the text to a number if the option is one and the text is one."""
     is_number = name in VIEW and VIEW[name].type is int
     return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < 10 else text
 

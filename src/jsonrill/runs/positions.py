@@ -28,7 +28,7 @@ class Position(NamedTuple):
 
     @property
     def done(self) -> int:
-        """The last record of which nothing is missing."""
+        """The last record that was delivered completely."""
         return self.seq if self.sub is None else self.seq - self.records
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class Position(NamedTuple):
         return text if self.mark is None else f"{text}-{self.mark:08x}"
 
     def is_in(self, last: int, mark: int) -> bool:
-        """Whether a log that ends at `last` with this mark can be the one that was read."""
+        """Return True if a log that ends at `last` with this mark can be the one that was read."""
         return self.seq < last or (self.seq == last and self.mark in (None, mark))
 
 
@@ -46,7 +46,7 @@ START: Final = Position(0)
 
 
 def parse(text: str) -> Position:
-    """The position that an id names; ValueError if it is none of ours."""
+    """Parse an event id; ValueError if it is not one."""
     found = _ID.fullmatch(text)
     if found is None:
         raise ValueError("an event id is <record>, <record>.<event> or <record>.<event>.<records>")

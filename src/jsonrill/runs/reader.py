@@ -25,7 +25,7 @@ OTHER_LOG = "the store lost records that were read before"
 
 
 class Reader:
-    """`chunks()` gives bytes to send; whole events, in order, until the end of the stream."""
+    """`chunks()` yields bytes to send: complete events, in order, to the end of the stream."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Reader:
         return self._view.place_after(self.position)
 
     async def _follow(self, place: int) -> AsyncIterator[bytes]:
-        """From the ring, until the end or until the place is lost."""
+        """Yield frames from the ring until the stream ends or the place is lost."""
         view = self._view
         assert view is not None
         while place >= view.first:
@@ -92,7 +92,7 @@ class Reader:
                 await view.wait()
 
     async def _replay(self, *, joins: bool) -> AsyncIterator[bytes]:
-        """From the log, from its beginning, without what was delivered; until it may join."""
+        """Render the log from its beginning and yield what was not delivered, until it can join."""
         self.replays += 1
         work, resume = self._make(), self.position
         group: list[Entry] = []
@@ -136,7 +136,7 @@ class Reader:
         return b"".join([frame.data for frame in frames])
 
     def _is_whole(self, group: list[Entry], resume: Position) -> bool:
-        """Whether these entries are rendered together, and nothing with them."""
+        """Return True if these entries, and no others, are rendered together."""
         last = group[-1]
         if last.seq <= resume.done:
             return last.seq == resume.done or len(group) >= BURST
@@ -154,7 +154,7 @@ class Reader:
         self._ended = self._ended or frame.final
 
     def _failure(self, error: StoreError) -> bytes:
-        """The end of a stream whose log is not there any more; without an id."""
+        """Return the last event of a stream whose log no longer exists; it has no id."""
         codes = {UnknownStream: "GONE", LogGap: "LOG_LOST", LogLost: "LOG_LOST"}
         end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
         self._ended = True

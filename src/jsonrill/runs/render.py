@@ -37,15 +37,15 @@ class Rendering(ABC):
 
     @abstractmethod
     def feed(self, records: Sequence[Record]) -> list[str]:
-        """The data of the events that these records bring."""
+        """Return the data of the events for these records."""
 
     @abstractmethod
     def end(self, end: End) -> list[str]:
-        """The data of the last events."""
+        """Return the data of the last events."""
 
 
 class TextSource:
-    """Records → the one text they make: chunks joined, snapshots chunked, what a model said."""
+    """Records → text: pieces joined, snapshots chunked, the text in a provider's events."""
 
     def __init__(self, options: StreamOptions) -> None:
         self._chunker = Chunker(**options.of("chunks"))
@@ -92,7 +92,7 @@ class SourceFailed(JsonrillError):
 
 
 class TextRendering(Rendering):
-    """A rendering of the text: subclasses say what a piece of it and its end bring."""
+    """A rendering of the text: subclasses return the events of a piece and of the end."""
 
     def __init__(self, stream: StreamOptions) -> None:
         self._source = TextSource(stream)
@@ -144,7 +144,7 @@ class Updates(TextRendering):
 
 
 class Fragments(TextRendering):
-    """One event for what a piece of text brings: an array of fragments."""
+    """One event per piece of text: an array of its fragments."""
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
@@ -231,7 +231,7 @@ class Raw(Rendering):
 
 
 class Dialect(TextRendering):
-    """A rendering for other people's clients: they read from the start and send no ids back."""
+    """A rendering for clients of others, which read from the start and send no ids back."""
 
     closes = False
     ids = False
@@ -267,7 +267,7 @@ class Dialect(TextRendering):
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
-    """The rendering that a reader asked for; BadOption if these options do not go together."""
+    """Return the rendering for a view; BadOption if these options exclude each other."""
     makers: dict[str, Callable[[], Rendering]] = {
         "updates": lambda: Updates(stream, view),
         "fragments": lambda: Fragments(stream, view),

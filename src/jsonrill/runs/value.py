@@ -1,4 +1,4 @@
-"""What a stream says so far, read from its log: a document, or text and tool calls."""
+"""The current value of a stream, read from its log: a document, or text and tool calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BESIDE: Final = 64 * 1024
 
 
 async def value_of(store: Store, stream: str, status: Status) -> tuple[str, Position]:
-    """The JSON body of the answer, and the position it goes up to."""
+    """Return the JSON body of the response and the position of its last record."""
     options = StreamOptions.from_bytes(status.meta)
     records: list[Record] = []
     end: End | None = None
@@ -37,7 +37,7 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[str, Posi
             if last >= status.last:
                 break
     read = _of_events if options.input == "events" else _of_text
-    # Long ones are read beside the event loop: others must not wait for them.
+    # Long logs are read in a thread, so that they do not block the event loop.
     if status.size > BESIDE:
         body = await asyncio.to_thread(read, options, records, end)
     else:

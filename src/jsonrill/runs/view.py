@@ -2,7 +2,7 @@
 
 A view follows the log, renders each group of records once and keeps the last frames, ready to be
 sent, in a ring. Readers have places in it and no queues: one that is too slow loses its place and
-goes on by itself from the log (`readers.py`). Nothing a reader does can delay the view.
+continues from the log (`reader.py`). Nothing a reader does can delay the view.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class View:
         self.ended = False
         self.failed: StoreError | None = None
         self.readers = 0
-        # Frames are counted for ever; `first` is the number of the first that is still here.
+        # Frames are numbered without end; `first` is the number of the first in the ring.
         self.ring: deque[Frame] = deque()
         self.first = 0
         # Up to this record frames have been dropped from the ring.
@@ -109,13 +109,13 @@ class View:
 
     @property
     def next(self) -> int:
-        """The number that the next frame will have."""
+        """The number of the next frame."""
         return self.first + len(self.ring)
 
     def place_after(self, position: Position) -> int | None:
-        """Where in the ring a reader goes on that has everything up to this position.
+        """Return the number of the next frame for a reader that has everything up to a position.
 
-        None if that is not here (yet, or any more), or inside a group that was rendered together.
+        None if it is not in the ring (yet, or any more), or inside a group rendered together.
         """
         if position.sub is not None or not self.dropped <= position.seq <= self.seq:
             return None
@@ -132,7 +132,7 @@ class View:
         return place
 
     async def wait(self) -> None:
-        """Until there may be something new."""
+        """Wait until there may be new frames."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.add(waiter)
         try:
@@ -146,7 +146,7 @@ class View:
                 waiter.set_result(None)
 
     def fail(self, error: StoreError) -> None:
-        """Give up: readers of the view, and those that read the log beside it, get the error."""
+        """Stop with an error, for readers of the view and for those that replay the log."""
         self.failed = error
         for limit in self._limits:
             limit.reschedule(0)

@@ -39,7 +39,7 @@ class Branch:
 
 
 class OpenChoice:
-    """A choice at one value: how many of its branches are left, and the branch it stands in."""
+    """A choice at one value: how many of its branches are left, and the branch that contains it."""
 
     __slots__ = ("around", "left", "rule")
 

@@ -126,7 +126,7 @@ class Compiler:
     # Around a type
 
     def _inner(self, node: Node, core: Core, config: Config) -> None:
-        """Exactly what stands inside."""
+        """Exactly the schema inside."""
         node.all.append(self._node(core["schema"], config))
 
     def _default(self, node: Node, core: Core, config: Config) -> None:

@@ -78,7 +78,7 @@ class Compiler:
         self._draft = self._document.draft
         self._nodes: dict[Any, Node] = {}
         self._todo: list[tuple[Node, Any, str | None]] = []
-        # What stands at no known place goes by identity, so it must stay.
+        # Schemas without a known place are found by identity, so they must be kept alive.
         self._kept: list[Any] = []
         # Subschemas that apply to the same value, but are left to the validator.
         self._aside: dict[Node, list[Node]] = {}
@@ -90,7 +90,7 @@ class Compiler:
             self._validate_at_the_end_only()
 
     def _node(self, schema: Any, pointer: str | None, name: Any) -> Node:
-        """The node of a subschema by its name; `pointer` is where it stands, if that is known."""
+        """The node of a subschema by its name; `pointer` is its place, if that is known."""
         node = self._nodes.get(name)
         if node is None:
             node = self._nodes[name] = Node(full_validator=self._document.part(pointer))
@@ -116,7 +116,7 @@ class Compiler:
             if target is not None:
                 node.all.append(self._node(*target))
             if self._draft <= 7:
-                return  # there, what stands beside a reference does not count
+                return  # in these drafts keywords beside a reference are ignored
         self._types(node, schema)
         self._combine(node, schema, pointer)
         if "maxLength" in schema:

@@ -38,9 +38,9 @@ _NAMES: Final = {
     OBJECT: "an object",
     ARRAY: "an array",
 }
-# The rule of a refusal that says no more than that judging would cost too much.
+# The rule of a refusal that says no more than that validating would cost too much.
 LIMIT: Final = "limit"
-# More nodes than anybody looks at, and how deep choices may stand in each other.
+# The limit of nodes that are examined, and of the nesting of choices.
 TOO_WIDE: Final = 1 << 20
 _DEEPEST_CHOICE: Final = 100
 # As much of a value as a message shows.
@@ -258,7 +258,7 @@ class Node:
 
     @property
     def idle(self) -> int:
-        """The kinds of which, once they have begun, this node alone has nothing more to say."""
+        """The kinds of which, once they have begun, this node alone does not check any further."""
         if self._idle is None:
             busy = EVERY & ~self.sure
             busy |= STRING if self.max_length is not None or self.texts is not None else 0

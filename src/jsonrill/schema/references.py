@@ -1,7 +1,7 @@
 """A JSON Schema document as jsonschema-rs knows it: its draft, its references, its parts by place.
 
 Here alone that library is called to make something. Nothing is ever fetched: what a schema refers
-to must stand in it. A place is a JSON Pointer as it is written in the fragment of a URI.
+to must be inside it. A place is a JSON Pointer as it is written in the fragment of a URI.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SAFE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 
 
 class Target(NamedTuple):
-    """What a reference leads to: a schema, where it stands if that can be said, and a name."""
+    """What a reference leads to: a schema, its place if that is known, and a name."""
 
     schema: Any
     pointer: str | None
@@ -44,7 +44,7 @@ class SchemaDocument:
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
         # Inside of a dynamic scope no part means the same when it is asked alone.
         self._is_dynamic = _mentions(source, _DYNAMIC)
-        # Whoever refers to another document has been refused above; in no case is one fetched.
+        # References to other documents have been refused above; none is ever fetched.
         resources = [(_HOME + "root", source)]
         self._registry = self._rs.Registry(resources, retriever=lambda uri: {})
         self._base, self._resolver = self._start()

@@ -44,7 +44,7 @@ from .nodes import (
     shown,
 )
 
-# A container is validated when it closes, at most so many around each other, so that the cost
+# A container is validated when it closes, at most this many around each other, so that the cost
 # stays linear; and nothing so deep that a recursive validator could run out of stack.
 _NESTED_VALIDATIONS: Final = 3
 DEEPEST: Final = 500
@@ -127,7 +127,7 @@ class Walk(PlacedSink):
         self._then = Sink() if then is None else then
         self._violated = violated
         self.violation: InvalidSchema | None = None
-        # Obligations of the member whose key has come, and of the open string; its text, if needed.
+        # Obligations of the member whose key came last and of the open string; its text, if needed.
         self._member: list[Obligation] = []
         self._active: list[Obligation] = []
         self._texts: list[Text] = []

@@ -1,7 +1,7 @@
 """Streams over HTTP: published, resumed, relayed; from one process to many replicas.
 
 `serve(config)` runs a server, `create_app(config)` is the ASGI application to mount elsewhere, and
-`EventStreamResponse` an event stream for a route of one's own. Needs the extra `server`.
+`EventStreamResponse` an event stream for your own routes. Needs the extra `server`.
 """
 
 from ..runs.config import Config, ConfigError

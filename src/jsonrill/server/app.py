@@ -1,4 +1,4 @@
-"""The ASGI application: routes, and what stands before them."""
+"""The ASGI application: routes and middleware."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def ready(request: Request) -> Response:
 
 
 class Readiness:
-    """Whether the store takes writes; asked by anybody, tried at most once a second."""
+    """Checks that the store accepts writes, at most once a second for all requests."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -79,7 +79,7 @@ class Readiness:
 
 
 async def metrics(request: Request) -> Response:
-    """GET /metrics: for those who have a token, if there are tokens."""
+    """GET /metrics: the metrics; with a token, if the server has tokens."""
     require_subject(request)
     return PlainTextResponse(hub_of(request).metrics.to_text())
 
@@ -171,7 +171,7 @@ def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str
 
 
 def _routes(config: Config) -> list[Route]:
-    """One route per path, so that a wrong method is told from a wrong path."""
+    """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
     page = PAGE if config.page else ()
     for methods, path, handler in (*ROUTES, *page, *(demo.ROUTES if config.demo else ())):

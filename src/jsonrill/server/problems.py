@@ -1,4 +1,4 @@
-"""Refusals: what a client did that cannot be done, as a status and a small JSON body."""
+"""Error responses: a status and a small JSON body."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLIENT_GONE: Final = 499
 
 
 class Problem(JsonrillError):
-    """An answer that is not what was asked for; `more` goes into its body."""
+    """An error response; `more` is added to its body."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ def _of_store(error: StoreError) -> Problem:
 
 
 async def answer(request: Request, error: Exception) -> Response:
-    """The answer to a request that ended in an error that is known."""
+    """Return the response for a known error."""
     match error:
         case Problem():
             return error.response()
@@ -95,7 +95,7 @@ async def answer(request: Request, error: Exception) -> Response:
             code = {404: "NOT_FOUND", 405: "METHOD"}.get(error.status_code, "HTTP")
             problem = Problem(error.status_code, code, error.detail, error.headers)
             return problem.response()
-    return Response(status_code=CLIENT_GONE)  # nobody reads this; it is for the log
+    return Response(status_code=CLIENT_GONE)  # the client has gone; this is for the log
 
 
 KNOWN = (Problem, StoreError, BadOption, TooMany, HTTPException, ClientDisconnect)

@@ -22,7 +22,7 @@ OTHERS = 200
 
 
 def listening_socket(config: Config) -> socket.socket:
-    """Bound and ready. What is set on it holds for every connection it accepts."""
+    """Return a listening socket; every connection inherits its options."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     # The protocol is named: event loops switch Nagle's algorithm off only where it is TCP for
     # certain, and with it the second piece of an answer waits 40 ms for the client's receipt.
@@ -40,7 +40,7 @@ def listening_socket(config: Config) -> socket.socket:
 
 
 def serve(config: Config | None = None) -> None:
-    """Run until a signal ends it."""
+    """Run a server until a signal ends it."""
     config = config or Config.from_environment()
     config.check_exposure()
     to_stderr()

@@ -1,8 +1,8 @@
 """The signals that end a process, whichever server runs the application in it.
 
 A server such as uvicorn waits for open answers when it is told to stop, and event streams do not
-end by themselves. So the application puts a handler of its own before the server's: readers are
-let go first, to resume elsewhere.
+end on their own. So the application puts its own handler before the server's: it ends the responses
+of readers first, which resume elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Append-only logs of streams: in memory, in a SQLite file, in Redis.
+"""Stores: append-only logs of streams in memory, in a SQLite file or in Redis.
 
 `open_store(url)` chooses: `memory:`, `sqlite:///relative.db` or `sqlite:////absolute.db`,
 `redis://host:port/db` (also `rediss://`, `unix://`).
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def open_store(url: str, bounds: Bounds | None = None) -> Store:
-    """The store that a URL names, not yet opened."""
+    """Return the store that a URL names, not yet opened; ValueError for an unknown scheme."""
     scheme, _, rest = url.partition(":")
     if scheme == "memory" and not rest:
         return MemoryStore(bounds)

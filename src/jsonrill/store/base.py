@@ -1,7 +1,7 @@
-"""What a store is: an append-only log of opaque records per stream, with one producer at a time.
+"""The interface of stores: one append-only log of opaque records per stream, one producer each.
 
 Records of a stream are numbered from 1 without a gap, and the record that ends it is one of them:
-a log with an end never grows again. A producer holds a lease; when it runs out, anybody may end
+a closed log never grows again. A producer holds a lease; when it runs out, any process may close
 the stream in its place. Each record carries a checksum of the log up to it, its mark: a reader
 notices when records are missing or are others than before, also when it comes back later. This
 file knows nothing of JSON, HTTP or of where a log is kept.
@@ -34,11 +34,11 @@ CALL_SIZE: Final = 17
 
 
 class StoreError(JsonrillError):
-    """The root of what a store raises."""
+    """Base class of the errors that a store raises."""
 
 
 class UnknownStream(StoreError):
-    """There is no such stream: never made, deleted, or too old."""
+    """There is no such stream: it was never created, was deleted, or has expired."""
 
 
 class StreamTaken(StoreError):
@@ -46,11 +46,11 @@ class StreamTaken(StoreError):
 
 
 class LogClosed(StoreError):
-    """The log has its end; nothing can be added."""
+    """The log is closed; nothing can be appended."""
 
 
 class LogGap(StoreError):
-    """A position past the end of the log; `last` is the last record there is."""
+    """A position past the end of the log; `last` is the number of its last record."""
 
     def __init__(self, last: int) -> None:
         super().__init__(f"the log ends at {last}")
@@ -62,7 +62,7 @@ class LogLost(StoreError):
 
 
 class StoreFull(StoreError):
-    """A bound of the store was reached; `bound` names it."""
+    """A size limit of the store was reached; `bound` names it."""
 
     def __init__(self, bound: str, message: str) -> None:
         super().__init__(message)
@@ -86,7 +86,7 @@ class Entry(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A log as one look finds it: its end, and entries after the position that was asked for."""
+    """The state of a log at one moment: its end, and entries after the requested position."""
 
     last: int
     mark: int
@@ -96,10 +96,10 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A stream as it is now.
+    """The current state of a stream.
 
-    `lease` is what is left of the producer's time, in seconds; `lost` says that the stream is open
-    and nobody produces it any more. `mark` is the checksum of the whole log.
+    `lease` is the remaining time of the producer's lease, in seconds; `lost` is True if the stream
+    is open and has no producer any more. `mark` is the checksum of the complete log.
     """
 
     owner: str
@@ -115,7 +115,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a store takes, and how many seconds it keeps a stream that nobody touches.
+    """Size limits of a store, and the seconds for which it keeps a stream that is not used.
 
     Where a bound on all streams (of one owner, or of the store) is reached, those that have ended
     or were abandoned make room, the oldest first; only then is something refused. `owner_bytes` and
@@ -133,12 +133,12 @@ class Bounds:
 
 
 class Store(ABC):
-    """An append-only log per stream. Ids and owners are text; data is bytes, read by nobody."""
+    """An append-only log per stream. Ids and owners are text; records are opaque bytes."""
 
     # What a record and a stream take in this store, beside the record's own bytes.
     record_cost: ClassVar[int]
     stream_cost: ClassVar[int]
-    # A waiting reader looks at the log so often although nobody woke it.
+    # Seconds after which a waiting reader looks at the log even if it was not woken.
     look_every: ClassVar[float] = 20.0
 
     def __init__(self, bounds: Bounds | None = None) -> None:
@@ -148,11 +148,11 @@ class Store(ABC):
         self._signals = Signals()
 
     async def open(self) -> None:  # noqa: B027 - most need nothing
-        """Get ready; called before anything else, in the event loop that will use the store."""
+        """Open files and connections. Called first, in the event loop that will use the store."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Let go of files and connections; every `read` that waits ends."""
+        """Close files and connections; every waiting `read` ends."""
 
     @abstractmethod
     async def acquire(
@@ -164,11 +164,11 @@ class Store(ABC):
         owner: str = "",
         meta: bytes | None = None,
     ) -> Status:
-        """Take or renew the lease for `lease` seconds. With `meta` the stream is made.
+        """Take or renew the lease for `lease` seconds; with `meta`, create the stream.
 
-        A lease without a name (`producer` is empty) may be taken over by anybody who has one.
-        Raises StreamTaken when somebody else holds it (or the id exists, with `meta`),
-        LogClosed when it has ended, UnknownStream, or StoreFull when nothing more can be made.
+        Any named producer may take over a lease without a name (`producer` is empty).
+        Raises StreamTaken if another producer holds it (or, with `meta`, if the id exists),
+        LogClosed if the stream is closed, UnknownStream, or StoreFull if no stream can be created.
         """
 
     @abstractmethod
@@ -182,7 +182,7 @@ class Store(ABC):
         lease: float | None = None,
         call: str = "",
     ) -> int:
-        """Add records, all or none; the number of the last record in the log.
+        """Append all records or none, and return the number of the last record in the log.
 
         `lease` takes or renews the lease, as `acquire` does. `first` is the number that the first
         of them must have: what is there already is skipped, so that a repeated call changes
@@ -192,16 +192,16 @@ class Store(ABC):
 
     @abstractmethod
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
-        """Write the record that ends the stream; False if that was not to be done.
+        """Close the stream with its last record; False if it was not written.
 
-        A stream has one end: a second one is refused, whoever asks. Under `only_if_lost` it is
+        A stream is closed once: every later call returns False. With `only_if_lost` the record is
         written only if the lease has run out.
         """
 
     async def read(
         self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
     ) -> AsyncIterator[list[Entry]]:
-        """Batches of entries after a position, waiting for more until the final one was given.
+        """Yield batches of entries after a position, waiting for more until the final one.
 
         `mark` is that of the record at the position, if the caller knows it. Raises UnknownStream
         (also when the stream vanishes), LogGap when `after` is past the end, LogLost when records
@@ -229,7 +229,7 @@ class Store(ABC):
                 await signal.wait(self.look_every * random.uniform(0.75, 1.0))
 
     async def _patiently(self, stream: str, after: int, patience: float) -> Look:
-        """One look, repeated while the store cannot be reached."""
+        """Return the result of one `_look`, repeated while the store cannot be reached."""
         clock = asyncio.get_running_loop().time
         until = clock() + patience
         while True:
@@ -246,26 +246,26 @@ class Store(ABC):
 
     @abstractmethod
     async def _look(self, stream: str, after: int, count: int) -> Look:
-        """The log now, with up to `count` entries after a position; one try."""
+        """Read the state of the log and up to `count` entries after a position, in one try."""
 
     @abstractmethod
     async def status(self, stream: str) -> Status:
-        """How the stream is now; raises UnknownStream."""
+        """Return the current state of a stream; raises UnknownStream."""
 
     @abstractmethod
     async def delete(self, stream: str) -> None:
-        """Forget the stream; to do so twice is no error."""
+        """Delete the stream; deleting it twice is no error."""
 
     @abstractmethod
     async def once(self, token: str, seconds: float) -> bool:
-        """Whether this token is used for the first time; it is remembered for `seconds`."""
+        """Return True if the token was not used before; it is remembered for `seconds`."""
 
     def _cost(self, records: Sequence[bytes]) -> int:
         return sum(map(len, records)) + self.record_cost * len(records)
 
 
 def new_mark() -> int:
-    """The mark of an empty log: chance, so that a log made again under an old id is another one."""
+    """Return a random mark for an empty log; it differs if an id is used again."""
     return secrets.randbits(32)
 
 
@@ -291,7 +291,7 @@ def follow(after: int, mark: int | None, entries: Sequence[Entry]) -> tuple[int,
 
 
 def with_call(calls: str, call: str) -> str | None:
-    """The remembered calls with one more; None if it is among them. An empty name is no call."""
+    """Return the remembered calls and this one; None if it is a repeated call. "" is no call."""
     if not call:
         return calls
     name = call_name(call)
@@ -299,12 +299,12 @@ def with_call(calls: str, call: str) -> str | None:
 
 
 def call_name(call: str) -> str:
-    """What is remembered of a call's name: of one size, and found in nothing but itself."""
+    """Return the fixed-size digest under which a call's name is remembered."""
     return blake2b(call.encode(), digest_size=8).hexdigest() + " "
 
 
 def check_free(holder: str, lease: float, producer: str) -> None:
-    """Refuse a producer while another one, with a name, has the lease."""
+    """Raise StreamTaken while another producer with a name has the lease."""
     if holder not in ("", producer) and lease > 0:
         raise StreamTaken("another producer holds this stream")
 
@@ -314,7 +314,7 @@ def _log_error(what: str, error: Exception) -> None:
 
 
 def check_fits(bounds: Bounds, entries: int, size: int, new: Sequence[bytes]) -> None:
-    """Refuse records that a stream of so many entries and bytes cannot take."""
+    """Raise StoreFull if records do not fit into a stream of `entries` records and `size` bytes."""
     if entries + len(new) > bounds.stream_entries:
         raise StoreFull("stream_entries", f"a stream has at most {bounds.stream_entries} records")
     if size + sum(map(len, new)) > bounds.stream_bytes:
@@ -324,9 +324,9 @@ def check_fits(bounds: Bounds, entries: int, size: int, new: Sequence[bytes]) ->
 def unwritten(
     last: int, closed: bool, records: Sequence[bytes], first: int | None
 ) -> Sequence[bytes]:
-    """The records that are not in a log of `last` entries yet, when they begin at `first`."""
+    """Return the records, numbered from `first`, that a log of `last` entries does not have."""
     if first is not None:
-        written = last - closed  # the end of a log is nobody's repeated record
+        written = last - closed  # the final record of a log is never a repeated one
         if first > written + 1:
             raise LogGap(last)
         records = records[written + 1 - first :]

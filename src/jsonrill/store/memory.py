@@ -1,4 +1,4 @@
-"""A store in the memory of one process: the default. Bounded, gone with the process."""
+"""The default store, in the memory of one process: bounded, and lost when the process ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Log:
     # The mark before the first record; those of the records are beside them.
     start: int
     producer: str
-    # Until then somebody produces it; of a log that has ended, when that was.
+    # When the lease runs out; for a closed log, when it was closed.
     lease_until: float
     expires: float
     records: list[bytes] = field(default_factory=list)
@@ -53,7 +53,7 @@ class _Log:
 
 
 class MemoryStore(Store):
-    """Logs as lists. Time is `time.monotonic`, so that a changed clock ends no lease."""
+    """Keeps logs as lists. Time is `time.monotonic`, so that a changed clock ends no lease."""
 
     record_cost = 56
     stream_cost = 300
@@ -202,7 +202,7 @@ class MemoryStore(Store):
             del self._cost_of[log.owner]
 
     def _make_room(self, stream: str, owner: str, cost: int, now: float) -> None:
-        """Forget old streams, but not this one, until so many bytes more fit."""
+        """Delete old streams, but not this one, until there is room for `cost` more bytes."""
         while self._cost_of.get(owner, 0) + cost > self.bounds.owner_bytes:
             if not self._evict(stream, owner, now):
                 raise StoreFull("owner_bytes", "one owner has too much in the store")
@@ -211,7 +211,7 @@ class MemoryStore(Store):
                 raise StoreFull("total_bytes", "the store is full")
 
     def _evict(self, but: str, owner: str | None, now: float) -> bool:
-        """Forget the oldest stream that nobody produces; False if there is none."""
+        """Delete the oldest stream that has no producer; False if there is none."""
         oldest = min(
             (
                 (log.lease_until, name)

@@ -158,11 +158,11 @@ class RedisStore(Store):
         return before is None or before == mark
 
     async def _pulse(self) -> None:
-        """Say again and again that Redis takes what is written to it."""
+        """Write the pulse at intervals, as evidence that Redis accepts writes."""
         while True:
             try:
                 await self._run(self._pulse_once, "", [], patience=0)
-            except Exception as error:  # it must go on, whatever it was
+            except Exception as error:  # the loop must survive any error
                 self.on_error("pulse", error)
             await asyncio.sleep(PULSE_EVERY)
 
@@ -172,7 +172,7 @@ class RedisStore(Store):
     async def _run(
         self, script: Any, stream: str, arguments: list[Any], patience: float | None = None
     ) -> list[Any]:
-        """A script's answer without its first word, or the refusal that this word names."""
+        """Return a script's result, or raise the error that its first item names."""
         name = f"{self._prefix}:{{{stream}}}"
         longest = _ms(max(self.bounds.keep_open, self.bounds.keep_closed))
         keys = [f"{name}:meta", f"{name}:log"]
@@ -183,9 +183,9 @@ class RedisStore(Store):
         return list(rest)
 
     async def _call(self, command: Callable[[], Awaitable[T]], patience: float | None = None) -> T:
-        """Try until Redis has done it. What it means by an error it may mean for a while only.
+        """Repeat a command until Redis has executed it; errors of Redis may be temporary.
 
-        With a patience of 0 there is one try, as long as it takes.
+        With a patience of 0 there is one try without a time limit.
         """
         patience = self._patience if patience is None else patience
         until = time.monotonic() + patience

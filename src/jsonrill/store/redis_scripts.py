@@ -9,8 +9,8 @@ What all streams of one owner, and all streams, take is in two books with the sa
 later than now is being produced, the rest may make room, the oldest first), and `…:sizes`, a hash
 of their sizes with the sum under the empty name.
 
-`…:pulse` is written by every process again and again. A gap in it means that Redis stood still or
-could not be written to, and nobody could renew a lease: leases count from its return then.
+`…:pulse` is written by every process again and again. A gap in it means that Redis was down or
+could not be written to, so that no lease could be renewed: then leases count from its return.
 
 Every script answers a list whose first item is `OK` or the name of a refusal.
 """
@@ -21,7 +21,7 @@ from typing import Final
 
 PULSE_EVERY: Final = 0.5
 _GAP_MS: Final = 1500
-# Redis sets so many bytes aside for the first records of a stream.
+# The bytes that Redis allocates for the first records of a stream.
 _FIRST_BYTES: Final = 4000
 
 # KEYS: hash, log. ARGV: prefix, stream, how long a stream is kept at the most (times are in

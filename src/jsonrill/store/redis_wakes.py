@@ -1,4 +1,4 @@
-"""One connection per process that hears of changes to the streams that are read here, by name."""
+"""One connection per process that is notified of changes to the streams that are read here."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from .signals import Signals
 from .tasks import stop
 
-# Silence after which the connection is asked whether it is still there.
+# Seconds of silence after which the connection is pinged.
 PING_EVERY = 5.0
-# While it cannot hear, it tells every reader to look so often.
+# Seconds between two wake-ups of every reader while the connection is down.
 RETRY = 1.0
 
 
 class Wakes:
-    """Subscribes to each stream that somebody listens to, and wakes its listeners.
+    """Subscribes to each stream that has listeners, and wakes them.
 
-    A subscription counts from Redis's answer to it, so that this answer wakes too: whoever listens
-    looks once more, at what came meanwhile.
+    A subscription counts from Redis's answer to it, so that this answer wakes listeners, too: they
+    look once more, for records that arrived in the meantime.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Wakes:
     ) -> None:
         self._client = client
         self._signals = signals
-        # What stands before and after a stream's name in the name of its channel.
+        # The prefix and suffix of a stream's name in the name of its channel.
         self._before, self._after = around
         self._on_error = on_error
         self._changed: set[str] = set()
@@ -63,7 +63,7 @@ class Wakes:
                         ended.pop().result()
                     finally:
                         await stop(*both)
-            except Exception as error:  # it must go on, whatever it was
+            except Exception as error:  # the loop must survive any error
                 self._on_error("wake-ups", error)
             for stream in tuple(self._signals.streams):
                 self._signals.wake(stream)

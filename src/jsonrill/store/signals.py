@@ -1,4 +1,4 @@
-"""Who waits for which stream, within one process and one event loop."""
+"""Signals that wake the listeners of a stream, within one process and one event loop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Signal:
         self._event.set()
 
     async def wait(self, seconds: float | None = None) -> None:
-        """Return when set, or when so many seconds have passed."""
+        """Return when set, or after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._event.wait()
@@ -44,7 +44,7 @@ class Signals:
 
     @property
     def streams(self) -> Collection[str]:
-        """The streams that somebody listens to."""
+        """The streams that have listeners."""
         return self._listening.keys()
 
     @contextmanager

@@ -93,7 +93,7 @@ PRAGMA user_version = {VERSION};
 
 
 class SqliteStore(Store):
-    """Logs in tables. Leases are wall-clock times, since they must outlive the process."""
+    """Keeps logs in tables. Leases are wall-clock times, because they must outlive the process."""
 
     record_cost = RECORD_COST
     stream_cost = STREAM_COST
@@ -109,7 +109,7 @@ class SqliteStore(Store):
         self._signals.on_change = lambda _: self._listened.set()
 
     async def open(self) -> None:
-        # What streams hold is for nobody else; SQLite gives its other files the same mode.
+        # Only this user may read the streams; SQLite gives its other files the same mode.
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         await self._writer.do(_prepare)
         await self._reader.do(lambda db: db.execute("PRAGMA query_only = 1").close())
@@ -275,7 +275,7 @@ class SqliteStore(Store):
     def _make_room(
         self, db: sqlite3.Connection, stream: str, owner: str, cost: int, now: float
     ) -> None:
-        """Forget old streams, but not this one, until so many bytes more fit."""
+        """Delete old streams, but not this one, until there is room for `cost` more bytes."""
         theirs = "SELECT sum(cost) FROM books WHERE owner = ?"
         while _count(db, theirs, owner) + cost > self.bounds.owner_bytes:
             if not self._evict(db, stream, owner, now):
@@ -285,7 +285,7 @@ class SqliteStore(Store):
                 raise StoreFull("total_bytes", "the store is full")
 
     def _evict(self, db: sqlite3.Connection, but: str, owner: str | None, now: float) -> bool:
-        """Forget the oldest stream that nobody produces; False if there is none."""
+        """Delete the oldest stream that has no producer; False if there is none."""
         old = "SELECT key FROM streams WHERE lease <= ? AND id != ?"
         arguments: list[Any] = [now, but]
         if owner is not None:
@@ -312,7 +312,7 @@ class SqliteStore(Store):
                 await self._listened.wait()
             try:
                 version, seen, streams = await self._writer.do(partial(_changes, version, seen))
-            except Exception as error:  # it must go on, whatever it was
+            except Exception as error:  # the loop must survive any error
                 self.on_error("wake-ups", error)
                 await asyncio.sleep(1.0)
                 continue
@@ -388,10 +388,10 @@ class _Worker:
             works = [work for work, _ in jobs]
             try:
                 results = await self.do(lambda db, works=works: _together(db, works))  # type: ignore[misc]
-            except Exception as error:  # nobody may be left waiting
+            except Exception as error:  # no caller may be left waiting
                 results = [error] * len(jobs)
             for (_, done), result in zip(jobs, results, strict=True):
-                if done.done():  # whoever asked has gone; the work is done all the same
+                if done.done():  # the caller has gone; the work is done all the same
                     continue
                 if isinstance(result, BaseException):
                     done.set_exception(result)

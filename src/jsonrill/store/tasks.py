@@ -1,4 +1,4 @@
-"""How a task is ended for certain."""
+"""Cancelling tasks reliably."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ async def stop(*tasks: asyncio.Task[Any] | None) -> None:
         await asyncio.wait(left, timeout=0.2)
     for task in all_of_them:
         if not task.cancelled():
-            task.exception()  # seen: nobody will be told of it again
+            task.exception()  # retrieved, so that asyncio does not log it

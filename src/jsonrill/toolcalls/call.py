@@ -30,7 +30,7 @@ class ToolCall:
     status: Status = "streaming"
     error: Problem | None = None
     encoding: Literal["json", "text"] = "json"
-    # True once a result has come, which may be None.
+    # True once there is a result, which may be None.
     answered: bool = False
     result: Any = None
     result_is_error: bool = False

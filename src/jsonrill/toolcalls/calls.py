@@ -38,7 +38,7 @@ from .lifecycle import LiveCall, News
 if TYPE_CHECKING:
     from ..schema import Schema
 
-# A response that never ends must not pile up calls for ever.
+# A response that never ends must not pile up calls without end.
 _MOST: Final = 10_000
 
 

@@ -257,7 +257,7 @@ def _among(scope: Scope[C], delta: CallDelta) -> C | None:
 
 
 def _could_be(call: Call, scope: Scope[Any], name: str | None) -> bool:
-    """True if an id that comes now can be this call's, judged by what a receiver sees too."""
+    """True if an id that comes now can be this call's, decided by what a receiver sees too."""
     waits = not (call.given or call.settled or scope.ended)
     return waits and (name is None or call.name in (None, name))
 

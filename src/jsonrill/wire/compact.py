@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, assert_never
 
 from ..errors import FragmentError
 from ..paths import format_path
@@ -40,7 +40,17 @@ class CompactEncoder:
             return [CODES[kind], None, value if exact else text]
         if kind == "Key" or kind == "CompleteBoolean":
             return [CODES[kind], None, value]
-        return [CODES[kind]]
+        if (
+            kind == "StartObject"
+            or kind == "EndObject"
+            or kind == "StartArray"
+            or kind == "EndArray"
+            or kind == "StartString"
+            or kind == "CompleteNull"
+            or kind == "JsonComplete"
+        ):
+            return [CODES[kind]]
+        assert_never(kind)
 
 
 def utf16_length(text: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 from ..errors import FragmentError
 from ..parse.sink import PlacedSink
@@ -69,11 +69,22 @@ class Cursor(PlacedSink):
             self.wants = "element"
         elif kind == "JsonComplete":
             self.wants = "nothing"
+        elif kind == "EndObject" or kind == "EndArray":
+            self._leave()
+            self._end_value()
+        elif (
+            kind == "CompleteString"
+            or kind == "CompleteNumber"
+            or kind == "CompleteBoolean"
+            or kind == "CompleteNull"
+        ):
+            self._end_value()
         else:
-            if kind == "EndObject" or kind == "EndArray":
-                self._leave()
-            inside = "element" if type(self._step) is int else "key"
-            self.wants = inside if self._frames else "end"
+            assert_never(kind)
+
+    def _end_value(self) -> None:
+        inside = "element" if type(self._step) is int else "key"
+        self.wants = inside if self._frames else "end"
 
     def _wanted(self) -> str:
         container = format_path(path_at(self._container))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, assert_never
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, ParseFloat, Rules
@@ -110,8 +110,10 @@ def emit(fragments: Iterable[Fragment], sink: Sink) -> None:
             sink.end_container(fragment.offset)
         elif kind == "JsonComplete":
             sink.complete(fragment.offset)
-        else:
+        elif kind == "CompleteNumber" or kind == "CompleteBoolean" or kind == "CompleteNull":
             sink.scalar(fragment.value, fragment.text, fragment.offset)
+        else:
+            assert_never(kind)
 
 
 class Parser:

@@ -1,7 +1,7 @@
 """A worker process: reads tasks from standard input and writes their outcomes, one JSON a line.
 
 Run as `python -m jsonrill.batch.engines.worker`. It exits when its standard input ends, even in
-the middle of a shard: the process that started it is gone, and nobody reads the outcome.
+the middle of a shard: the process that started it is gone, and no process reads the outcome.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def _scalars(ends: tuple[Way, ...]) -> list[Way]:
 BRACKET: Final = Shape(*_brackets(_LINE_ENDS))
 # The same where a value is due: it may also be a string, a number or a word.
 VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS))
-# And where any number of them may stand in a row.
+# The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(
     *_brackets(_ANYTHING), *_scalars(_ANYTHING), (_NUMBER, "(?<=[0-9])[^-+.eE0-9]")
 )

@@ -1,4 +1,4 @@
-"""The tokens and keys that hold now. Files of them are read again when they change.
+"""The valid tokens and keys. Their files are read again when they change.
 
 What a ticket or pass is signed with depends on the token it was made for: when that token is gone,
 so is all that came from it, and no other token is affected.
@@ -23,14 +23,14 @@ LOOK: Final = 1.0
 
 
 class Holder(NamedTuple):
-    """Who has a token: the name that streams belong to, and a mark that tells tokens apart."""
+    """The holder of a token: the name that owns streams, and a mark that identifies the token."""
 
     name: str
     mark: str
 
 
 class Credentials:
-    """Without tokens everybody is the same nameless holder."""
+    """Looks up tokens and keys. Without tokens all clients are the same nameless holder."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -52,11 +52,11 @@ class Credentials:
 
     @property
     def everybody(self) -> Holder | None:
-        """The holder that all are where there are no tokens."""
+        """The holder of all clients of a server without tokens."""
         return None if self._holders else Holder("", "")
 
     def holder(self, mark: str) -> Holder | None:
-        """The holder with this mark, if its token still holds."""
+        """Return the holder with this mark; None if its token is no longer valid."""
         self._refresh()
         return self._by_mark.get(mark) or (self.everybody if not mark else None)
 

@@ -1,4 +1,4 @@
-"""What stands before every route: which hosts and origins are answered, and who is asking.
+"""Middleware before every route: checks of host and origin, access log, metrics.
 
 Nothing here knows what a route does. A stream's owner is checked in `access.py` by each handler.
 """
@@ -70,7 +70,7 @@ class Guard:
         host = headers.get("host", "").lower()
         name = _without_port(host)
         known = "*" in self._hosts or bool({host, name} & self._hosts)
-        # A probe asks by address, or without a name. An address is nobody's name to rebind.
+        # A probe sends an address, or no name. An address cannot be rebound.
         if not known and not (_path(scope) in PROBES and (not host or _is_address(name))):
             return Problem(421, "HOST", "this server does not answer to that name")
         if scope["method"] not in SAFE and not self._is_ours(headers, host):

@@ -1,7 +1,7 @@
-"""Who may do what with a stream: its owner everything, a ticket or pass reading alone.
+"""Permissions on a stream: its owner may do everything, a ticket or pass allows reading.
 
-Every handler that touches a stream goes through `owned` or `readable`, on every request. A stream
-of somebody else does not exist.
+Every handler that touches a stream goes through `owned` or `readable`, on every request. The stream
+of another owner answers as if it did not exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ASK: Final = {"www-authenticate": 'Bearer realm="jsonrill"'}
 
 
 class Allowed(NamedTuple):
-    """A stream that may be touched, and by whom; `cookie` is a pass for the answer to set."""
+    """A stream and who may use it; `cookie` is a pass that the response sets."""
 
     stream: str
     status: Status
@@ -55,7 +55,7 @@ def credentials_of(request: Request) -> Credentials:
 
 
 def holder_of(request: Request) -> Holder | None:
-    """Who is asking, by bearer token; None if nobody known."""
+    """Return the holder of the request's bearer token; None if it is missing or unknown."""
     credentials = credentials_of(request)
     if (everybody := credentials.everybody) is not None:
         return everybody
@@ -65,12 +65,12 @@ def holder_of(request: Request) -> Holder | None:
 
 
 def is_revoked(request: Request, holder: Holder | None) -> bool:
-    """True if the token that something was allowed by holds no more."""
+    """True if the token behind this permission is no longer valid."""
     return holder is not None and credentials_of(request).holder(holder.mark) is None
 
 
 def require_holder(request: Request) -> Holder:
-    """Who is asking, by token; 401 for anybody else."""
+    """Return the holder of the request's token; 401 without a valid one."""
     holder = holder_of(request)
     if holder is None:
         raise Problem(401, "TOKEN", "a bearer token is needed", _ASK)
@@ -78,17 +78,17 @@ def require_holder(request: Request) -> Holder:
 
 
 def require_subject(request: Request) -> str:
-    """The name of who is asking, by token; 401 for anybody else."""
+    """Return the name of the token's holder; 401 without a valid token."""
     return require_holder(request).name
 
 
 async def owned(request: Request) -> Allowed:
-    """The stream in the path, if whoever asks owns it."""
+    """Return the stream in the path if the client owns it; else 401 or 404."""
     return await _found(request, require_holder(request))
 
 
 async def readable(request: Request) -> Allowed:
-    """The stream in the path, if whoever asks may read it."""
+    """Return the stream in the path if the client may read it; else 401 or 404."""
     stream = str(request.path_params["id"])
     holder = holder_of(request)
     if holder is not None:
@@ -108,7 +108,7 @@ async def readable(request: Request) -> Allowed:
 
 
 async def _used_ticket(request: Request, stream: str) -> tickets.Permission | None:
-    """The ticket in the URL, if it was not used before."""
+    """Return the ticket in the URL if it was not used before."""
     hub, text = hub_of(request), request.query_params.get("ticket", "")
     found = tickets.read(credentials_of(request).keys, text, "ticket", stream)
     if found is None or not await hub.store.once(found.name, hub.config.ticket_seconds):

@@ -20,7 +20,7 @@ Kind = Literal["ticket", "pass"]
 
 
 class Permission(NamedTuple):
-    """Who may read which stream, until when; `name` is unlike that of any other."""
+    """Permission to read a stream until a time; `name` is unique."""
 
     kind: Kind
     stream: str
@@ -40,14 +40,14 @@ def read(
 ) -> Permission | None:
     """The permission, if it is genuine, of this kind, for this stream and still good.
 
-    `keys` gives those of the token with a mark; none if that token holds no more.
+    `keys` gives those of the token with a mark; none if that token is no longer valid.
     """
     payload, _, signature = text.partition(".")
     try:
         found = Permission(*json.loads(_decoded(payload)))
         good = first_good(keys(found.mark), payload, _decoded(signature))
     except (ValueError, TypeError, RecursionError):
-        return None  # made by somebody else
+        return None  # signed with another key
     good = good and found.kind == kind and found.stream == stream and found.until > time.time()
     return found if good else None
 

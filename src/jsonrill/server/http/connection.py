@@ -1,4 +1,4 @@
-"""One HTTP connection: a client that is slow with the head of a request is let go.
+"""One HTTP connection: closed if the head of a request takes too long.
 
 The web server bounds what comes after the head (bodies, readers, idle connections) through the
 application's own limits; a head that never ends reaches no application.

@@ -1,4 +1,4 @@
-"""POST /v1/convert: a body goes in, events come out while it does; nothing is kept."""
+"""POST /v1/convert: events for a request body, sent while it arrives; nothing is stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .responses import EventStreamResponse
 
 
 async def convert(request: Request) -> Response:
-    """How to read the body stands in `options`, a JSON object as for a new stream."""
+    """`options` says how to read the body: a JSON object as for a new stream."""
     require_subject(request)
     hub = hub_of(request)
     query = dict(request.query_params)
@@ -40,7 +40,7 @@ async def convert(request: Request) -> Response:
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,
         lasts=hub.config.max_connection,
-        # The body is read from the same connection: its end is told to whoever reads it.
+        # The body is read from the same connection: its end is reported to that reader.
         listen=False,
         stopping=lambda: hub.stopping,
     )

@@ -17,7 +17,7 @@ def demo_of(request: Request) -> Demo:
 
 
 async def list_models(request: Request) -> Response:
-    """GET /demo/models: what can be asked for."""
+    """GET /demo/models: the list of simulated models."""
     require_subject(request)
     return JSONResponse({"models": [model.to_json() for model in demo_of(request).models.values()]})
 

@@ -1,7 +1,7 @@
 """The page and its modules, as files: GET / and GET /web/{name}; and what it asks about a text.
 
-The files hold nothing that is anybody's, so nobody is asked for a token to get them; what the page
-then asks for is guarded as ever. Only the files of the package are there: no path is looked up.
+The files are public, so that no token is needed to get them; the requests that the page then makes
+need one as always. Only the files of the package are there: no path is looked up.
 """
 
 from __future__ import annotations

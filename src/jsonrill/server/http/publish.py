@@ -1,4 +1,4 @@
-"""The publisher's routes: make a stream, add to it, end it, look at it."""
+"""The producer's routes: create a stream, append to it, close it, read its state."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def append(request: Request) -> Response:
     producer = _producer(request)
     first = _first_record(request)
     limit = hub.config.record_bytes
-    # A repeated text must give the same records: then it is one, whole.
+    # A repeated text must give the same records: then all of it is one record.
     intake = _intake(request, options, limit, whole=first is not None)
     lease = options.lease or hub.config.lease
     if allowed.status.closed or _is_short(request, limit):
@@ -108,7 +108,7 @@ async def close(request: Request) -> Response:
 
 
 async def cancel(request: Request) -> Response:
-    """POST /v1/streams/{id}/cancel: nobody wants the rest; a relay stops generating."""
+    """POST /v1/streams/{id}/cancel: stop the stream; a relay stops generating."""
     allowed = await owned(request)
     await hub_of(request).end(allowed.stream, CANCELLED)
     return await _state(request, allowed.stream)
@@ -128,7 +128,7 @@ async def fail(request: Request) -> Response:
 
 
 async def status(request: Request) -> Response:
-    """GET /v1/streams/{id}: how far it is."""
+    """GET /v1/streams/{id}: the state of the stream."""
     allowed = await owned(request)
     return await _state(request, allowed.stream)
 
@@ -141,14 +141,14 @@ async def _state(request: Request, stream: str) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    """DELETE /v1/streams/{id}: forget it; its readers are told."""
+    """DELETE /v1/streams/{id}: delete the stream; its readers get an error."""
     allowed = await owned(request)
     await hub_of(request).store.delete(allowed.stream)
     return Response(status_code=204)
 
 
 async def value(request: Request) -> Response:
-    """GET /v1/streams/{id}/value: what the stream says so far; its ETag is the last record."""
+    """GET /v1/streams/{id}/value: the current value; its ETag is the last record."""
     allowed = await readable(request)
     tag = f'"{Position(allowed.status.last, mark=allowed.status.mark)}"'
     if request.headers.get("if-none-match") == tag:

@@ -36,19 +36,22 @@ from .subscribe import answer
 
 log = logging.getLogger("jsonrill.server")
 OPTIONS = StreamOptions(input="events", provider="openai_chat")
-# What the store cannot take is held for so many seconds.
+# Seconds for which records are held while the store is unreachable.
 HOLD = 60.0
 
 
 class Upstream:
-    """The one place that requests go out to; opened when first used."""
+    """The client of the upstream server; opened when first used."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._client: httpx2.AsyncClient | None = None
 
     async def send(self, body: bytes) -> httpx2.Response:
-        """The answer with its body still to come. TimeoutError, or httpx2.HTTPError."""
+        """Send a request and return the response without its body yet.
+
+        Raises TimeoutError or httpx2.HTTPError.
+        """
         if self._client is None:
             timeout = httpx2.Timeout(None, connect=self._config.upstream_connect)
             self._client = httpx2.AsyncClient(timeout=timeout, trust_env=False)
@@ -207,7 +210,7 @@ def _failed(hub: Hub, status: int, message: str, code: str) -> Response:
 
 
 def _note(hub: Hub, error: str, message: str) -> None:
-    """Count and log what the upstream did wrong."""
+    """Count and log an error of the upstream."""
     hub.metrics.add("upstream_errors_total", error=error)
     log.warning("the upstream failed: %s", message)
 

@@ -1,4 +1,4 @@
-"""An answer that is an event stream, for the server's routes and for one's own.
+"""An answer that is an event stream, for the server's routes and for your own.
 
 It says so in its headers, begins at once, sends a heartbeat when nothing else comes, notices that
 the client has gone or takes nothing any more, and closes its source in every case.
@@ -25,15 +25,15 @@ HEADERS: Final = {
     "x-accel-buffering": "no",
     "x-content-type-options": "nosniff",
 }
-# A comment: the answer has begun, and whatever stands in between knows it.
+# A comment, so that proxies in between pass the beginning of the response on.
 OPENING: Final = b": open\n"
 TICK = 1.0
 
 
 class EventStreamResponse(Response):
-    """Sends a stream of bytes that are whole events, or of updates and texts to encode.
+    """Sends a stream of bytes that are complete events, or of updates and texts to encode.
 
-    `heartbeat` and `send_timeout` are seconds; `lasts` ends the connection after so many, for the
+    `heartbeat` and `send_timeout` are seconds; `lasts` ends the connection after that time, for the
     client to resume. `retry` are the milliseconds after which a browser reconnects, give or take a
     quarter. A client that goes away ends it too: the source is closed (`aclose`).
     """

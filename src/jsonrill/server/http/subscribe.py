@@ -42,7 +42,7 @@ async def events(request: Request) -> Response:
 async def ai_sdk(request: Request) -> Response:
     """GET or POST /v1/streams/{id}/ai-sdk: an AI SDK UI message stream, from the start.
 
-    To a GET, with which a client asks to resume, a finished stream has nothing to say: 204.
+    A GET, with which a client resumes, is answered 204 once the stream is closed.
     """
     allowed = await readable(request)
     if request.method == "GET" and allowed.status.closed:

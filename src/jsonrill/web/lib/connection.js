@@ -8,11 +8,11 @@ import { Lost } from "./stream.js";
 /** @typedef {import("./stream.js").EventStream} EventStream */
 /** @typedef {import("./stream.js").Options} Options */
 
-// So many answers in a row that are no event stream: then it is no accident.
+// After this many answers in a row that are no event stream, it is no accident.
 const MOST_STRANGE = 3;
 // Timers cannot wait longer.
 const LONGEST = 2 ** 31 - 1;
-// A `Retry-After` beyond an hour is hardly meant for somebody who looks at a page.
+// A `Retry-After` beyond an hour is hardly meant for a page.
 const LONGEST_ASKED = 3_600_000;
 
 /** The server's answer means that trying again is of no use. */
@@ -37,7 +37,7 @@ class Strange extends Lost {}
  * @param {() => Promise<void>} attempt
  */
 export async function again(stream, attempt) {
-  await null; // nobody is called back before they have the stream
+  await null; // no callback runs before the caller has the stream
   let strange = 0;
   stream._enter("connecting");
   while (!stream.ended) {
@@ -69,10 +69,10 @@ export function request(stream, url, options, signal) {
 }
 
 /**
- * Is this answer an event stream? If not: is there hope?
+ * Throws if a response is not an event stream; the class of the error says whether to try again.
  * @param {Response} response
  */
-export async function judge(response) {
+export async function checkResponse(response) {
   const { status } = response;
   const type = response.headers.get("content-type") ?? "";
   if (status === 200 && /^text\/event-stream *(;|$)/i.test(type)) return;

@@ -49,7 +49,7 @@ export class Document {
 
   /**
    * What is known, without a copy: one object that changes with the next `feed`. Look, do not keep.
-   * @returns {DeepPartial<T> | undefined} undefined: nothing has come yet
+   * @returns {DeepPartial<T> | undefined} undefined: no value yet
    */
   get live() {
     return this.#growing.live;
@@ -58,7 +58,7 @@ export class Document {
   /**
    * What is known, safe to keep: it stays as it is, and what does not change is the same object in
    * the next value. Looking costs a copy of the open containers.
-   * @returns {DeepPartial<T> | undefined} undefined: nothing has come yet
+   * @returns {DeepPartial<T> | undefined} undefined: no value yet
    */
   get value() {
     return this.#growing.value;

@@ -7,7 +7,7 @@
  * What the events say is not known here.
  */
 
-import { Watch, again, judge, request } from "./connection.js";
+import { Watch, again, checkResponse, request } from "./connection.js";
 import { SSEDecoder } from "./sse.js";
 import { EventStream, Lost } from "./stream.js";
 
@@ -54,7 +54,7 @@ async function connection(stream, url, options) {
   try {
     const response = await watch.during(request(stream, url, options, watch.signal));
     if (response.status === 204) return stream._finish("204");
-    await judge(response);
+    await checkResponse(response);
     stream._enter("open");
     await body(stream, response, options, watch);
   } finally {

@@ -1,6 +1,6 @@
 /** A stream of events through the browser's own EventSource. */
 
-import { Watch, again, judge, request } from "./connection.js";
+import { Watch, again, checkResponse, request } from "./connection.js";
 import { EventStream, Lost } from "./stream.js";
 
 /** @typedef {import("./stream.js").Options} Options */
@@ -78,7 +78,7 @@ function source(stream, url, options) {
 }
 
 /**
- * Why did the browser give up? Nothing is thrown if the answer is an event stream after all.
+ * Throws the reason why the browser gave up; returns if the response is an event stream after all.
  * @param {EventStream} stream
  * @param {string | URL} url
  * @param {Options} options
@@ -90,7 +90,7 @@ async function ask(stream, url, options) {
   try {
     const response = await watch.during(request(stream, url, { ...options, init }, watch.signal));
     if (response.status === 204) return stream._finish("204");
-    await judge(response);
+    await checkResponse(response);
   } finally {
     watch.stop();
   }

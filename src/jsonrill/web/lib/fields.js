@@ -78,7 +78,7 @@ class FieldSink {
   }
 
   /**
-   * A value begins: which fields fit its path so far?
+   * A value begins: select the fields that fit its path so far.
    * @param {string} kind
    * @returns {Candidate[]}
    */

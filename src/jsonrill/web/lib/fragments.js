@@ -200,7 +200,7 @@ class Cursor {
 }
 
 /**
- * What an item says, before anybody asked whether it fits. `path` undefined: where it must be.
+ * What an item says, before it is checked whether it fits. `path` undefined: where it must be.
  * @typedef {{kind: Kind, path?: string, text?: string, value?: any}} Fields
  */
 
@@ -228,12 +228,12 @@ export class WireReader {
     this.#number = conversion(numbers);
   }
 
-  /** Has a value begun? */
+  /** True once a value has begun. */
   get started() {
     return this.#cursor.wants !== "value" || this.#cursor.frames.length > 0;
   }
 
-  /** Has JsonComplete come? Everything after it is refused. */
+  /** True after JsonComplete; everything after it is refused. */
   get complete() {
     return this.#cursor.wants === "nothing";
   }
@@ -357,7 +357,7 @@ function textOf(place) {
 }
 
 /**
- * Does this text lead to this place? It need not be spelled in the shortest way.
+ * True if this text is a path to this place. It need not be spelled in the shortest way.
  * @param {string} path
  * @param {Place | null} place
  */

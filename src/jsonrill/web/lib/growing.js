@@ -4,7 +4,7 @@
  * `live` is one object that is changed in place. `value` is safe to keep: looking at it copies the
  * open containers, all else is shared. When a container is complete and has not changed since it was
  * copied, the copy takes its place, so that a subtree that did not change stays the same object
- * (`===`) in every value. What nobody looks at costs nothing but itself.
+ * (`===`) in every value. A value that is not read costs nothing but itself.
  */
 
 import { lookup, parsePath } from "./paths.js";
@@ -53,7 +53,7 @@ export class Growing {
     return this.live !== undefined;
   }
 
-  /** The value as it is now, for ever: copies of the open containers, the rest is shared. */
+  /** The current value, which never changes: copies of the open containers, the rest is shared. */
   get value() {
     if (this.#spine.length === 0) return this.#copied === this.version ? this.#copies[0] : this.live;
     if (this.#copied !== this.version) this.#copy();
@@ -87,7 +87,7 @@ export class Growing {
   }
 
   /**
-   * Is there a value at `path`, and is it complete?
+   * True if there is a value at `path` and it is complete.
    * @param {Path | string} path
    */
   isComplete(path) {

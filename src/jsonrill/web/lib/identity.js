@@ -6,13 +6,13 @@
  *    yet (and no other name), it is that call's id.
  * 3. Without an id, the index tells: the call last opened there. An index not seen opens a call.
  * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
- *    another name, or has one and is whole.
+ *    another name, or has one and is complete.
  *
  * All of it within one message. What calls hold and how they end is not known here.
  */
 
 /**
- * What identity sees of a call; `given`: is the id the sender's own?
+ * What identity sees of a call; `given`: true if the id is the sender's own.
  * @typedef {{id: string, given: boolean, index: number | null, name: string | null,
  *   messageId: string, readonly whole: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
@@ -264,7 +264,7 @@ function among(scope, id, index, name) {
 }
 
 /**
- * Can an id that comes now be this call's?
+ * True if an id that comes now can be this call's.
  * @param {Call} call
  * @param {{ended: boolean}} scope
  * @param {string | null} name

@@ -281,12 +281,12 @@ export class Machine {
     }
   }
 
-  /** Has nothing come but perhaps the beginning of a byte order mark? */
+  /** True before any text but perhaps the beginning of a byte order mark. */
   #atBom() {
     return this.#bom && this.#offset === 0 && this.#held === "";
   }
 
-  /** Is the text before, after or between documents? */
+  /** True before, after and between documents. */
   #outside() {
     const { length } = this.#frames;
     const between = this.#state === VALUE || this.#state === END || this.#state === SKIPPED;
@@ -554,7 +554,7 @@ export class Machine {
   }
 
   /**
-   * A value is complete; the root, too?
+   * Ends a value, and the document if it is the root.
    * @param {number} pos just behind it
    */
   #ended(pos) {

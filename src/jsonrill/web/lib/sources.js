@@ -126,7 +126,7 @@ export async function* drive(source, stage) {
 }
 
 /**
- * The loop was left: what the source says to that concerns nobody any more.
+ * The loop was left: an error of the source is ignored from here on.
  * @param {AsyncIterator<Piece> | Iterator<Piece>} pieces
  */
 async function close(pieces) {

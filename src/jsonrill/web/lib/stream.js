@@ -12,7 +12,7 @@
  */
 /**
  * `after`: the last id that is known already. `retry`, `maxDelay`: milliseconds before the first
- * try after a loss, if the server does not say, and at most. `timeout`: so many milliseconds
+ * try after a loss, if the server does not say, and at most. `timeout`: milliseconds
  * without a byte are a lost connection (0: never). `types`: what else an EventSource listens to.
  * @typedef {object} Options
  * @property {HeadersInit} [headers]
@@ -33,7 +33,7 @@
  */
 
 const CLOSE = "CLOSE";
-// So many ids are remembered to know an event that comes again.
+// The number of ids that are remembered to know an event that comes again.
 const MOST_IDS = 10_000;
 // Timers cannot wait longer.
 const LONGEST = 2 ** 31 - 1;
@@ -103,7 +103,7 @@ export class EventStream {
     else signal?.addEventListener("abort", () => this.close(), { signal: this._stop.signal });
   }
 
-  /** Is it over? */
+  /** True once the stream has ended. */
   get ended() {
     return this.state === "closed" || this.state === "failed";
   }
@@ -145,7 +145,7 @@ export class EventStream {
     try {
       this.#options.onState?.(state, detail);
     } catch (error) {
-      // Whoever only watches must not break what is watched: it is reported as uncaught.
+      // An observer must not break the stream: its error is reported as uncaught.
       queueMicrotask(() => {
         throw error;
       });
@@ -197,7 +197,7 @@ export class EventStream {
   }
 
   /**
-   * Wait until whoever iterates has taken what there is.
+   * Wait until the iterating caller has taken all updates.
    */
   async _taken() {
     while (this.#queue.length !== 0 && !this.ended) {

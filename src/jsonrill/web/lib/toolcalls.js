@@ -2,7 +2,7 @@
  * jsonrill's wire events of tool calls → the calls, with arguments that grow.
  *
  * `tools_call_update` brings deltas with their fragments, `tool_result` what a tool answered,
- * `tools_aggregate` the final state of a message. The sender judges; here it is only followed, and
+ * `tools_aggregate` the final state of a message. The sender decides, the receiver follows, and
  * nothing is ever thrown on data. Which call an event means is `identity.js`'s to know.
  */
 
@@ -36,7 +36,7 @@ const ENDED = ["complete", "error", "truncated"];
  * How the arguments of a call grow: fragments are applied, the text is kept.
  *
  * Text that came without fragments, or with fragments that do not fit, takes their place: from
- * then on the value is what the whole text says, once it is whole.
+ * then on the value is that of the text, once it is complete.
  */
 class Arguments {
   #numbers;
@@ -80,7 +80,7 @@ class Arguments {
   }
 
   /**
-   * The text has ended: what was it?
+   * Ends the text and returns its outcome.
    * @returns {"complete" | "empty" | "truncated"}
    */
   end() {
@@ -155,14 +155,14 @@ export class ToolCall {
     this.error = null;
     /** "text": the arguments are free text, not JSON. @type {"json" | "text"} */
     this.encoding = "json";
-    /** Has a result come? It may be null. */
+    /** True once there is a result, which may be null. */
     this.answered = false;
     /** @type {any} */
     this.result = undefined;
     this.resultIsError = false;
-    /** For identity: is the id the sender's own? */
+    /** For identity: true if the id is the sender's own. */
     this.given = true;
-    /** May more of it come? */
+    /** True while more of it may come. */
     this.open = true;
   }
 
@@ -176,12 +176,12 @@ export class ToolCall {
     return this.#arguments === null ? this.#args : this.#arguments.value;
   }
 
-  /** Are the arguments whole JSON? (Only `status` says that the sender meant it.) */
+  /** True if the arguments are complete JSON. (Only `status` says that the sender meant it.) */
   get whole() {
     return this.status === "complete" || (this.#arguments?.whole ?? false);
   }
 
-  /** Is it complete or truncated? (One in error may still gain text, or its id.) */
+  /** True if it is complete or truncated. (One in error may still gain text, or its id.) */
   get settled() {
     return this.status === "complete" || this.status === "truncated";
   }
@@ -224,7 +224,7 @@ export class ToolCall {
   }
 
   /**
-   * The stream is over and nobody said that the call has ended.
+   * The stream has ended without an event that ends the call.
    */
   _abandon() {
     if (this.status === "streaming" && !this.#arguments?.whole) {
@@ -279,7 +279,7 @@ export class ToolCalls {
   #changed = new Set();
 
   /**
-   * `keep`: so many calls of ended messages are kept; `numbers`: how numbers become values.
+   * `keep`: the number of calls of ended messages to keep; `numbers`: how numbers become values.
    * @param {{keep?: number, numbers?: Numbers}} [options]
    */
   constructor({ keep = 256, numbers = "number" } = {}) {

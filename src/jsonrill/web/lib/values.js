@@ -13,7 +13,7 @@
 // RFC 8259 section 6.
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const DECIMAL = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-// So many digits always survive as a double, if no exponent moves them out of its range.
+// This many digits always survive as a double, if no exponent moves them out of its range.
 const SAFE_DIGITS = 15;
 
 /** A number that no double holds, as its source text. `Number(exact)` is the nearest double. */
@@ -43,7 +43,7 @@ export class ExactNumber {
 }
 
 /**
- * Is this the text of a JSON number?
+ * True for the text of a JSON number.
  * @param {unknown} text
  * @returns {text is string}
  */
@@ -73,7 +73,7 @@ export function toBigInt(text) {
 }
 
 /**
- * Does a JSON number survive a reader that has only doubles? An integer must be exact.
+ * True if a reader that has only doubles reads the same number. An integer must be exact.
  * @param {string} text
  */
 export function survives(text) {
@@ -101,7 +101,7 @@ export function conversion(numbers) {
 }
 
 /**
- * Does a double say what this text says? An integer exactly; what has a point or an exponent, if
+ * True if a double is the number of this text: an integer exactly, one with a point or exponent if
  * its shortest form has the same digits, as for 0.1.
  * @param {string} text
  * @param {number} number
@@ -131,7 +131,7 @@ function canonical(text) {
 }
 
 /**
- * Is it an object as JSON has it: no array, no null, no number?
+ * True for a JSON object: no array, null or number.
  * @param {unknown} value
  * @returns {value is {[key: string]: any}}
  */

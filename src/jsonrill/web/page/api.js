@@ -73,7 +73,7 @@ export class Api {
       }
       await this._post(handle.urls.close);
     } catch (error) {
-      void this.remove(handle); // the server refused a part, so nobody will read the rest
+      void this.remove(handle); // the server refused a part, so the rest will not be read
       throw error;
     }
     return handle;

@@ -6,7 +6,7 @@ import { escapeText, formatCount } from "./escaping.js";
 
 const SHOWN = 100;
 const MAX_DATA = 400;
-// Milliseconds between two drawings; nobody reads faster.
+// Milliseconds between two drawings; no reader is faster.
 const PAUSE = 200;
 
 /** @typedef {{id: string, type: string, data: string}} Event */

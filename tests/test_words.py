@@ -1,0 +1,124 @@
+"""Docstrings, comments, messages, help, pages and docs are in plain English: some phrases are not.
+
+Each pattern has the words to use in its place. What is checked: comments and strings of Python,
+every line of JavaScript and HTML, and the prose of the docs.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+
+WHOLE = r"whole (value|stream|answer|document|response|container)s?\b"
+# Phrase → what to say instead.
+PHRASES: dict[str, str] = {
+    r"who(ever|soever)\b": "name who: the caller, the reader, the producer, the client",
+    r"who (asks|looks|reads|wants|waits)\b": "name who: the caller, the reader, the client",
+    r"strangers?('s?)?\b": "untrusted input",
+    r"(what|where) (it |this |that )?(stands|stood)\b": "the value, the text; is, was",
+    r"stood\b": "was",
+    r"stands? (at|in|under|above|below|beside|before|after|between|inside|outside)\b": "is",
+    r"(everything|it all|all of it) has (come|arrived)\b": "complete",
+    r"has come\b": "has arrived, is complete",
+    r"one piece (forth|on)\b": "next piece",
+    r"find out\b": "detect",
+    r"for ever\b": "forever, permanently",
+    r"(no|any|some)body\b": "name who: no reader, any producer, another caller",
+    r"so many\b(?! \w+ that)": "at most N, the number of",
+    r"nothing (more )?to say\b": "no events, no output",
+    r"has (something|nothing|no more) to say\b": "emits, returns nothing",
+    r"(lets?|let) go of\b": "close, release",
+    r"by themselves\b": "by default",
+    r"(is|was|are|were) whole\b": "is complete",
+    WHOLE: "complete",
+    r"(judge|judges|judged|judging)\b": "validate",
+    r"(They|It does|Not now)\.(?=[\"'`)]|$)": "say what is returned",
+}
+# File → phrases that are right there, with the reason.
+ALLOWED: dict[str, dict[str, str]] = {
+    "docs/benchmarks.md": {WHOLE: "a text that is read at once, in contrast to piece by piece"},
+}
+
+FILES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(
+        path
+        for kind in ("py", "js", "html")
+        for path in sorted((ROOT / "src").rglob(f"*.{kind}"))
+        if "recordings" not in path.parts
+    ),
+]
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that people read, with their numbers."""
+    text = path.read_text("utf8")
+    if path.suffix != ".py":
+        yield from enumerate(text.splitlines(), 1)
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING) or token.type == _FSTRING:
+            # A string of one word is a name, not prose.
+            if " " in token.string:
+                for extra, line in enumerate(token.string.splitlines()):
+                    yield token.start[0] + extra, line
+
+
+# From 3.12 on the text of an f-string is a token of its own.
+_FSTRING = getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_phrase_that_has_a_plain_word(path: Path) -> None:
+    allowed = ALLOWED.get(name_of(path), {})
+    wrong = [
+        f"{name_of(path)}:{number}: {found.group()!r}; say: {instead}"
+        for number, line in prose(path)
+        for phrase, instead in PHRASES.items()
+        if phrase not in allowed
+        for found in re.finditer(rf"\b(?:{phrase})", line, re.IGNORECASE)
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_what_is_allowed_occurs() -> None:
+    for name, phrases in ALLOWED.items():
+        text = "\n".join(line for _, line in prose(ROOT / name))
+        for phrase in phrases:
+            assert phrase in PHRASES and re.search(rf"\b(?:{phrase})", text, re.IGNORECASE), name
+
+
+SOURCES = [path for path in FILES if path.suffix == ".py"]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_docstring_says_what_is_returned_or_done_and_asks_nothing(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text("utf8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = re.split(r"(?<=[.?!])\s|\n\n", ast.get_docstring(node) or "", maxsplit=1)[0]
+            assert not first.rstrip().endswith("?"), f"{name_of(path)}: {first}"
+
+
+SCRIPTS = [path for path in FILES if path.suffix == ".js"]
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
+def test_a_comment_of_a_javascript_function_asks_nothing(path: Path) -> None:
+    for comment in re.findall(r"/\*\*(.*?)\*/", path.read_text("utf8"), re.DOTALL):
+        text = re.sub(r"\s*\n\s*\*\s?", " ", comment).partition("@")[0].strip()
+        first = re.split(r"(?<=[.?!])\s", text, maxsplit=1)[0]
+        assert not first.endswith("?"), f"{name_of(path)}: {first}"
