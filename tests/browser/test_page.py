@@ -229,7 +229,8 @@ def test_the_events_are_listed(shown: Shown) -> None:
     # The log is drawn a few times per second, so its end may come after the others'.
     shown.until(lambda: lines.count() > 30 and str(lines.count()) == shown.figure("events"))
     assert lines.first.locator(".data").inner_text().startswith('[{"path":"root"')
-    assert lines.last.locator(".id").inner_text().isdigit()
+    number, _, checksum = lines.last.locator(".id").inner_text().partition("-")
+    assert number.isdigit() and len(checksum) == 8
 
 
 class Producer(threading.Thread):
