@@ -101,12 +101,22 @@ def test_two_formats_side_by_side(shown: Shown) -> None:
     expect(shown.pane(2)).to_be_hidden()
 
 
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def test_chunks_are_told_apart(shown: Shown) -> None:
     shown.speed(5)
     shown.model("ferry")
     shown.choose("format", "chunks")
     shown.done()
     pieces = shown.pane().locator(".piece")
+    # What the other panes have shown may still be on its way to this one.
+    shown.until(lambda: _is_json("".join(pieces.all_text_contents())))
     assert pieces.count() > 10
     assert json.loads("".join(pieces.all_text_contents())) == json.loads(
         said("ferry").splitlines()[-1]
