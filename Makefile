@@ -12,9 +12,12 @@ CORE_TESTS := tests/parse tests/wire tests/build \
 # And the stages that stand on it, of which none needs a server or a browser.
 STAGE_TESTS := $(addprefix tests/,partial_stream schema chunker providers toolcalls dialects) \
   tests/test_eventstream.py tests/test_updates.py
-# Of these, what measures or loads the clients of others.
+# Of these, what measures, loads the clients of others, runs servers or tries very many texts.
 SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \
-  tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py
+  tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py \
+  tests/providers/test_matrix.py tests/parse/test_json.py tests/parse/test_repair_promises.py \
+  tests/chunker/test_chunker_promises.py tests/chunker/test_chunker_flat.py \
+  tests/schema/test_schema_cost.py
 # A file stays in one process: what it starts, it starts once.
 PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
