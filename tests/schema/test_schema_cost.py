@@ -14,7 +14,6 @@ import pytest
 import jsonrill
 from jsonrill.schema import Schema
 from jsonrill.schema.cost import MORE, Costs
-from support import SLACK
 from support.schemas import validated
 
 LEAF = {"type": "string", "maxLength": 5}
@@ -94,7 +93,7 @@ def test_an_answer_comes_within_a_second_and_100_MB(levels: int) -> None:
     )
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(rows) == len(cases), (done.stderr[-500:], rows[-1:])
-    slow = [row for row in rows if row[3] > SLACK or row[4] > 100]
+    slow = [row for row in rows if row[3] > 1 or row[4] > 100]
     assert not slow
     assert {row[2] for row in rows} >= {"INVALID_SCHEMA", "LIMIT_EXCEEDED", "COMPLETED"}
 
@@ -129,7 +128,7 @@ def test_a_recursive_schema_is_judged_however_deep_the_value(depth: int) -> None
         schema, value = tree(depth, leaf)
         begun = time.process_time()
         violation = Schema(schema).check().close(value)
-        assert time.process_time() - begun < SLACK
+        assert time.process_time() - begun < 1
         assert (violation.code if violation else None) == code
 
 
@@ -144,7 +143,7 @@ def test_a_part_of_a_schema_is_found_although_choices_multiply() -> None:
     assert part is not None
     begun = time.process_time()
     assert part.check().close("x") is not None
-    assert time.process_time() - begun < SLACK
+    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize(
