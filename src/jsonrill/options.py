@@ -33,6 +33,7 @@ Schemas = Mapping[str, Any] | None
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 ParseFloat = Callable[[str], Any]
 Loads = Callable[[Any], Any]
+OnRepair = Callable[[Any], None] | None
 
 
 class ParseOptions(TypedDict, total=False):
