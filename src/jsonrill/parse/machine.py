@@ -786,7 +786,8 @@ class Machine(Position):
         word, value = LITERALS[char]
         self._token = self._offset + pos
         if text.startswith(word, pos):
-            self._sink.scalar(value, None, self._offset + pos)
+            self._sink.scalar(value, None, self._token)
+            self._number_end = self._token + len(word)
             self._ended(pos + len(word))
             return pos + len(word)
         rest = text[pos:]

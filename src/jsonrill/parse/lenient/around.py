@@ -45,7 +45,7 @@ _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "outp
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
 _SUBSCRIPT: Final = re.compile(r"(?<!\bjson)(?:\w|[)\]])\Z", re.IGNORECASE)
 _LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t]*\Z")
-_ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]")
+_ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
 # As much of the prose is remembered as these patterns look at.
 _REMEMBERED: Final = 16
 

@@ -108,6 +108,13 @@ _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
 # The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
 _TAIL: Final = re.compile(r"(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)\Z")
 _LONGEST_TAIL: Final = 200
+_ANY_CLOSER: Final = ("}", "]", ")")
+# A quote between a digit and one of these means inches.
+_INCHES: Final = " ,.;)x×-\""
+# After these a quote opens no quotation.
+_CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
+# Before these, too.
+_NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
 _LINE_BREAK: Final = re.compile(r"\r?\n")
 _REMEMBERED: Final = 64
 # Containers nested deeper than this are not looked at one by one.
@@ -147,18 +154,23 @@ class LenientMachine(ProseMachine):
     __slots__ = (
         "_deeper",
         "_expected_here",
-        "_first_nested",
+        "_first",
         "_guide",
         "_inner",
         "_last_closed",
         "_last_closer",
         "_last_decoded",
+        "_last_size",
+        "_lists_in_lists",
+        "_misled",
         "_nest",
+        "_nested",
         "_opened",
         "_parens",
         "_quotation",
         "_quoted",
         "_root_end",
+        "_run_size",
         "_shallower",
         "_shown",
         "_string_at",
@@ -180,6 +192,7 @@ class LenientMachine(ProseMachine):
         # emitted, whether a quotation is open in it, whether it had inner quotes, and how many
         # brackets of JSON inside it are open.
         self._string_at = -1
+        self._first = ""
         self._shown = ""
         self._tail_text = ""
         self._quotation = self._quoted = False
@@ -194,9 +207,15 @@ class LenientMachine(ProseMachine):
         self._last_closer = ""
         self._last_decoded: Any = None
         self._trailing = -1
-        # Where the first object ended in an object that is not in a list: if a bracket is one too
-        # many, it may have been that one.
-        self._first_nested = -1
+        # Where the first object ended in an object, by the depth of the outermost object around it
+        # with no list in between: if a bracket is one too many, it may have been that one. And if
+        # that was so in the last one.
+        self._nested: dict[int, int] = {}
+        self._misled = False
+        # How many members the last container had, and the largest of those that ended with it.
+        self._last_size = self._run_size = 0
+        # Whether a list began with a list: its bracket may have come twice.
+        self._lists_in_lists = False
         # Another reading of the brackets so far would leave more open, or fewer.
         self._deeper = self._shallower = False
         # The depths that a "(" opened; depth and index of the last string in a list.
@@ -331,9 +350,10 @@ class LenientMachine(ProseMachine):
 
     def _mend_comma(self, text: str, pos: int) -> int:
         """A comma too many. In a list a value may be missing before it."""
-        if not self._object:
+        if not self._object or (self._state == FIRST_KEY and len(self._frames) > 1):
+            missing = "a bracket" if self._object else "a value"
             raise self._two_readings(
-                "the comma is one too many", "a value is missing before it", text, pos
+                "the comma is one too many", f"{missing} is missing before it", text, pos
             )
         return pos + 1 if self._may_repair("trailing-commas", text, pos) else -1
 
@@ -350,12 +370,24 @@ class LenientMachine(ProseMachine):
             fits = char in _BEGINS_VALUE
         if not fits or "missing-commas" not in self._rules:
             return -1
+        if self._number_end == self._offset + pos and char not in "\"'":
+            return -1
+        if char == '"':
+            after = SPACE.match(text, pos + 1).end()  # type: ignore[union-attr]  # may be empty
+            if after == len(text) and after - pos < _REMEMBERED and not self._last:
+                return self._hold(text, pos)
+            char = "," if text.startswith(",", after) and after - pos < _REMEMBERED else char
+        if char == "," or self._ends_in_comma():
+            raise self._two_readings(
+                "a comma is missing here", "it is in a string beside it", text, pos
+            )
         if self._trailing == self._last_closed >= self._token:
             raise self._two_readings(
                 "a comma is missing here", "the bracket before it belongs after it", text, pos
             )
         scalar = self._last_closed < self._token
-        if not self._object and scalar == (char in "{["):
+        mixed = not self._object and scalar == (char in "{[")
+        if mixed or (not scalar and not self._last_size and not self._object):
             raise self._two_readings(
                 "a comma is missing here", "a bracket is in the wrong place", text, pos
             )
@@ -417,32 +449,48 @@ class LenientMachine(ProseMachine):
         seen = lookahead.after_brackets(text, pos, self._last)
         if seen is None:
             return self._hold(text, pos)
+        doubled = not comma and self._last_closed >= self._token and self._last_closer == char
         if comma:
             self._may_repair("trailing-commas", text, pos)
             self._take_comma_back()
-        return self._mend_brackets(text, pos, char, seen)
+        if self._string_at == self._token and (
+            self._shown.rstrip()[-1:] in _ANY_CLOSER or self._first in ("{", "[")
+        ):
+            raise self._two_readings(
+                "the bracket is wrong", "a bracket in the string before belongs here", text, pos
+            )
+        if comma and not lookahead.only_missing(self._brackets(), seen.closers):
+            raise self._two_readings(
+                "the bracket is wrong", "a value is missing before it", text, pos
+            )
+        return self._mend_brackets(text, pos, char, seen, doubled)
 
     def _close_tuple(self, text: str, pos: int, comma: bool) -> int:
         if self._state == AFTER and not self._count and not comma:
             raise self._two_readings("a tuple of one", "a value in parentheses", text, pos)
         return self._close_warily(pos)
 
-    def _mend_brackets(self, text: str, pos: int, char: str, seen: lookahead.Run) -> int:
+    def _mend_brackets(
+        self, text: str, pos: int, char: str, seen: lookahead.Run, doubled: bool
+    ) -> int:
         """Choose the reading of a run of closing brackets whose first does not fit, and apply it.
 
         All that counts is how many containers it leaves open: there the text goes on.
         """
         expected = self._brackets()
-        doubled = self._last_closed >= self._token and self._last_closer == char
         ways = lookahead.bracket_readings(expected, seen.closers, doubled, seen.then)
         if not ways:
             raise self._error(
                 InvalidJSON, f"',' or {expected[-1]!r}", f"but got {char!r}", text, pos
             )
+        if seen.then in ("end", "text") and not lookahead.may_end(expected, seen.closers, doubled):
+            raise self._two_readings("a bracket is one too many", "one is missing", text, pos)
         (opened, cost), *others = sorted(ways.items(), key=lambda way: way[1])
-        if self._deeper or self._shallower:
+        if self._deeper or self._shallower or (doubled and self._misled):
             raise self._two_readings("this bracket is wrong", "one before it is", text, pos)
         if seen.then == "key" or seen.then == "value":
+            if cost > 1:
+                raise self._two_readings("a bracket is one too many", "one is missing", text, pos)
             if others and others[0][1] == cost:
                 raise self._two_readings(
                     f"what follows is in {self._place(opened)}",
@@ -454,6 +502,8 @@ class LenientMachine(ProseMachine):
             self._deeper = any(at > opened for at in near)
             self._shallower = any(at < opened for at in near)
         self._refuse_doubled(text, pos)
+        if not doubled:
+            self._refuse_shifted(text, pos)
         self._may_repair("brackets", text, pos)
         while len(self._frames) > opened:
             self._leave_noted(pos)
@@ -465,16 +515,16 @@ class LenientMachine(ProseMachine):
         return format_path(path[: max(opened - 1, 0)])
 
     def _refuse_doubled(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> None:
-        """`[[1, 2]` and no more: a bracket is missing, or one is too many."""
-        after_list = self._last_closed >= self._token and self._last_closer == "]"
-        if after_list and not self._object and not self._count and self._state == AFTER:
+        """After `[[`: a closing bracket is missing, or the opening one came twice."""
+        if self._lists_in_lists and self._state == AFTER and self._last_closed >= self._token:
             raise self._two_readings(
-                "a bracket is missing here", "the list has one bracket too many", text, pos, kind
+                "a bracket is missing here", "one came twice in [[", text, pos, kind
             )
 
     def _close_warily(self, pos: int) -> int:
         if len(self._frames) == 1 and not self._many and "brackets" in self._rules:
             self._root_end = self._offset + pos
+            self._last_size = self._size()
             self._state = CLOSING
             return pos + 1
         return self._leave_noted(pos)
@@ -482,35 +532,58 @@ class LenientMachine(ProseMachine):
     def _leave_noted(self, pos: int) -> int:
         """End the open container, and remember what may be needed to tell readings apart."""
         at = self._offset + pos
-        if self._object and self._first_nested < 0 and self._is_nested():
-            self._first_nested = at
+        depth = len(self._frames)
+        if self._object:
+            if depth > 1 and self._frames[-1][0]:
+                self._nested.setdefault(self._chain(depth - 1), at)
+            else:
+                self._misled = self._may_be_earlier(depth)
+                self._nested.pop(depth, None)
+        continued = self._last_closed >= self._token
+        self._last_size = self._size()
+        self._run_size = max(self._last_size, self._run_size if continued else 0)
         self._last_closed = at
         self._last_closer = "}" if self._object else "]"
         if self._parens:
-            self._parens.discard(len(self._frames))
+            self._parens.discard(depth)
         end: int = self._leave(pos)
+        if self._last_closer == "]" and not self._object and not self._count and self._frames:
+            self._lists_in_lists = True
         return end
 
-    def _is_nested(self) -> bool:
-        """True if all containers around the open one are objects, too."""
-        frames = self._frames
-        if len(frames) > _FAR:
-            return True
-        return len(frames) > 1 and all([frame[0] for frame in frames[1:]])
+    def _size(self) -> int:
+        """The number of members or elements of the open container."""
+        if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
+            return 0
+        return self._count if self._object else self._count + 1
+
+    def _chain(self, depth: int) -> int:
+        """The depth of the outermost object around the one at `depth` with no list in between."""
+        frames, least = self._frames, max(depth - _FAR, 1)
+        while depth > least and frames[depth - 1][0]:
+            depth -= 1
+        return depth
 
     def _decoded(self, value: Any, end: int) -> None:
         at = self._offset + end - 1
+        is_object = type(value) is dict
         self._last_closed = at
-        self._last_closer = "}" if type(value) is dict else "]"
-        self._last_decoded = None
-        if self._object and type(value) is dict and (len(self._frames) == 1 or self._is_nested()):
-            self._last_decoded = value
-            if self._first_nested < 0:
-                self._first_nested = at
+        self._last_closer = "}" if is_object else "]"
+        self._last_size = len(value)
+        self._run_size = _run_size(value)
+        self._last_decoded = value
+        if not is_object and not self._object and not self._count:
+            self._lists_in_lists = True
+        elif not self._lists_in_lists and _has_list_in_list(value):
+            self._lists_in_lists = True
+        if is_object and self._object:
+            self._nested.setdefault(self._chain(len(self._frames)), at)
+        elif is_object:
+            self._misled = _has_nested(value)
 
-    def _may_be_earlier(self) -> bool:
-        """True if a bracket before the root's may have been the one too many."""
-        if 0 <= self._first_nested < self._token:
+    def _may_be_earlier(self, depth: int = 1) -> bool:
+        """True if a bracket inside the object at `depth` may have been one too many."""
+        if 0 <= self._nested.get(depth, -1) < self._token:
             return True
         return self._last_closed > self._token and _has_nested(self._last_decoded)
 
@@ -520,12 +593,13 @@ class LenientMachine(ProseMachine):
         if pos == len(text):
             return pos
         char = text[pos]
-        if char in ",，}])\"'“:：":
+        odd = self._trailing == self._root_end or not self._last_size
+        if odd or char in ",，}])\"'“:：":
             seen = lookahead.after_brackets(text, pos, self._last)
             if seen is None:
                 return self._hold(text, pos)
-            goes_on = seen.then == "key" or (seen.then == "value" and seen.comma)
-            if char in ":：" or goes_on or (seen.closers and (self._deeper or self._shallower)):
+            goes_on = seen.then == "key" or (seen.then == "value" and (seen.comma or odd))
+            if char in ":：" or goes_on or (seen.closers and self._closers_mislead(seen.closers)):
                 member = seen.comma and seen.then == "key" and not seen.closers and self._object
                 if not member or self._deeper or self._shallower or self._may_be_earlier():
                     raise self._two_readings(
@@ -534,12 +608,17 @@ class LenientMachine(ProseMachine):
                 self._may_repair("brackets", text, pos)
                 self._state = AFTER
                 return pos
-        elif self._trailing == self._root_end and char in _BEGINS_VALUE:
-            raise self._two_readings(
-                "the bracket before this ends the value", "it belongs after it", text, pos
-            )
         self._end_root()
         return pos
+
+    def _closers_mislead(self, closers: str) -> bool:
+        """True if brackets after the value may show that one is missing, or another too many.
+
+        Braces after an object are only too many. In front of a list, or of an object in one, a
+        bracket may be missing.
+        """
+        only_braces = self._object and not closers.strip("}")
+        return self._deeper or self._shallower or not only_braces or self._may_be_earlier()
 
     def _end_root(self) -> None:
         self._leave(self._root_end - self._offset)
@@ -793,10 +872,13 @@ class LenientMachine(ProseMachine):
         if not self._may_repair("block-strings", text, pos):
             return -1
         self._opened = opened
+        self._quoted = True
         self._begun = "\n"  # a line break right here is not part of it
         if opened == "```":
             self._sink.start_string(self._offset + pos)
             self._open_string(BLOCK_STRING, text, pos)
+            self._begin_text()
+            self._quoted = True
         self._state = BLOCK_STRING
         return pos + len(opened)
 
@@ -866,10 +948,12 @@ class LenientMachine(ProseMachine):
                 run = run[: found.start()]
         if run:
             self._sink.text(run)
+            self._first = self._first or run.lstrip()[:1]
             self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
 
     def _begin_text(self) -> None:
         self._string_at = self._token
+        self._first = ""
         self._shown = self._tail_text = ""
         self._quotation = self._quoted = False
         self._nest = 0
@@ -881,6 +965,7 @@ class LenientMachine(ProseMachine):
             return False
         if run.rstrip(" ")[-1:] in ",”’":  # or there is nothing else in it
             return False
+        self._first = self._first or run.lstrip()[:1]
         self._shown = run
         return True
 
@@ -922,6 +1007,11 @@ class LenientMachine(ProseMachine):
             return self._hold(text, quote)
         return self._doubtful_quote(text, quote)
 
+    def _ends_in_comma(self) -> bool:
+        """True if the last token is a string that ends in a comma: a quote may be misplaced."""
+        is_last = self._string_at == self._token > self._last_closed
+        return is_last and self._shown.rstrip().endswith(",")
+
     def _blocks(self) -> bool:
         return "block-strings" in self._rules and self._state == STRING
 
@@ -930,6 +1020,7 @@ class LenientMachine(ProseMachine):
         if self._tail_text:
             tail, self._tail_text = self._tail_text, ""
             self._sink.text(tail)
+            self._shown = tail
         if not self._frames:
             self._number_end = self._offset + quote + 1
         if self._expected_here is not None:
@@ -1004,15 +1095,19 @@ class LenientMachine(ProseMachine):
             if self._nest:
                 pass
             elif self._quotation:
-                if before.isspace():
+                if before.isspace() or after.isalnum():
                     raise self._lone_quote(text, quote)
                 self._quotation = False
-            elif not before.isalnum() and after and not after.isspace():
+            elif not _CLOSE_QUOTATION.match(before) and not _NO_QUOTATION.match(after):
+                if after == char != before and text[quote + 2 : quote + 3] != char:
+                    if quote + 2 == len(text) and not self._last:
+                        return self._hold(text, quote)
+                    raise self._lone_quote(text, quote)
                 if before in ("{", "[") and char == '"':
                     self._nest = 1
                 else:
                     self._quotation = True
-            elif not (before.isdigit() and char == '"'):
+            elif not (before.isdigit() and char == '"' and after in _INCHES):
                 raise self._lone_quote(text, quote)
         self._may_repair("inner-quotes", text, quote)
         self._quoted = True
@@ -1100,7 +1195,7 @@ class LenientMachine(ProseMachine):
             self._end_curly()
         if self._state == CLOSING:
             self._end_root()
-        quoted = self._state == STRING and self._string_at == self._token
+        quoted = self._state in (STRING, BLOCK_STRING) and self._string_at == self._token
         self._strictly()
         is_open = self._frames or self._state == STRING
         if is_open and "cut-off" in self._rules:
@@ -1123,17 +1218,25 @@ class LenientMachine(ProseMachine):
     def _refuse_swallowed(self, in_string: bool) -> None:
         """A string that only the end of the text ends may have swallowed what came after it."""
         text, end = self._held, len(self._held)
-        if in_string and self._frames:
+        if self._state == KEY:
+            swallowed = re.search(r"[:{}\[\],]", self._begun) is not None
+        elif self._state == STRING:
             closer = (self._shown + self._tail_text).rstrip()[-1:]
-            if self._quoted or closer == self._brackets()[-1]:
-                raise self._two_readings(
-                    "the text stopped in a string", "its quote was forgotten", text, end, Truncated
-                )
+            swallowed = in_string and (self._quoted or closer in _ANY_CLOSER)
+        else:
+            last = self._shown.rstrip()[-1:]
+            swallowed = self._string_at == self._token and last in _ANY_CLOSER
+        if swallowed:
+            raise self._two_readings(
+                "the text stopped in a string", "a quote is missing", text, end, Truncated
+            )
         if self._shallower:
             raise self._two_readings(
                 "the text stopped early", "a bracket before was wrong", text, end, Truncated
             )
         self._refuse_doubled(text, end, Truncated)
+        if len(self._frames) == 1:
+            self._refuse_shifted(text, end, Truncated)
 
     def _cut_off(self) -> None:
         """Close what is open. Half a key, escape or number is dropped, half a word has one end."""
@@ -1150,8 +1253,19 @@ class LenientMachine(ProseMachine):
         while self._frames:
             self._leave(end)
 
+    def _refuse_shifted(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> None:
+        """`{"a": {"b": 1, "c": 2}`: the last bracket is missing, or one before "c"."""
+        after = self._state == AFTER and self._last_closed >= self._token
+        alike = self._last_closer == ("}" if self._object else "]")
+        if after and alike and self._run_size > 1:
+            raise self._two_readings(
+                "a bracket is missing here", "one before it", text, pos, kind
+            )
+
     def _close_all(self, text: str, pos: int) -> None:
         self._refuse_doubled(text, pos)
+        if len(self._frames) == 1:
+            self._refuse_shifted(text, pos)
         while self._frames:
             self._leave_noted(pos)
 
@@ -1164,6 +1278,30 @@ class LenientMachine(ProseMachine):
     def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
         self._strictly()
         return Machine._fail_at(self, text, pos)
+
+
+def _run_size(value: Any) -> int:
+    """The size of the largest of the containers that end where this one does."""
+    size = 0
+    while value and (type(value) is dict or type(value) is list):
+        size = max(size, len(value))
+        value = value[-1] if type(value) is list else list(value.values())[-1]
+    return size
+
+
+def _has_list_in_list(value: Any) -> bool:
+    """True if a list in this value begins with a list."""
+    level = [value]
+    while level:
+        if any(type(one) is list and one and type(one[0]) is list for one in level):
+            return True
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if type(one) is dict else one)
+            if type(inner) is dict or type(inner) is list
+        ]
+    return False
 
 
 def _has_nested(value: Any) -> bool:

@@ -164,7 +164,13 @@ def _scalars(ends: tuple[Way, ...]) -> list[Way]:
 BRACKET: Final = Shape(*_brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS)))
 # The same where a value is due: it may also be a string, a number or a word, and {name: is an
 # object whatever follows.
-VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS))
+_BROKEN: Final[tuple[Way, ...]] = (
+    # Brackets that begin no prose: what is in them is not the value, so these are refused.
+    (r"\{", _SPACE, _COLON),
+    (r"\[", _SPACE, "[,:}]"),
+    ("[]}:,]",),
+)
+VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS), *_BROKEN)
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(
     *_brackets(_ANYTHING), *_scalars(_ANYTHING), (_NUMBER, "(?<=[0-9])[^-+.eE0-9]")
@@ -295,20 +301,40 @@ def _key_or(text: str, pos: int, last: bool, other: Following) -> Following | No
     return "key" if text[pos : pos + 1] in (":", "：") else other
 
 
+def only_missing(expected: str, closers: str) -> bool:
+    """True if the brackets that came close what is open once others are put between them."""
+    rest = iter(reversed(expected))
+    return all(closer in rest for closer in closers)
+
+
+def may_end(expected: str, closers: str, doubled: bool) -> bool:
+    """True if nothing but forgotten or mistaken brackets explains those at the end of a value.
+
+    One that is left over may show that an opening one is missing, if it does not repeat the brace
+    before it.
+    """
+    if doubled and closers[0] == "}" and may_end(expected, closers[1:], False):
+        return True
+    if len(closers) > len(expected):
+        return False
+    mistaken = sum(a != b for a, b in zip(reversed(expected), closers, strict=False))
+    return only_missing(expected, closers) or mistaken == 1
+
+
 def bracket_readings(expected: str, closers: str, doubled: bool, then: Following) -> dict[int, int]:
     """How many containers stay open in each reading of the closing brackets → its least cost.
 
     `expected` are the brackets that close what is open, the outermost first; `closers` those that
     came, of which the first does not fit (`doubled`: it repeats the one before it); `then` is what
     follows them. A bracket may be meant as another one, or one may be missing before it: cost 1.
-    It may be one too many: cost 1 if it repeats the one before it, else 2.
+    It may be one too many: cost 1 if it is a brace that repeats the one before it, else 2.
     """
     ways: dict[int, int] = {len(expected): 0}
     before = closers[0] if doubled else ""
     for closer in closers:
         found: dict[int, int] = {}
         for opened, cost in ways.items():
-            extra = cost + (1 if closer == before else 2)
+            extra = cost + (1 if closer == before == "}" else 2)
             found[opened] = min(found.get(opened, extra), extra)
             for missing in range(min(opened, 3)):
                 left = opened - missing - 1
