@@ -110,7 +110,7 @@ _TAIL: Final = re.compile(r"(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)\Z")
 _LONGEST_TAIL: Final = 200
 _ANY_CLOSER: Final = ("}", "]", ")")
 # A quote between a digit and one of these means inches.
-_INCHES: Final = " ,.;)x×-\""
+_INCHES: Final = ' ,.;)x×-"'
 # After these a quote opens no quotation.
 _CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
 # Before these, too.
@@ -182,7 +182,7 @@ class LenientMachine(ProseMachine):
     def __init__(self, sink: Sink, **options: Any) -> None:
         super().__init__(sink, **options)
         self._wary = WARY
-        self._inner = "inner-quotes" in self._rules
+        self._inner = not self._rules.isdisjoint(("inner-quotes", "missing-quotes"))
         # The quote that opened an odd string.
         self._opened = ""
         # What a schema asks for, by path; and at the string that is being collected for it.
@@ -329,7 +329,7 @@ class LenientMachine(ProseMachine):
     def _mend_ticks(self, text: str, pos: int) -> int:
         """A fence that ends a value that was cut off; or a string between ticks."""
         fence = lookahead.FENCE
-        if not fence.whole.match(text, pos) and fence.cut.match(text, pos) and not self._last:
+        if not fence.whole.match(text, pos) and fence.cut.match(text, pos):
             return self._hold(text, pos)
         is_fence = fence.whole.match(text, pos) is not None
         if self._state == VALUE and self._object:
@@ -422,9 +422,12 @@ class LenientMachine(ProseMachine):
     def _mend_missing_brace(self, text: str, pos: int) -> int:
         """`[{"i": 1, {"i": 2}]`: an object where a key is due, in an object of a list."""
         in_list = len(self._frames) > 1 and not self._frames[-1][0]
-        if not in_list or not self._may_repair("brackets", text, pos):
+        if not in_list or "brackets" not in self._rules:
             return -1
-        self._leave(pos)
+        self._take_comma_back()
+        self._refuse_shifted(text, pos)
+        self._may_repair("brackets", text, pos)
+        self._leave_noted(pos)
         self._deeper = True
         self._add_comma()
         return pos
@@ -594,7 +597,7 @@ class LenientMachine(ProseMachine):
             return pos
         char = text[pos]
         odd = self._trailing == self._root_end or not self._last_size
-        if odd or char in ",，}])\"'“:：":
+        if odd or char in ",，}]\"'“:：":
             seen = lookahead.after_brackets(text, pos, self._last)
             if seen is None:
                 return self._hold(text, pos)
@@ -617,7 +620,7 @@ class LenientMachine(ProseMachine):
         Braces after an object are only too many. In front of a list, or of an object in one, a
         bracket may be missing.
         """
-        only_braces = self._object and not closers.strip("}")
+        only_braces = self._object and not closers.strip("})")
         return self._deeper or self._shallower or not only_braces or self._may_be_earlier()
 
     def _end_root(self) -> None:
@@ -626,7 +629,8 @@ class LenientMachine(ProseMachine):
     def _mend_after(self, text: str, pos: int) -> int:
         """Text after the value. A scalar that something of JSON follows is none."""
         if not self._many and self._root_end < 0:
-            if self._number_end == self._offset + pos or text[pos] in ",:}]\"'{[，：":
+            adjacent = self._number_end == self._offset + pos and text[pos] not in "`/"
+            if adjacent or text[pos] in ",:}]\"'{[，：":
                 raise self._two_readings(
                     "this ends the value", "it is a part of something else", text, pos
                 )
@@ -824,6 +828,7 @@ class LenientMachine(ProseMachine):
         if self._deeper or self._shallower:
             raise self._two_readings("a bracket is missing here", "one before it", text, pos)
         self._refuse_doubled(text, pos)
+        self._refuse_shifted(text, pos)
         self._may_repair("brackets", text, pos)
         self._leave_noted(pos)
         self._deeper = True
@@ -998,7 +1003,8 @@ class LenientMachine(ProseMachine):
                 pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
             plain = pos < end and text[pos] == '"'
         else:
-            plain = pos < end and text[pos] in "}]"
+            plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(self._parens)))
+        plain = plain or (pos == end and self._last)
         if plain and not self._nest:
             if self._quotation:
                 raise self._lone_quote(text, quote)
@@ -1089,6 +1095,8 @@ class LenientMachine(ProseMachine):
 
     def _inner_quote(self, text: str, quote: int) -> int:
         """A quote that is part of the text: it opens or closes a quotation, or means inches."""
+        if "inner-quotes" not in self._rules:
+            return self._finish_string(text, quote)
         char, after = text[quote], text[quote + 1 : quote + 2]
         before = (self._shown + self._tail_text)[-1:]
         if char not in "'’" or not (before.isalnum() and after.isalnum()):
@@ -1258,9 +1266,7 @@ class LenientMachine(ProseMachine):
         after = self._state == AFTER and self._last_closed >= self._token
         alike = self._last_closer == ("}" if self._object else "]")
         if after and alike and self._run_size > 1:
-            raise self._two_readings(
-                "a bracket is missing here", "one before it", text, pos, kind
-            )
+            raise self._two_readings("a bracket is missing here", "one before it", text, pos, kind)
 
     def _close_all(self, text: str, pos: int) -> None:
         self._refuse_doubled(text, pos)
@@ -1285,7 +1291,7 @@ def _run_size(value: Any) -> int:
     size = 0
     while value and (type(value) is dict or type(value) is list):
         size = max(size, len(value))
-        value = value[-1] if type(value) is list else list(value.values())[-1]
+        value = [*(value.values() if isinstance(value, dict) else value)][-1]
     return size
 
 

@@ -120,12 +120,11 @@ def _object(ends: tuple[Way, ...], values: tuple[str, ...]) -> Iterator[Way]:
         yield (_SPACE, r"\}", *end)
 
 
-def _array(
-    ends: tuple[Way, ...], values: tuple[str, ...], nested: bool = False
-) -> Iterator[Way]:
+def _array(ends: tuple[Way, ...], values: tuple[str, ...], nested: bool = False) -> Iterator[Way]:
     """What follows `[` in JSON, or nearly so."""
     yield from _container()
     yield (_SPACE, *_LONG_NUMBER)
+    yield (_SPACE, "[+.]", "[0-9]")
     for scalar in ((_NUMBER,), *map(tuple, WORDS)):
         for after in ((_SPACE, ","), (_SPACE, *_COMMENT), (_SOME_SPACE, "#"), _MUCH_SPACE):
             yield (_SPACE, *scalar, *after)
@@ -182,11 +181,11 @@ def _string_ends(following: tuple[Way, ...]) -> Iterator[Way]:
 
     `following` is what may come next in it, after a comma or on a line of its own.
     """
-    yield from ((_GAP, "[}\\])\x1e]"), _WIDE_GAP, (_GAP, *_COMMENT), (_SOME_GAP, "#"))
+    yield from ((_GAP, "[}\\]\x1e]"), _WIDE_GAP, (_GAP, *_COMMENT), (_SOME_GAP, "#"))
     yield (_GAP, r"\+", _GAP, '"')  # strings joined by a plus are refused
     for start in ((_GAP, _COMMA, _SPACE), (_GAP, "[\r\n]", _SPACE)):
         yield from ((*start, *way) for way in following)
-        for next_one in (("[}\\])#`]",), _COMMENT, _DOTS, ("…",)):
+        for next_one in (("[}\\]#`]",), _COMMENT, _DOTS, ("…",)):
             yield (*start, *next_one)
     yield (_GAP, "[\r\n]", _SPACE, _COMMA)
     yield (_GAP, _COMMA, _SPACE, _COMMA)

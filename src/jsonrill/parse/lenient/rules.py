@@ -39,7 +39,9 @@ RULES: Final[dict[str, Rule]] = {
     "bare-values": Rule("only if it is named", '{"a": done, "b": 1}', '{"a": "done", "b": 1}'),
     "python-literals": Rule("Python habits", '{"a": True, "b": NULL}', '{"a": true, "b": null}'),
     "nan": Rule("JSON has no such values", '{"a": [NaN, undefined]}', '{"a": [null, null]}'),
-    "numbers": Rule("other ways to write them", "[+5, .5, 1_000]", "[5, 0.5, 1000]"),
+    "numbers": Rule(
+        "other ways to write them", '{"a": [+5, .5, 5., 1_000]}', '{"a": [5, 0.5, 5.0, 1000]}'
+    ),
     "tuples": Rule("Python habits", '{"a": (1, 2)}', '{"a": [1, 2]}'),
     "odd-spaces": Rule("copied from web pages", '{"a":\u00a01}', '{"a": 1}'),
     "fullwidth": Rule("keyboards for Chinese", '{"a"：1，"b": 2}', '{"a": 1, "b": 2}'),
