@@ -219,7 +219,10 @@ def test_the_schema_of_the_whole_document() -> None:
     assert [(e["index"], e["status"]) for e in found] == [(0, "COMPLETED"), (1, "ERROR")]
     assert "root.colors[1].hex" in found[1]["error"]["message"]
     [whole] = same_ends(text, "REALTIME", document_schema=Palette)
-    assert (whole["status"], whole["data"]) == ("ERROR", {"title": "5", "colors": [{"hex": "a"}, {}]})
+    assert (whole["status"], whole["data"]) == (
+        "ERROR",
+        {"title": "5", "colors": [{"hex": "a"}, {}]},
+    )
     updates = run([text], "REALTIME", document_schema=Palette, entity="colors")
     assert updates[0].model == Color(hex="a")
     # Of what nothing is said, nothing is asked.

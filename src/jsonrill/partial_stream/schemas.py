@@ -32,9 +32,7 @@ def schemas(
         document = Schema(document_schema, check_formats=check_formats)
         return _parts_of(document), document
     if _is_by_name(schema, entities):
-        by_name = {
-            name: Schema(one, check_formats=check_formats) for name, one in schema.items()
-        }
+        by_name = {name: Schema(one, check_formats=check_formats) for name, one in schema.items()}
         return lambda declared, place: by_name.get(declared.name), None
     whole = Schema(schema, check_formats=check_formats)
     if entities.is_default and whole.describes_arrays():

@@ -97,7 +97,6 @@ class PartialStream:
         )
         self._lenient = bool(rules)
         self._is_refused = False
-        self._begin_document()
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
         self._errors = 0
@@ -114,6 +113,7 @@ class PartialStream:
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
+        self._begin_document()
 
     @property
     def repairs(self) -> list[Repair]:
@@ -162,7 +162,8 @@ class PartialStream:
         """Begin the check of a document, if there is a schema for what is around entities."""
         if isinstance(self._finder, CheckedFinder) and self._document_schema is not None:
             self._finder.check = self._document_schema.document_check(self._refuse_document)
-            self._machine.keep_lines(True)
+            if not self._violations:
+                self._machine.keep_lines(True)
 
     def _begin(self, declared: Declared, place: Place | None, offset: int) -> Sink:
         """Begin an entity; returns the sink for its events."""
@@ -258,7 +259,6 @@ class PartialStream:
         self._lost()
         self._leave()
         self._finder.reset()
-        self._find_violations()
         self._begin_document()
         self._document += 1
         self._repairs = len(self._machine.repairs)

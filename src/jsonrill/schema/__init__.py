@@ -212,7 +212,7 @@ class DocumentCheck(Check):
         return not refused or self._allows(refused, self._here(), offset)
 
     def passed(self, value: Callable[[], Any], offset: int, depth: int) -> None:
-        """An entity, with so many levels, is complete."""
+        """Take in a complete entity, in which containers nest `depth` deep."""
         if not self._keeps:
             self._pass()
             return

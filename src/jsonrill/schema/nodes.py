@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Set
-from os.path import commonprefix
 from typing import Any, Final, NamedTuple, Protocol
 
 from ..jsontext import dumps
@@ -133,7 +132,7 @@ class Members:
         at = bisect_left(self._sorted, key)
         # Of all allowed keys one of the two neighbours in order has most in common with it.
         near = self._sorted[max(at - 1, 0) : at + 1]
-        far = max((len(commonprefix((key, one))) for one in near), default=0)
+        far = max((common(one, 0, key) for one in near), default=0)
         if far == len(key):
             return None
         text = f"no allowed key begins with {shown(key[: far + 1])}"
@@ -344,6 +343,15 @@ def shown(value: Any) -> str:
         text = dumps(value)
         return text if len(text) <= 2 * _SHOWN else text[: 2 * _SHOWN] + "…"
     return str(value)
+
+
+def common(text: str, at: int, run: str) -> int:
+    """The number of characters in which `run` agrees with `text` from `at` on."""
+    rest = text[at : at + len(run)]
+    for index, char in enumerate(rest):
+        if char != run[index]:
+            return index
+    return len(rest)
 
 
 def may_be(node: Node, kind: int) -> bool:

@@ -40,6 +40,7 @@ from .nodes import (
     TRUE,
     Node,
     Refusal,
+    common,
     count,
     shown,
 )
@@ -81,7 +82,7 @@ class Text:
         self.texts = [text for text in texts if text.startswith(run, at)]
         if self.texts:
             return None
-        far = max((_common(text, at, run) for text in texts), default=0)
+        far = max((common(text, at, run) for text in texts), default=0)
         return far, Refusal(self.node.text_rule, "no allowed value begins like this")
 
 
@@ -335,7 +336,7 @@ class Walk(PlacedSink):
     def _allows_beginning(self, key: str, offset: int) -> bool:
         """False if no allowed key begins like this one, which may not be complete.
 
-        The path is that of the object: how much of the key has come makes no difference to it.
+        The path is that of the object: how much of the key has arrived makes no difference to it.
         """
         frame = self._inside
         assert frame is not None
@@ -426,12 +427,3 @@ def _kind(value: Any, text: str | None) -> int:
     if text is None and type(value) is bool:
         return TRUE if value else FALSE
     return INTEGER if type(value) is int else FRACTION
-
-
-def _common(text: str, at: int, run: str) -> int:
-    """The number of characters in which `run` agrees with `text` from `at` on."""
-    rest = text[at : at + len(run)]
-    for index, char in enumerate(rest):
-        if char != run[index]:
-            return index
-    return len(rest)

@@ -332,8 +332,6 @@ def _compiled(schemas: Mapping[str, Any], check_formats: bool) -> dict[str, Sche
     from ..schema import Schema
 
     return {
-        name: schema
-        if isinstance(schema, Schema)
-        else Schema(schema, check_formats=check_formats)
+        name: schema if isinstance(schema, Schema) else Schema(schema, check_formats=check_formats)
         for name, schema in schemas.items()
     }
