@@ -1,6 +1,7 @@
 """Streaming JSON for programs that talk to language models, in both directions.
 
-text → values      `values`, `texts`, `partial`; by hand: `Document`
+text → values      `values`, `partial`; by hand: `Document`
+text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
 an answer's text   `content`: the text in a provider's stream, for all of the above
@@ -26,6 +27,7 @@ The folders are the journey of the data. A part imports only from parts above it
     wire/            fragments, in memory and on the wire; `Parser`
     build/           events and fragments → values; `Document`, `Rebuilder`
     schema/          which values a schema allows, told as early as possible
+    selection.py     text → the values and strings at some paths
     partial_stream/  text → updates in five modes; deltas
     chunker/         snapshots → text
     providers/       events of each provider → statements: what they say
@@ -47,6 +49,7 @@ from .build.document import Document
 from .build.rebuilder import Rebuilder
 from .chunker import Chunker
 from .errors import (
+    FieldNotFound,
     FragmentError,
     InvalidJSON,
     InvalidSchema,
@@ -63,7 +66,18 @@ from .parse.sink import Repair
 from .partial_stream import PartialStream, Update
 from .partial_stream.delta import apply_delta
 from .paths import Path, format_path, from_pointer, parse_path, to_pointer
-from .streams import chunks, content, fragments, partial, texts, tool_calls, updates, values
+from .streams import (
+    chunks,
+    content,
+    fragments,
+    partial,
+    select,
+    text,
+    texts,
+    tool_calls,
+    updates,
+    values,
+)
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
 from .wire.compact import CompactEncoder
 from .wire.fragment import Fragment, Kind
@@ -79,6 +93,7 @@ __all__ = [
     "Chunker",
     "CompactEncoder",
     "Document",
+    "FieldNotFound",
     "Fragment",
     "FragmentError",
     "InvalidJSON",
@@ -115,6 +130,8 @@ __all__ = [
     "from_wire",
     "parse_path",
     "partial",
+    "select",
+    "text",
     "texts",
     "to_pointer",
     "to_wire",

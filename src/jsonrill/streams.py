@@ -30,13 +30,15 @@ from .options import (
     Mode,
     ParseOptions,
     Stage,
+    TextOptions,
     UpdateOptions,
     refuse_unknown,
     taken_by,
 )
 from .partial_stream import PartialStream, Update, absorb
-from .paths import Path, lookup, parse_path
+from .paths import Path, parse_path
 from .providers.statements import Translate
+from .selection import Selection, TextSelection
 from .sources import AnswerText
 from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
@@ -115,38 +117,89 @@ def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
 
 
 @overload
-def texts(
-    source: Texts, field: str | Path, *, document: Document | None = None
-) -> Iterator[str]: ...
+def select(
+    source: Texts, field: str | Path, schema: type[T], **options: Unpack[ParseOptions]
+) -> Iterator[T]: ...
 @overload
-def texts(
-    source: AsyncIterable[Text], field: str | Path, *, document: Document | None = None
-) -> AsyncIterator[str]: ...
-def texts(source: Any, field: str | Path, *, document: Document | None = None) -> Any:
-    """Yield the text of one string field as it grows; joined, the pieces are the field.
+def select(
+    source: Texts, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
+) -> Iterator[Any]: ...
+@overload
+def select(
+    source: AsyncIterable[Text],
+    field: str | Path,
+    schema: type[T],
+    **options: Unpack[ParseOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def select(
+    source: AsyncIterable[Text],
+    field: str | Path,
+    schema: Any = None,
+    **options: Unpack[ParseOptions],
+) -> AsyncIterator[Any]: ...
+def select(
+    source: Any, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
+) -> Any:
+    """Yield each value at a path when it is complete, and keep nothing else of the document.
 
-    `field` is a path (`"answer"`, `"root.steps[0].title"`). Give a `Document` to keep the rest.
+    `field` is a path or a pattern: `"results[*]"`, `"days[*].activities[*].title"`. An array at its
+    end stands for its elements (`"results"`), a null for nothing. With a `schema` each value is of
+    its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
     """
-    path = parse_path(field) if isinstance(field, str) else tuple(field)
-    reading = Document() if document is None else document
-    shown = 0
+    _known("select", options, "schema")
+    selection = Selection(field, schema=schema, **options)
+    return drive(selection_stage(selection), source)
+
+
+def selection_stage(selection: Selection | TextSelection) -> Callable[[Text], Iterator[Any]]:
+    """The stage of `select` and `texts`, for a selection that the caller keeps."""
+
+    def stage(piece: Text) -> Iterator[Any]:
+        return selection.flush() if piece is END else selection.feed(piece)
+
+    return stage
+
+
+@overload
+def text(source: Texts, field: str | Path, **options: Unpack[TextOptions]) -> Iterator[str]: ...
+@overload
+def text(
+    source: AsyncIterable[Text], field: str | Path, **options: Unpack[TextOptions]
+) -> AsyncIterator[str]: ...
+def text(source: Any, field: str | Path, **options: Unpack[TextOptions]) -> Any:
+    """Yield the text of one string as it grows; joined, the pieces are the string.
+
+    `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
+    or is no string. Of the rest of the document nothing is kept.
+    """
+    _known("text", options)
+    path = parse_path(field) if isinstance(field, str) else field
+    read = selection_stage(TextSelection(path, **options))
 
     def stage(piece: Text) -> Iterator[str]:
-        nonlocal shown
-        error = None
-        try:
-            changed = reading.flush() if piece is END else reading.feed(piece)
-        except (InvalidJSON, LimitExceeded) as raised:
-            error, changed = raised, reading.changed
-        if changed:
-            _, text = lookup(reading.live, path)
-            if isinstance(text, str) and len(text) > shown:
-                new, shown = text[shown:], len(text)
-                yield new
-        if error is not None:
-            raise error
+        for _, new in read(piece):
+            yield new
 
     return drive(stage, source)
+
+
+@overload
+def texts(
+    source: Texts, *fields: str | Path, **options: Unpack[TextOptions]
+) -> Iterator[tuple[Path, str]]: ...
+@overload
+def texts(
+    source: AsyncIterable[Text], *fields: str | Path, **options: Unpack[TextOptions]
+) -> AsyncIterator[tuple[Path, str]]: ...
+def texts(source: Any, *fields: str | Path, **options: Unpack[TextOptions]) -> Any:
+    """Yield the texts of several strings as they grow: each piece with the path of its string.
+
+    The fields are paths or patterns: `"title"`, `"items[*].summary"`. `FieldNotFound` at the end if
+    one of them never came, or is no string.
+    """
+    _known("text", options)
+    return drive(selection_stage(TextSelection(*fields, **options)), source)
 
 
 @overload

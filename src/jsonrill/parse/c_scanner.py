@@ -16,7 +16,9 @@ def scanner(parse_float: Callable[[str], Any]) -> Callable[[str, int], tuple[Any
         raise ValueError(f"{name} is not JSON: the machine walks")
 
     # With `int` and `float` themselves the scanner makes numbers without calling Python.
-    return JSONDecoder(parse_float=parse_float, parse_constant=refuse).scan_once
+    decoder: Any = JSONDecoder(parse_float=parse_float, parse_constant=refuse)
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
+    return scan
 
 
 def has_longer(text: str, start: int, end: int, limit: int) -> bool:
