@@ -63,7 +63,7 @@ class ArgumentText:
         self._unwanted: set[int] = set()
         self._begun: _Waiting | None = None
         self._count = 0
-        # True once all that is wanted has come.
+        # True once all that is wanted has arrived.
         self.done = False
         # The names of the calls that are not wanted.
         self._others: list[str] = []
