@@ -17,7 +17,7 @@ from .answer import AnswerText
 from .arguments import ArgumentText
 from .event_text import EventText
 
-# So many elements may come before the first one that is recognised.
+# The number of elements that may come before the first one that is recognised.
 _PATIENCE: Final = 32
 ACCEPTED: Final = (
     "text, events of a provider (see jsonrill.providers.PROVIDERS), an open file or a response"
