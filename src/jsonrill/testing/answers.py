@@ -362,7 +362,7 @@ class Responses(_Protocol):
 
 
 def _emptied(item: Event) -> Event:
-    """An item as it is announced, before anything of it has come."""
+    """An item as it is announced, before anything of it has arrived."""
     empty: Event = {"arguments": "", "summary": [], "content": [], "status": "in_progress"}
     return {key: empty.get(key, value) for key, value in item.items()}
 
