@@ -38,7 +38,7 @@ class Script:
 
     `framing` says how the client knows where the body ends: by `chunked` encoding, by a `length`
     (that of all steps, unless the headers have a content-length), or because the connection is
-    closed (`close`). With `raw` the steps are the whole response, status line and headers too.
+    closed (`close`). With `raw` the steps are all of the response, status line and headers too.
     """
 
     steps: Iterable[Step] = ()

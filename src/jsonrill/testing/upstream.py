@@ -19,7 +19,7 @@ Reply = Script | Answer | Callable[["Exchange"], Script | Answer]
 
 
 class Exchange:
-    """One request and how far the response has come. Other threads may look at any time."""
+    """One request and how much of the response was sent. Other threads may look at any time."""
 
     def __init__(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> None:
         self.method = method
