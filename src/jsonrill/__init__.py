@@ -35,6 +35,7 @@ The folders are the journey of the data. A part imports only from parts above it
     streams.py       the public functions, sync and async
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
+    testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     demo/            recordings, simulated models, the terminal demo
     server/          HTTP around `runs/`
