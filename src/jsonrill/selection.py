@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,14 +31,11 @@ class _Reader:
         """With `repair`: the repairs, in order."""
         return self._machine.repairs
 
-    def _read(self, data: Any) -> Iterator[Any]:
-        """Read a piece, or None for the end."""
+    def _read(self, read: Callable[..., None], *data: Any) -> Iterator[Any]:
+        """Let the machine read a piece, or the end."""
         error = None
         try:
-            if data is None:
-                self._machine.flush()
-            else:
-                self._machine.feed(data)
+            read(*data)
         except (InvalidJSON, LimitExceeded) as raised:
             error = raised
         yield from self._take()
@@ -88,14 +85,14 @@ class Selection(_Reader):
         """Yield the values that this piece of text completes; then raise what is wrong with it."""
         whole: Any = data
         if not isinstance(whole, (str, bytes, bytearray)) or len(whole) <= self._most:
-            yield from self._read(whole)
+            yield from self._read(self._machine.feed, whole)
             return
         for at in range(0, len(whole), self._most):
-            yield from self._read(whole[at : at + self._most])
+            yield from self._read(self._machine.feed, whole[at : at + self._most])
 
     def flush(self) -> Iterator[Any]:
         """End the text. `FieldNotFound` if there was nothing at the path."""
-        yield from self._read(None)
+        yield from self._read(self._machine.flush)
         if self._machine.errors:
             raise self._machine.errors[0]
         self._sink.check()
@@ -127,11 +124,11 @@ class TextSelection(_Reader):
 
     def feed(self, data: str | bytes) -> Iterator[tuple[Path, str]]:
         """Yield what this piece of text adds to the strings; then raise what is wrong with it."""
-        return self._read(data)
+        return self._read(self._machine.feed, data)
 
     def flush(self) -> Iterator[tuple[Path, str]]:
         """End the text. `FieldNotFound` if a field never came, or is no string."""
-        yield from self._read(None)
+        yield from self._read(self._machine.flush)
         self._sink.check()
 
     def _take(self) -> Iterable[Any]:

@@ -182,8 +182,9 @@ def text(source: Any, field: str | Path, **options: Unpack[ReadTextOptions]) -> 
     or is no string. Of the rest of the document nothing is kept.
     """
     reading, given = take_options("text", options, first=True)
-    path = parse_path(field) if isinstance(field, str) else field
-    read = selection_stage(TextSelection(path, **given))
+    if isinstance(field, str):
+        parse_path(field)  # one string: no wildcards
+    read = selection_stage(TextSelection(field, **given))
 
     def stage(piece: Text) -> Iterator[str]:
         for _, new in read(piece):

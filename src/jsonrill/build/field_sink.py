@@ -243,7 +243,7 @@ class ValueSink(FieldSink):
         self._building: ValueBuilder | None = None
         self._depth = 0
         self._place: tuple[int, Path] = 0, ()
-        # A value may have so many characters of text; the machine is told when one begins.
+        # The most characters that a value may have; the machine is told when one begins.
         self._limit = limit
         self._machine: Machine | None = None
 

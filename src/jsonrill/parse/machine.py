@@ -362,7 +362,7 @@ class Machine(Position):
         self.document += 1
 
     def limit_text(self, offset: int, size: int) -> None:
-        """Allow so many characters from the one at `offset` on; the piece is not longer."""
+        """Allow `size` characters from the one at `offset` on; no piece may be longer than that."""
         self._text_limit = size
         self._bound = offset + size
 
