@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import ToolCall, ToolCallEvents, ToolCalls
+from jsonrill import ToolCall, ToolCallEvents, ToolCalls, values
 from support import ROOT
 
 CASES = json.loads((ROOT / "tests" / "cases" / "calls.json").read_text("utf8"))["cases"]
@@ -86,3 +86,13 @@ def test_the_fragments_of_an_empty_object_come_with_its_end() -> None:
     [update] = calls.feed(last)
     assert update.status == "complete" and update.function_args is None
     assert [one.kind for one in update.json_update_fragments or ()][-1] == "JsonComplete"
+
+
+@every_case
+def test_arguments_read_as_documents_are_the_same(case: dict[str, Any]) -> None:
+    if "errors" not in case:
+        expected = [args for _, args in case["calls"]]
+        choice = case["events"][0].get("choices", [{}])[0].get("index", 0)
+        read = [*values(case["events"], tool=True, choice=choice)] if expected else []
+        assert [value for value in read if value in expected][-1:] == expected[-1:]
+        assert all(any(value == args for value in read) for args in expected)

@@ -62,6 +62,11 @@ class LiveCall(ToolCall):
         return bool(self.raw)
 
     @property
+    def is_placeholder(self) -> bool:
+        """True for a `{}` that the arguments may still replace."""
+        return self._arguments.is_placeholder
+
+    @property
     def args_ended(self) -> bool:
         """True if the arguments are a complete JSON value, though the call may be in error."""
         return self.status == "complete" or self._arguments.complete
