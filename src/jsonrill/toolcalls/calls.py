@@ -21,6 +21,7 @@ from ..providers.statements import (
     Begin,
     CallDelta,
     Finish,
+    Keep,
     Reasoning,
     Result,
     Statement,
@@ -193,7 +194,7 @@ class ToolCalls:
         match statement:
             case CallDelta():
                 self._call(statement)
-            case Text() | Reasoning() | Usage():
+            case Text() | Reasoning() | Keep() | Usage():
                 pass
             case Begin(message):
                 for scope in self._identity.ended(None, None, except_for=message):
