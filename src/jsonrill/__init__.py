@@ -4,6 +4,8 @@ text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
 an answer's text   `content`: the text in a provider's stream, for all of the above
+an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
+running tools      `run_tools`: starts them early, and has the turn for the next request
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
@@ -32,6 +34,7 @@ The folders are the journey of the data. A part imports only from parts above it
     toolcalls/       what providers say → tool calls that grow
     sources.py       what providers say → the text of the answer
     dialects/        what providers say, and JSON → events of other people's clients
+    answers/         the parts of an answer; which calls are run, and the next turn
     streams.py       the public functions, sync and async
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
@@ -43,6 +46,7 @@ The folders are the journey of the data. A part imports only from parts above it
     web/             JavaScript: the library (`lib/`) and the page (`page/`)
 """
 
+from .answers import Part, Parts
 from .build.document import Document
 from .build.rebuilder import Rebuilder
 from .chunker import Chunker
@@ -53,6 +57,7 @@ from .errors import (
     JsonrillError,
     LimitExceeded,
     Limits,
+    ProviderError,
     RevisionError,
     StreamClosed,
     Truncated,
@@ -63,7 +68,18 @@ from .parse.sink import Repair
 from .partial_stream import PartialStream, Update
 from .partial_stream.delta import apply_delta
 from .paths import Path, format_path, from_pointer, parse_path, to_pointer
-from .streams import chunks, content, fragments, partial, texts, tool_calls, updates, values
+from .streams import (
+    chunks,
+    content,
+    fragments,
+    partial,
+    parts,
+    run_tools,
+    texts,
+    tool_calls,
+    updates,
+    values,
+)
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
 from .wire.compact import CompactEncoder
 from .wire.fragment import Fragment, Kind
@@ -88,8 +104,11 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "Parser",
+    "Part",
     "PartialStream",
+    "Parts",
     "Path",
+    "ProviderError",
     "Rebuilder",
     "Repair",
     "RevisionError",
@@ -115,6 +134,8 @@ __all__ = [
     "from_wire",
     "parse_path",
     "partial",
+    "parts",
+    "run_tools",
     "texts",
     "to_pointer",
     "to_wire",

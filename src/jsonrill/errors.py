@@ -7,6 +7,7 @@
     ├── LimitExceeded                      a limit was passed; `limit` names it
     ├── FragmentError                      a fragment does not fit where it was applied
     ├── RevisionError                      a snapshot contradicts text already written
+    ├── ProviderError                      the provider reported an error in its stream
     └── StreamClosed                       fed after the end, or after a fatal error
 
 All facts of an error are in its fields, which `to_dict()` writes to the wire: no code reads a
@@ -141,6 +142,12 @@ class RevisionError(JsonrillError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.written, self.now, str(self))
+
+
+class ProviderError(JsonrillError):
+    """The provider reported an error in the middle of its answer."""
+
+    code = "PROVIDER_ERROR"
 
 
 class StreamClosed(JsonrillError):
