@@ -84,6 +84,18 @@ class Schema:
             node = below(node, step, by_shape=True) if node is not None else None
         return zero(natural(node)) if node is not None else (False, None)
 
+    def typed(self, value: Any, at: Path = (), offset: int | None = None) -> Any:
+        """The complete value as the schema's type: validated by pydantic, or plain.
+
+        `InvalidSchema` if it is refused; `at` and `offset` are those of the value.
+        """
+        validator = self._node.full_validator
+        assert validator is not None
+        refusal, made = validator.final(value)
+        if refusal is None:
+            return made if self._is_pydantic else value
+        raise violation_at(at + refusal.path, offset, refusal)
+
     def _part(self, node: Node | None) -> Schema | None:
         if node is None or node.full_validator is None or not node.full_validator.is_usable():
             return None
