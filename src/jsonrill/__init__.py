@@ -36,6 +36,7 @@ The folders are the journey of the data. A part imports only from parts above it
     dialects/        what providers say, and JSON → events of other people's clients
     answers/         the parts of an answer; which calls are run, and the next turn
     streams.py       the public functions, sync and async
+    toolrunner.py    `run_tools`: tools run in threads or in the event loop
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
     terminal.py      values on a terminal
@@ -74,13 +75,13 @@ from .streams import (
     fragments,
     partial,
     parts,
-    run_tools,
     texts,
     tool_calls,
     updates,
     values,
 )
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
+from .toolrunner import run_tools
 from .wire.compact import CompactEncoder
 from .wire.fragment import Fragment, Kind
 from .wire.full import from_wire, to_wire

@@ -16,15 +16,12 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import aclosing
-from functools import partial as partial_of
 from inspect import isawaitable
-from math import inf, isfinite
+from math import isfinite
 from time import monotonic
 from typing import Any, Final, TypeVar, Unpack, overload
 
-from .answers import Part, Parts, ToolRun
-from .answers.running import awaited_outcome_of, in_thread, late, outcome_of
-from .answers.tools import Function, Job, When
+from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
 from .errors import InvalidJSON, LimitExceeded, ProviderError, Truncated
@@ -41,9 +38,9 @@ from .options import (
 )
 from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, lookup, parse_path
-from .providers.statements import Outcome, Translate
+from .providers.statements import Translate
 from .sources import AnswerText
-from .toolcalls import ToolCall, ToolCalls, ToolCallUpdate
+from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
 from .wire.parser import Parser
 
@@ -217,7 +214,7 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
         if text:
             yield text
 
-    return drive(stage, _events(source))
+    return drive(stage, events_of(source))
 
 
 @overload
@@ -253,7 +250,7 @@ def tool_calls(
             seen.add(update.message_id)
             yield update
 
-    return drive(stage, _events(source))
+    return drive(stage, events_of(source))
 
 
 @overload
@@ -276,7 +273,7 @@ def content(source: Any, *, choice: int = 0, provider: str | Translate = "auto")
         if event is not END and (text := answer.feed(event)):
             yield text
 
-    return drive(stage, _events(source))
+    return drive(stage, events_of(source))
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
@@ -337,19 +334,19 @@ class Pace:
         return self._due - monotonic()
 
 
-def _never() -> bool:
+def never() -> bool:
     return False
 
 
 def drive(
-    stage: StageOf[Any, Any], source: Any, over: Over = _never, pace: Pace | None = None
+    stage: StageOf[Any, Any], source: Any, over: Over = never, pace: Pace | None = None
 ) -> Any:
     """Run a stage over a source until it ends or the stage is `over`; `pace` is for updates."""
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         source = (source,)
     if isinstance(source, AsyncIterable):
         if pace is None:
-            return _drive_async(stage, source, over)
+            return drive_async(stage, source, over)
         return _paced_async(stage, source, over, pace)
     if not isinstance(source, Iterable):
         raise TypeError(f"a source is text or an iterable of it, not {type(source).__name__}")
@@ -358,7 +355,7 @@ def drive(
     return _paced_sync(stage, source, over, pace)
 
 
-def _events(source: Any) -> Any:
+def events_of(source: Any) -> Any:
     """The source as an iterable of events. A model or a mapping is one event, though iterable."""
     one = isinstance(source, Mapping) or hasattr(source, "model_dump")
     return (source,) if one else source
@@ -380,7 +377,7 @@ def _drive_sync(stage: StageOf[T, U], source: Iterable[T], over: Over) -> Iterat
             close()
 
 
-async def _drive_async(
+async def drive_async(
     stage: StageOf[T, U], source: AsyncIterable[T], over: Over
 ) -> AsyncGenerator[U]:
     pieces = aiter(source)
@@ -415,7 +412,7 @@ def _paced_sync(
 async def _paced_async(
     stage: StageOf[T, Update], source: AsyncIterable[T], over: Over, pace: Pace
 ) -> AsyncIterator[Update]:
-    """As `_drive_async`, but a held update is emitted when it is due, even if the source stalls."""
+    """As `drive_async`, but a held update is emitted when it is due, even if the source stalls."""
     from asyncio import Event, create_task, timeout, wait
 
     slot: list[T] = []
@@ -425,7 +422,7 @@ async def _paced_async(
         # All in one task, from its first piece to its closing: a source may have opened
         # something (a timeout, a cancel scope) that belongs to the task it was opened in.
         try:
-            async with aclosing(_drive_async(_as_is, source, _never)) as pieces:
+            async with aclosing(drive_async(_as_is, source, never)) as pieces:
                 async for piece in pieces:
                     slot.append(piece)
                     arrived.set()
@@ -493,243 +490,4 @@ def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> An
         if event is END and reading.error is not None:
             raise ProviderError(reading.error)
 
-    return drive(stage, _events(source))
-
-
-class _Turn:
-    """What `run_tools` tells of the answer, besides its parts."""
-
-    def __init__(self, run: ToolRun) -> None:
-        self._run = run
-
-    @property
-    def calls(self) -> list[ToolCall]:
-        """The calls of the answer; `result` and `result_is_error` are what their tools returned."""
-        return self._run.parts.calls
-
-    @property
-    def text(self) -> str:
-        """The text of the answer, without reasoning and calls."""
-        return self._run.parts.text
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """How the answer ended: complete, cut or error; None if the provider has not ended it."""
-        return self._run.parts.outcome
-
-    def messages(self, form: str | None = None) -> list[dict[str, Any]]:
-        """The answer and the results, as the next request to this provider sends them.
-
-        `form` is the name of another provider, for a request to that one. Calls without a result
-        (they were cut off) are left out.
-        """
-        return self._run.messages(form)
-
-
-class ToolParts(_Turn, Iterator[Part]):
-    """The parts of an answer and the results of its tools."""
-
-    def __init__(self, run: ToolRun, parts: Iterator[Part]) -> None:
-        super().__init__(run)
-        self._parts = parts
-
-    def __next__(self) -> Part:
-        return next(self._parts)
-
-    def close(self) -> None:
-        """Close the source; tools that run are not waited for."""
-        self._parts.close()  # type: ignore[attr-defined]  # a generator
-
-
-class AsyncToolParts(_Turn, AsyncIterator[Part]):
-    """The parts of an answer and the results of its tools."""
-
-    def __init__(self, run: ToolRun, parts: AsyncGenerator[Part]) -> None:
-        super().__init__(run)
-        self._parts = parts
-
-    async def __anext__(self) -> Part:
-        return await anext(self._parts)
-
-    async def aclose(self) -> None:
-        """Close the source and cancel the tools that run."""
-        await self._parts.aclose()
-
-
-@overload
-def run_tools(
-    source: AsyncIterable[Any],
-    tools: Mapping[str, Function],
-    *,
-    when: When = "args",
-    concurrency: int = 8,
-    timeout: float | None = None,
-    choice: int = 0,
-    **options: Unpack[PartOptions],
-) -> AsyncToolParts: ...
-@overload
-def run_tools(
-    source: Iterable[Any],
-    tools: Mapping[str, Function],
-    *,
-    when: When = "args",
-    concurrency: int = 8,
-    timeout: float | None = None,
-    choice: int = 0,
-    **options: Unpack[PartOptions],
-) -> ToolParts: ...
-def run_tools(
-    source: Any,
-    tools: Mapping[str, Function],
-    *,
-    when: When = "args",
-    concurrency: int = 8,
-    timeout: float | None = None,
-    choice: int = 0,
-    **options: Unpack[PartOptions],
-) -> Any:
-    """Yield the parts of an answer, and run its tools while the rest still streams.
-
-    A tool starts as soon as its arguments are complete and fit its signature, or the schema in
-    `schemas` (with `when="call"`: once the provider has closed the call). A call that is cut off,
-    broken or misfits never runs. Results come as parts of the kind `result`, whose `error` says
-    what went wrong. At most `concurrency` tools run at once, each for `timeout` seconds.
-
-    A function that is not async runs in a thread. Leaving the loop cancels the tools that run (a
-    thread cannot be cancelled, its result is dropped). A sync source yields a result with the next
-    event after it is there. Afterwards `messages()` is the turn for the next request.
-    """
-    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
-    if type(concurrency) is not int or concurrency < 1:
-        raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
-    if timeout is not None and not timeout > 0:
-        raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
-    run = ToolRun(tools, when=when, choice=choice, **options)
-    events = _events(source)
-    if isinstance(events, AsyncIterable):
-        return AsyncToolParts(run, _run_async(run, events, concurrency, timeout))
-    return ToolParts(run, _run_sync(run, drive(_as_event, events), concurrency, timeout))
-
-
-def _as_event(event: Any) -> Iterator[Any]:
-    if event is not END:
-        yield event
-
-
-def _run_sync(
-    run: ToolRun, events: Iterator[Any], concurrency: int, timeout: float | None
-) -> Iterator[Part]:
-    from queue import Empty, SimpleQueue
-
-    ended: SimpleQueue[tuple[Job, Any, str | None]] = SimpleQueue()
-    # What runs, and when it is too late.
-    running: dict[Job, float] = {}
-
-    def work(job: Job) -> None:
-        ended.put((job, *outcome_of(job, timeout)))
-
-    def results(*, wait: bool) -> Iterator[Part]:
-        while True:
-            while run.jobs and len(running) < concurrency:
-                job = run.jobs.pop(0)
-                running[job] = inf if timeout is None else monotonic() + timeout
-                in_thread(partial_of(work, job))
-            if not running:
-                return
-            due = min(running.values())
-            try:
-                left = None if due == inf else max(due - monotonic(), 0)
-                job, result, error = ended.get(wait, left)
-            except Empty:
-                overdue = [job for job, due in running.items() if due <= monotonic()]
-                if not (wait or overdue):
-                    return
-                for job in overdue:
-                    del running[job]
-                    yield from run.finish(job, error=late(timeout))
-                continue
-            if running.pop(job, None) is not None:
-                yield from run.finish(job, result, error)
-
-    failure: Exception | None = None
-    try:
-        while True:
-            try:
-                event = next(events, END)
-            except Exception as error:
-                event, failure = END, error
-            yield from run.flush() if event is END else run.feed(event)
-            yield from results(wait=event is END)
-            if event is END:
-                break
-    finally:
-        events.close()  # type: ignore[attr-defined]  # a generator
-    _raise(failure, run)
-
-
-async def _run_async(
-    run: ToolRun, source: AsyncIterable[Any], concurrency: int, timeout: float | None
-) -> AsyncGenerator[Part]:
-    from asyncio import Event, Queue, Semaphore, Task, create_task, gather
-
-    # What has happened: functions that return the parts it makes.
-    news: Queue[Callable[[], list[Part]]] = Queue()
-    wanted = Event()
-    gate = Semaphore(concurrency)
-    failure: Exception | None = None
-    is_open, running = True, 0
-    tasks: set[Task[None]] = set()
-
-    async def read() -> None:
-        # One task reads the source from its first event to its closing, as in `_paced_async`.
-        nonlocal failure
-        try:
-            async with aclosing(_drive_async(_as_event, source, _never)) as events:
-                async for event in events:
-                    news.put_nowait(partial_of(run.feed, event))
-                    await wanted.wait()
-                    wanted.clear()
-        except Exception as error:
-            failure = error
-        news.put_nowait(end)
-
-    def end() -> list[Part]:
-        nonlocal is_open
-        is_open = False
-        return run.flush()
-
-    async def work(job: Job) -> None:
-        async with gate:
-            result, error = await awaited_outcome_of(job, timeout)
-        news.put_nowait(partial_of(finish, job, result, error))
-
-    def finish(job: Job, result: Any, error: str | None) -> list[Part]:
-        nonlocal running
-        running -= 1
-        return run.finish(job, result, error)
-
-    tasks.add(create_task(read()))
-    try:
-        while is_open or running:
-            parts = (await news.get())()
-            for job in run.jobs:
-                running += 1
-                tasks.add(task := create_task(work(job)))
-                task.add_done_callback(tasks.discard)
-            run.jobs.clear()
-            for part in parts:
-                yield part
-            wanted.set()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await gather(*tasks, return_exceptions=True)
-    _raise(failure, run)
-
-
-def _raise(failure: Exception | None, run: ToolRun) -> None:
-    """Raise what the source raised, or the error that the provider reported."""
-    if failure is not None:
-        raise failure
-    if run.parts.error is not None:
-        raise ProviderError(run.parts.error)
+    return drive(stage, events_of(source))

@@ -12,15 +12,17 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NotRequired, Required, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Required, get_type_hints
 
 from ..errors import Limits
 from ..options import Provider, Rules, Schemas
-from ..schema import Schema
 from ..toolcalls import ToolCall
 from ..toolcalls.lifecycle import LiveCall
 from . import turns
 from .parts import Part, Parts
+
+if TYPE_CHECKING:
+    from ..schema import Schema
 
 When = Literal["args", "call"]
 Function = Callable[..., Any]
@@ -197,6 +199,8 @@ def _schema(function: Function, parameters: list[inspect.Parameter]) -> Schema |
     try:
         from pydantic import ConfigDict, PydanticSchemaGenerationError
         from typing_extensions import TypedDict
+
+        from ..schema import Schema
     except ImportError:
         return None
     try:
