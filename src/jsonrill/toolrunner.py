@@ -24,10 +24,10 @@ from typing import Any, Unpack, overload
 
 from .answers import Part
 from .answers.tools import Function, Job, ToolRun, When
-from .errors import ProviderError
+from .errors import SourceFailed
 from .options import PartOptions, refuse_unknown
 from .providers.statements import Outcome
-from .streams import END, drive, drive_async, events_of, never
+from .streams import END, drive
 from .toolcalls import ToolCall
 
 
@@ -140,10 +140,10 @@ def run_tools(
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     run = ToolRun(tools, when=when, choice=choice, **options)
-    events = events_of(source)
-    if isinstance(events, AsyncIterable):
+    events = drive(_as_event, source)
+    if isinstance(events, AsyncGenerator):
         return AsyncToolParts(run, _run_async(run, events, concurrency, timeout))
-    return ToolParts(run, _run_sync(run, drive(_as_event, events), concurrency, timeout))
+    return ToolParts(run, _run_sync(run, events, concurrency, timeout))
 
 
 def _as_event(event: Any) -> Iterator[Any]:
@@ -203,7 +203,7 @@ def _run_sync(
 
 
 async def _run_async(
-    run: ToolRun, source: AsyncIterable[Any], concurrency: int, timeout: float | None
+    run: ToolRun, source: AsyncGenerator[Any], concurrency: int, timeout: float | None
 ) -> AsyncGenerator[Part]:
     from asyncio import Event, Queue, Semaphore, Task, create_task, gather
 
@@ -216,10 +216,10 @@ async def _run_async(
     tasks: set[Task[None]] = set()
 
     async def read() -> None:
-        # One task reads the source from its first event to its closing, as in `_paced_async`.
+        # One task reads the source from its first event to its closing, as in `streams.py`.
         nonlocal failure
         try:
-            async with aclosing(drive_async(_as_event, source, never)) as events:
+            async with aclosing(source) as events:
                 async for event in events:
                     news.put_nowait(partial(run.feed, event))
                     await wanted.wait()
@@ -267,7 +267,7 @@ def _raise(failure: Exception | None, run: ToolRun) -> None:
     if failure is not None:
         raise failure
     if run.parts.error is not None:
-        raise ProviderError(run.parts.error)
+        raise SourceFailed(run.parts.error)
 
 
 # A tool's result, and the error text if it failed.

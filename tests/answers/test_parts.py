@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Part, Parts, ProviderError, parts
+from jsonrill import Part, Parts, SourceFailed, parts
 from support.answer_streams import ANSWERS
 from support.provider_streams import BUILDERS, THREE, in_a_row, shuffled
 
@@ -109,7 +109,7 @@ def test_a_provider_that_runs_a_tool_itself_tells_its_result() -> None:
 def test_an_error_of_the_provider_is_raised_at_the_end() -> None:
     events = [chunk(content="half"), {"error": {"message": "overloaded"}}]
     found: list[Part] = []
-    with pytest.raises(ProviderError, match="overloaded"):
+    with pytest.raises(SourceFailed, match="overloaded"):
         found.extend(parts(events))
     reading = Parts()
     by_hand = [part for event in events for part in reading.feed(event)] + reading.flush()
@@ -141,7 +141,7 @@ def test_joined_the_parts_are_the_answer(name: str) -> None:
         try:
             async for part in parts(events()):
                 kept.append(part)
-        except ProviderError:
+        except SourceFailed:
             assert answer.end == "error"
         return kept
 

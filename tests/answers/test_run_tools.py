@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from jsonrill import Part, ProviderError, run_tools
+from jsonrill import Part, SourceFailed, run_tools
 from support import SLACK
 from support.answer_streams import ANSWERS
 from support.provider_streams import BUILDERS, THREE, in_a_row, shuffled
@@ -256,7 +256,7 @@ def test_of_every_kind_of_answer_exactly_the_complete_calls_run(name: str) -> No
     try:
         for _ in running:
             pass
-    except ProviderError:
+    except SourceFailed:
         assert answer.end == "error"
     own = [one for one in running.calls if one.status == "complete" and not one.hosted]
     assert len(ran) == len([one for one in own if isinstance(one.args, dict | str)])
