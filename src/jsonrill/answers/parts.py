@@ -87,7 +87,7 @@ class Part:
 
     @property
     def text(self) -> str:
-        """The text of the part up to here; of a call, the argument text that has come."""
+        """The text of the part up to here; of a call, the argument text so far."""
         if self.call is not None:
             return self.call.raw
         return "" if self._buffer is None else self._buffer.text()[: self._length]
