@@ -71,7 +71,7 @@ class ToolRun:
         # Calls that were started or answered; and those with `{}`, which wait.
         self._handled: dict[int, Job | None] = {}
         self._waiting: dict[int, tuple[LiveCall, int]] = {}
-        # What is to be started now; whoever starts it takes it out.
+        # What is to be started now; the caller takes it out.
         self.jobs: list[Job] = []
 
     def feed(self, event: Any) -> list[Part]:
@@ -205,7 +205,7 @@ def _schema(function: Function, parameters: list[inspect.Parameter]) -> Schema |
         return None
     try:
         hints = get_type_hints(function, include_extras=True)
-    except Exception:  # whatever evaluating somebody's annotations raises
+    except Exception:  # evaluating annotations may raise anything
         hints = {}
     fields: dict[str, Any] = {}
     more = False
