@@ -346,7 +346,7 @@ async def _waited_thread(job: Job, timeout: float | None) -> Ran:
             outcome = None, _described(error)
         try:
             loop.call_soon_threadsafe(deliver, outcome)
-        except RuntimeError:  # the loop has been closed: nobody waits any more
+        except RuntimeError:  # the loop has been closed, so the result is dropped
             pass
 
     _in_thread(work)
