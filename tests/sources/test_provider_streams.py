@@ -160,7 +160,7 @@ def test_a_call_that_is_not_json_does_not_become_several() -> None:
     """After its error the rest of a call is left out; the next call is read, then it is raised."""
     broken = call(0, '{"a": oops,\n{"b": 1}\n', "write")
     found, error = collect(jsonrill.values([broken, call(1, "[1]", "write"), ENDED], tool="write"))
-    assert (found, type(error)) == ([[0], [1]], InvalidJSON)
+    assert (found, type(error)) == ([{}, [1]], InvalidJSON)
     assert "got 'o' at character 6" in str(error)
 
 

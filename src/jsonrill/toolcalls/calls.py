@@ -21,6 +21,7 @@ from ..providers.statements import (
     Begin,
     CallDelta,
     Finish,
+    Keep,
     Reasoning,
     Result,
     Statement,
@@ -199,7 +200,7 @@ class ToolCalls:
                 self._call(statement)
             case Usage():
                 self._counted = self._event
-            case Text() | Reasoning():
+            case Text() | Reasoning() | Keep():
                 pass
             case Begin(message):
                 for scope in self._identity.ended(None, None, except_for=message):
@@ -250,7 +251,8 @@ class ToolCalls:
     def _name(self, call: LiveCall, name: str, delta: CallDelta) -> str | None:
         """The name if it changes with this delta, else None. With it the schema is known.
 
-        Before the arguments it may come in pieces, or again and longer.
+        Before the arguments it may come in pieces, or again and longer. A schema of objects says
+        nothing about free text.
         """
         if call.name is not None:
             if call.begun or name == call.name or delta.end is not None or not call.open:
@@ -260,6 +262,8 @@ class ToolCalls:
         call.name = name
         if self._schemas:
             schema = self._schemas.get(name)
+            if schema is not None and delta.free and not schema.takes_text:
+                schema = None
             call.validate_with(None if schema is None else schema.check())
         return name
 
