@@ -42,7 +42,7 @@ class Call(Protocol):
     message_id: str
 
     @property
-    def begun(self) -> bool: ...  # argument text has come
+    def begun(self) -> bool: ...  # argument text has arrived
     @property
     def args_ended(self) -> bool: ...  # the arguments are a complete JSON value, right or wrong
     @property

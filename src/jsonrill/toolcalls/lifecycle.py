@@ -58,7 +58,7 @@ class LiveCall(ToolCall):
 
     @property
     def begun(self) -> bool:
-        """True if argument text has come."""
+        """True if argument text has arrived."""
         return bool(self.raw)
 
     @property
