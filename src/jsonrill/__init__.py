@@ -5,6 +5,8 @@ text → fields      `select`: complete values at a path; `text`, `texts`: strin
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
+an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
+running tools      `run_tools`: starts them early, and has the turn for the next request
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
@@ -34,7 +36,9 @@ The folders are the journey of the data. A part imports only from parts above it
     toolcalls/       what providers say → tool calls that grow
     sources/         any source → pieces of text: an answer's text, arguments of calls
     dialects/        what providers say, and JSON → events of other people's clients
+    answers/         the parts of an answer; which calls are run, and the next turn
     streams.py       the public functions, sync and async
+    toolrunner.py    `run_tools`: tools run in threads or in the event loop
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
     testing/         upstreams for tests: scripted, or as a provider would answer
@@ -46,6 +50,7 @@ The folders are the journey of the data. A part imports only from parts above it
     web/             JavaScript: the library (`lib/`) and the page (`page/`)
 """
 
+from .answers import Part, Parts
 from .build.document import Document
 from .build.rebuilder import Rebuilder
 from .chunker import Chunker
@@ -75,6 +80,7 @@ from .streams import (
     content,
     fragments,
     partial,
+    parts,
     select,
     text,
     texts,
@@ -83,6 +89,7 @@ from .streams import (
     values,
 )
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
+from .toolrunner import run_tools
 from .wire.compact import CompactEncoder
 from .wire.fragment import Fragment, Kind
 from .wire.full import from_wire, to_wire
@@ -107,7 +114,9 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "Parser",
+    "Part",
     "PartialStream",
+    "Parts",
     "Path",
     "Rebuilder",
     "Repair",
@@ -139,6 +148,8 @@ __all__ = [
     "partial",
     "select",
     "text",
+    "parts",
+    "run_tools",
     "texts",
     "to_pointer",
     "to_wire",

@@ -96,14 +96,19 @@ class ChunkOptions(TypedDict, total=False):
     loads: Loads | None
 
 
-class CallOptions(TypedDict, total=False):
-    """Options of `ToolCalls`."""
+class PartOptions(TypedDict, total=False):
+    """Options of `Parts`."""
 
     provider: Provider
     schemas: Schemas
-    keep: int | None
     repair: Rules
     limits: Limits | None
+
+
+class CallOptions(PartOptions, total=False):
+    """Options of `ToolCalls`."""
+
+    keep: int | None
 
 
 # The JSON Schema of a type. An option whose type is not here exists in Python alone.

@@ -24,14 +24,16 @@ from math import isfinite
 from time import monotonic
 from typing import Any, Final, Literal, TypeVar, Unpack, get_type_hints, overload
 
+from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
-from .errors import InvalidJSON, LimitExceeded, Truncated
+from .errors import InvalidJSON, LimitExceeded, SourceFailed, Truncated
 from .options import (
     CallOptions,
     ChunkOptions,
     Mode,
     ParseOptions,
+    PartOptions,
     Provider,
     ReadOptions,
     ReadTextOptions,
@@ -357,6 +359,29 @@ def arguments(
 def _pass_on(piece: str) -> Iterator[str]:
     if piece is not END:
         yield piece
+
+
+@overload
+def parts(
+    source: AsyncIterable[Any], *, choice: int = 0, **options: Unpack[PartOptions]
+) -> AsyncIterator[Part]: ...
+@overload
+def parts(source: Source, *, choice: int = 0, **options: Unpack[PartOptions]) -> Iterator[Part]: ...
+def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> Any:
+    """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
+
+    The source is a provider's stream. `SourceFailed` is raised at the end if the provider reported
+    an error; a call that was cut off has the status `truncated`.
+    """
+    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
+    reading = Parts(choice=choice, **options)
+
+    def stage(event: Any) -> Iterator[Part]:
+        yield from reading.flush() if event is END else reading.feed(event)
+        if event is END and reading.error is not None:
+            raise SourceFailed(reading.error)
+
+    return drive(stage, source)
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
