@@ -174,9 +174,9 @@ def test_a_call_that_is_cut_off_is_an_error() -> None:
 
 
 def test_text_after_complete_arguments_is_an_error() -> None:
-    late = [call(0, "{}", "write"), call(1, "[1]", "write"), call(0, "junk"), ENDED]
+    late = [call(0, "[0]", "write"), call(1, "[1]", "write"), call(0, "junk"), ENDED]
     found, error = collect(jsonrill.values(late, tool="write"))
-    assert (found, type(error)) == ([{}, [1]], InvalidJSON)
+    assert (found, type(error)) == ([[0], [1]], InvalidJSON)
 
 
 def test_repair_reads_arguments_too() -> None:
