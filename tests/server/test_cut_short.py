@@ -35,7 +35,8 @@ def relaying(
     folder: Path, *replies: Any, **settings: Any
 ) -> Iterator[tuple[Server, Upstream, openai.OpenAI]]:
     with Upstream(*replies) as upstream:
-        with Server(folder, upstream=f"{upstream.url}/v1", **settings) as server:
+        settings = {"upstream": f"{upstream.url}/v1", "grace": 1, **settings}
+        with Server(folder, **settings) as server:
             with openai.OpenAI(base_url=f"{server.url}/v1", api_key="x", max_retries=0) as client:
                 yield server, upstream, client
 

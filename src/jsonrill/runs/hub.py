@@ -126,22 +126,26 @@ class Hub:
     def stop(self) -> None:
         """Begin to shut down: end the responses of readers, which resume at another process."""
         if not self.stopping:
-            # Servers end what is still open after `grace`; responses must notice it before that.
-            wait = max(0.0, self.config.grace - 2 * LOOK)
-            self._end_at = asyncio.get_running_loop().time() + wait
+            self._end_at = asyncio.get_running_loop().time() + self.config.grace
         self.draining = self.stopping = True
         for view in self._views():
             view.wake()
 
     @property
     def must_end(self) -> bool:
-        """True if the time is over that readers who cannot resume have after a stop."""
-        return self.stopping and asyncio.get_running_loop().time() >= self._end_at
+        """True if the time is over that readers who cannot resume have after a stop.
+
+        They notice it within a second, and must have ended before the server ends them.
+        """
+        return self.stopping and self._time_left() <= 2 * LOOK
+
+    def _time_left(self) -> float:
+        return max(0.0, self._end_at - asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         self.stop()
         if self.tasks:
-            await asyncio.wait(self.tasks, timeout=self.config.grace)
+            await asyncio.wait(self.tasks, timeout=self._time_left())
         looking = [followed.looking for followed in self._followed.values()]
         await stop(*self.tasks, self._watching, *looking)
         for view in self._views():
