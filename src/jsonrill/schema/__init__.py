@@ -19,7 +19,7 @@ from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
 from ..wire.fragment import Fragment
 from ..wire.parser import emit
 from .jsonschema import compile_schema
-from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
+from .nodes import ARRAY, EVERY, NULL, STRING, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
 from .walk import DEEPEST, Walk, violation_at
 
@@ -55,6 +55,11 @@ class Schema:
         if natural(self._node) & ~NULL != ARRAY:
             return None
         return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
+
+    @property
+    def takes_text(self) -> bool:
+        """True if a string may be valid."""
+        return bool(natural(self._node) & STRING)
 
     def at(self, pattern: Pattern) -> Schema | None:
         """The part that describes what is at this path; None if nothing is known of it."""
