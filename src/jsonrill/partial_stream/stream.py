@@ -17,7 +17,7 @@ from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import ABSENT, Path, Place, lookup
+from ..paths import ABSENT, Path, Place, without
 from .entities import Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
@@ -327,7 +327,7 @@ class PartialStream:
             value, growing = self._recorder.known()
             if drop is not None:
                 drop = drop[len(update.path) :]
-                value = _without(value, drop)
+                value = without(value, drop)
                 if drop and growing is not None and growing[: len(drop)] == drop:
                     growing = drop[:-1]
             update._data, update._open = value, growing
@@ -349,17 +349,3 @@ class PartialStream:
         for update in finished:
             lists[update.entity].append(update.data)
         return lists if len(lists) > 1 else next(iter(lists.values()))
-
-
-def _without(value: Any, path: Path) -> Any:
-    """`value` without what is at `path`; itself it can only be left out if it is a scalar."""
-    if not path:
-        return value if isinstance(value, (dict, list)) else None
-    if not lookup(value, path)[0]:
-        return value
-    top = value = value.copy()
-    for step in path[:-1]:
-        top[step] = top[step].copy()
-        top = top[step]
-    del top[path[-1]]
-    return value

@@ -113,11 +113,20 @@ class Update:
         return None if self._delta is ABSENT else self._delta
 
     @property
-    def model(self) -> Any:
-        """The validated instance at COMPLETED; with `models="partial"` one before that, too."""
+    def model(self) -> T | None:
+        """With a pydantic type as schema: a partial instance; the validated one at COMPLETED.
+
+        At ERROR it is the last good partial instance. It is made when it is first read.
+        """
         if self._model is UNREAD:
             check = self._entity.check
-            self._model = None if check is None else check.partial_model(self._value())
+            assert check is not None
+            if self.status == "ERROR" or self._log is None:
+                known = self.data, self._open
+            else:
+                reading = self._log.at(self._at)
+                known = reading.live, reading.open_path
+            self._model = check.partial_model(*known)
         return self._model
 
     @property

@@ -15,13 +15,12 @@ from typing import Any
 
 from ..errors import InvalidSchema
 from ..parse.sink import Sink
-from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
-from ..wire.fragment import Fragment
-from ..wire.parser import emit
+from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
+from .check import Check
 from .jsonschema import compile_schema
-from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
+from .nodes import ARRAY, NULL, Node
 from .parts import anything, below, natural, zero
-from .walk import DEEPEST, Walk, violation_at
+from .walk import violation_at
 
 __all__ = ["Check", "Schema"]
 
@@ -50,6 +49,16 @@ class Schema:
             self._node = compile_type(source)
             self._is_pydantic = True
 
+    @property
+    def node(self) -> Node:
+        """What the schema says."""
+        return self._node
+
+    @property
+    def is_typed(self) -> bool:
+        """True if it makes instances of a pydantic type, which may be partial."""
+        return self._node.maker is not None
+
     def items(self) -> Schema | None:
         """The schema of one element if this one describes an array, else None."""
         if natural(self._node) & ~NULL != ARRAY:
@@ -70,7 +79,12 @@ class Schema:
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> Check:
         """A new check for one value, which will be at this place of its document."""
-        return Check(self, place_of(at) if isinstance(at, tuple) else at, then, violated)
+        place = place_of(at) if isinstance(at, tuple) else at
+        if not self.is_typed:
+            return Check(self._node, place, then, violated)
+        from .typed import TypedCheck
+
+        return TypedCheck(self._node, place, then, violated)
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
         """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""
@@ -97,73 +111,6 @@ class Schema:
         part = Schema.__new__(Schema)
         part._node, part._is_pydantic = node, self._is_pydantic
         return part
-
-
-class Check(Walk):
-    """The check of one value: a sink of its events; close it with the complete value.
-
-    Or feed it fragments: each call returns the first violation, or None. After one, nothing more
-    is fed.
-    """
-
-    __slots__ = ("_schema", "model")
-
-    def __init__(
-        self,
-        schema: Schema,
-        root: Place | None = None,
-        then: Sink | None = None,
-        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
-    ) -> None:
-        super().__init__(schema._node, root, then, violated)
-        self._schema = schema
-        # After close() without a violation: the validated instance of a pydantic type.
-        self.model: Any = None
-
-    def feed(self, *fragments: Fragment) -> InvalidSchema | None:
-        """The next fragments of the value, in order, from its first to its last."""
-        self.violation = None
-        emit(fragments, self)
-        return self.violation
-
-    def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
-        """The violation of a number or literal that has begun: `Parser.pending` after a feed.
-
-        Without the offset there is no verdict before the number or literal has ended: a violation
-        must name the same place however the text was cut.
-        """
-        return None if offset is None else super().pending(path, text, offset)
-
-    def close(self, value: Any) -> InvalidSchema | None:
-        """The violation of the complete value, as the real validator says."""
-        validator = self._schema._node.full_validator
-        assert validator is not None
-        refusal: Refusal | None
-        if self.deepest > DEEPEST:
-            refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
-        else:
-            refusal, self.model = validator.final(value)
-        if refusal is None:
-            return None
-        path = path_of(self._root) + refusal.path
-        return violation_at(path, self.offset_of(path), refusal)
-
-    def partial_model(self, value: Any) -> Any | None:
-        """An instance with what is known so far, its other fields missing; None if there is none.
-
-        Nothing is validated: a date that is not complete is the text so far.
-        """
-        if not self._schema._is_pydantic:
-            return None
-        from .construct import construct
-
-        kinds = natural(self._schema._node)
-        if kinds != EVERY and not kinds & kind_of(value):
-            return None
-        try:
-            return construct(self._schema._node, value)
-        except Exception:  # a class may do anything when it is made
-            return None
 
 
 def _json_schema(source: bool | Mapping[str, Any]) -> Node:

@@ -216,7 +216,8 @@ class Node:
         self.elements: Elements | None = None
         self.all: list[Node] = []
         self.choices: list[Choice] = []
-        # Not for validation: the kinds this is written as, what it looks like, how to build it.
+        # Not for validation: the kinds this is written as, what it looks like, and of a pydantic
+        # type what becomes of a value (a `Shape`).
         self.natural = EVERY
         self.shape: Node | None = None
         self.maker: Any = None
