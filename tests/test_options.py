@@ -20,6 +20,9 @@ from jsonrill.options import (
     Front,
     Option,
     ParseOptions,
+    ReadOptions,
+    ReadUpdateOptions,
+    SourceOptions,
     Stage,
     UpdateOptions,
     offered,
@@ -34,14 +37,14 @@ STAGES: dict[Stage, tuple[type, type | None]] = {
     "calls": (ToolCalls, CallOptions),
     "rebuild": (Rebuilder, None),
 }
-# The functions of a stage, and their parameters that are no options of it.
-FUNCTIONS: dict[Callable[..., Any], tuple[Stage, set[str]]] = {
-    jsonrill.values: ("values", {"live"}),
-    jsonrill.partial: ("values", set()),
-    jsonrill.fragments: ("fragments", set()),
-    jsonrill.updates: ("updates", {"mode", "every"}),
-    jsonrill.chunks: ("chunks", set()),
-    jsonrill.tool_calls: ("calls", {"calls"}),
+# The functions of a stage, their options, and their parameters that are no options of it.
+FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
+    jsonrill.values: ("values", ReadOptions, {"live"}),
+    jsonrill.partial: ("values", ParseOptions, set()),
+    jsonrill.fragments: ("fragments", ReadOptions, set()),
+    jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "every"}),
+    jsonrill.chunks: ("chunks", ChunkOptions, set()),
+    jsonrill.tool_calls: ("calls", CallOptions, {"calls"}),
 }
 IN_PYTHON_ALONE = pytest.mark.skipif(
     jsonrill.compiled, reason="compiled functions do not keep their annotations"
@@ -83,18 +86,26 @@ def test_the_typed_dict_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
 def test_a_function_takes_the_options_of_its_stage_as_typed_keywords(
     function: Callable[..., Any],
 ) -> None:
-    stage, own = FUNCTIONS[function]
+    stage, kind, own = FUNCTIONS[function]
     given, *parameters = inspect.signature(function).parameters.values()
     assert {it.name for it in parameters} == own | {"options"}
     hint = get_type_hints(function)["options"]
-    assert get_args(hint) == (STAGES[stage][1],)
+    assert get_args(hint) == (kind,)
+    sources = {it.name for it in taken_by("source")} if "tool" in get_type_hints(kind) else set()
+    assert set(get_type_hints(kind)) == (names_of(stage) | sources) - own
+
+
+def test_the_options_of_sources_are_what_the_table_says() -> None:
+    hints = get_type_hints(SourceOptions)
+    assert set(hints) == {it.name for it in taken_by("source")}
+    assert all(kind == TABLE[name].type for name, kind in hints.items())
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda it: it.__name__)
 def test_an_unknown_keyword_is_refused_at_the_call_with_the_nearest_name(
     function: Callable[..., Any],
 ) -> None:
-    stage, _ = FUNCTIONS[function]
+    stage, *_ = FUNCTIONS[function]
     name = max((names_of(stage) - {"mode"}), key=len)
     with pytest.raises(TypeError, match=f"unknown option: {name}x; did you mean {name}?"):
         function("[]", **{f"{name}x": True})

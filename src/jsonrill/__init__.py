@@ -3,7 +3,9 @@
 text → values      `values`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
-an answer's text   `content`: the text in a provider's stream, for all of the above
+a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
+an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
+running tools      `run_tools`: starts them early, and has the turn for the next request
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
@@ -30,11 +32,14 @@ The folders are the journey of the data. A part imports only from parts above it
     chunker/         snapshots → text
     providers/       events of each provider → statements: what they say
     toolcalls/       what providers say → tool calls that grow
-    sources.py       what providers say → the text of the answer
+    sources/         any source → pieces of text: an answer's text, arguments of calls
     dialects/        what providers say, and JSON → events of other people's clients
+    answers/         the parts of an answer; which calls are run, and the next turn
     streams.py       the public functions, sync and async
+    toolrunner.py    `run_tools`: tools run in threads or in the event loop
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
+    testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     demo/            recordings, simulated models, the terminal demo
     server/          HTTP around `runs/`
@@ -43,6 +48,7 @@ The folders are the journey of the data. A part imports only from parts above it
     web/             JavaScript: the library (`lib/`) and the page (`page/`)
 """
 
+from .answers import Part, Parts
 from .build.document import Document
 from .build.rebuilder import Rebuilder
 from .chunker import Chunker
@@ -54,8 +60,10 @@ from .errors import (
     LimitExceeded,
     Limits,
     RevisionError,
+    SourceFailed,
     StreamClosed,
     Truncated,
+    UnknownSource,
 )
 from .eventstream import SSEDecoder, SSEEncoder, SSEEvent, encode_event
 from .parse import machine as _machine
@@ -63,8 +71,20 @@ from .parse.sink import Repair
 from .partial_stream import PartialStream, Update
 from .partial_stream.delta import apply_delta
 from .paths import Path, format_path, from_pointer, parse_path, to_pointer
-from .streams import chunks, content, fragments, partial, texts, tool_calls, updates, values
+from .streams import (
+    arguments,
+    chunks,
+    content,
+    fragments,
+    partial,
+    parts,
+    texts,
+    tool_calls,
+    updates,
+    values,
+)
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
+from .toolrunner import run_tools
 from .wire.compact import CompactEncoder
 from .wire.fragment import Fragment, Kind
 from .wire.full import from_wire, to_wire
@@ -88,7 +108,9 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "Parser",
+    "Part",
     "PartialStream",
+    "Parts",
     "Path",
     "Rebuilder",
     "Repair",
@@ -96,15 +118,18 @@ __all__ = [
     "SSEDecoder",
     "SSEEncoder",
     "SSEEvent",
+    "SourceFailed",
     "StreamClosed",
     "ToolCall",
     "ToolCallEvents",
     "ToolCallUpdate",
     "ToolCalls",
     "Truncated",
+    "UnknownSource",
     "Update",
     "WireReader",
     "apply_delta",
+    "arguments",
     "chunks",
     "compiled",
     "content",
@@ -115,6 +140,8 @@ __all__ = [
     "from_wire",
     "parse_path",
     "partial",
+    "parts",
+    "run_tools",
     "texts",
     "to_pointer",
     "to_wire",

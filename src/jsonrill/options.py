@@ -31,6 +31,7 @@ Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
 Schemas = Mapping[str, Any] | None
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
+Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
 Loads = Callable[[Any], Any]
 
@@ -43,6 +44,15 @@ class ParseOptions(TypedDict, total=False):
     duplicates: Duplicates
     parse_float: ParseFloat
     limits: Limits | None
+
+
+class SourceOptions(TypedDict, total=False):
+    """Options of the functions that take a source: what of it they read."""
+
+    choice: int
+    tool: Tool
+    sse: bool
+    provider: Provider
 
 
 class UpdateOptions(ParseOptions, total=False):
@@ -58,6 +68,14 @@ class UpdateOptions(ParseOptions, total=False):
     zero_values: bool
 
 
+class ReadOptions(ParseOptions, SourceOptions, total=False):
+    """Options of `values` and `fragments`."""
+
+
+class ReadUpdateOptions(UpdateOptions, SourceOptions, total=False):
+    """Options of `updates`; `mode` is a parameter of its own."""
+
+
 class ChunkOptions(TypedDict, total=False):
     """Options of `Chunker`."""
 
@@ -69,14 +87,19 @@ class ChunkOptions(TypedDict, total=False):
     loads: Loads | None
 
 
-class CallOptions(TypedDict, total=False):
-    """Options of `ToolCalls`."""
+class PartOptions(TypedDict, total=False):
+    """Options of `Parts`."""
 
     provider: Provider
     schemas: Schemas
-    keep: int | None
     repair: Rules
     limits: Limits | None
+
+
+class CallOptions(PartOptions, total=False):
+    """Options of `ToolCalls`."""
+
+    keep: int | None
 
 
 # The JSON Schema of a type. An option whose type is not here exists in Python alone.
@@ -87,6 +110,7 @@ _JSON: Final[dict[Any, dict[str, Any]]] = {
     float | None: {"type": "number"},
     str: {"type": "string"},
     Provider: {"type": "string"},
+    Tool: {"type": ["string", "boolean"]},
     Rules: {"type": ["boolean", "array"], "items": {"type": "string"}},
     Entity: {"type": ["string", "array", "object"], "items": {"type": "string"}},
     Any: {"type": ["object", "boolean"]},
@@ -125,6 +149,8 @@ class Option:
             return "a Limits object such as Limits(depth=64)"
         if self.type in (ParseFloat, Loads | None):
             return "a function"
+        if self.type == Tool:
+            return "a tool's name, or true for any"
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return "true or false" if self.type is bool else "a text" if self.type is str else ""
@@ -151,6 +177,8 @@ class Option:
             good = isinstance(value, Limits)
         elif self.type in (ParseFloat, Loads | None):
             good = callable(value)
+        elif self.type == Tool:
+            good = isinstance(value, str | bool)
         elif self.type == Schemas:
             good = isinstance(value, Mapping)
         else:
@@ -185,12 +213,15 @@ _UPDATES: Final = ("updates",)
 _VIEWED: Final = ("updates", "view")
 _CHUNKS: Final = ("chunks",)
 _CALLS: Final = ("calls",)
+# Not a stage: what a function reads of its source.
+_SOURCE: Final = ("source",)
 _READERS: Final = (*_TEXTS, *_CALLS)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
+_PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
 
 TABLE: Final[dict[str, Option]] = {
@@ -215,7 +246,10 @@ TABLE: Final[dict[str, Option]] = {
         Option("patience", int, 1, _CHUNKS, _PATIENCE, least=1, most=1000),
         Option("verify", bool, False, _CHUNKS, "Check at the end that the text is the snapshot."),
         Option("loads", Loads | None, None, _CHUNKS, "Decodes snapshots that are text."),
-        Option("provider", Provider, "auto", _CALLS, "Whose events these are.", folds=True),
+        Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
+        Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
+        Option("sse", bool, False, _SOURCE, "The text is an event stream."),
+        Option("provider", Provider, "auto", (*_CALLS, "source"), _PROVIDER, folds=True),
         Option("schemas", Schemas, None, _CALLS, "JSON Schemas of the tools' arguments, by name."),
         Option("keep", int | None, 256, _CALLS, "Calls of ended responses to keep.", least=0),
         Option("limits", Limits | None, None, _READERS, "Size limits for the input."),

@@ -18,7 +18,7 @@ from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
 from .check import Check
 from .jsonschema import compile_schema
-from .nodes import ARRAY, NULL, Node
+from .nodes import ARRAY, NULL, STRING, Node
 from .parts import anything, below, natural, zero
 from .walk import violation_at
 
@@ -64,6 +64,11 @@ class Schema:
         if natural(self._node) & ~NULL != ARRAY:
             return None
         return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
+
+    @property
+    def takes_text(self) -> bool:
+        """True if a string may be valid."""
+        return bool(natural(self._node) & STRING)
 
     def at(self, pattern: Pattern) -> Schema | None:
         """The part that describes what is at this path; None if nothing is known of it."""

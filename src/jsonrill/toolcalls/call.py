@@ -35,6 +35,8 @@ class ToolCall:
     result: Any = None
     result_is_error: bool = False
     model: Any = None
+    # True if the provider runs the tool itself.
+    hosted: bool = False
     _arguments: Arguments = field(default=NOTHING, init=False)
 
     @property

@@ -21,6 +21,7 @@ from ..providers.statements import (
     Begin,
     CallDelta,
     Finish,
+    Keep,
     Reasoning,
     Result,
     Statement,
@@ -193,7 +194,7 @@ class ToolCalls:
         match statement:
             case CallDelta():
                 self._call(statement)
-            case Text() | Reasoning() | Usage():
+            case Text() | Reasoning() | Keep() | Usage():
                 pass
             case Begin(message):
                 for scope in self._identity.ended(None, None, except_for=message):
@@ -220,7 +221,7 @@ class ToolCalls:
             new = True
             self._add(call)
         status = call.status
-        name = self._name(call, delta.name)
+        name = self._name(call, delta.name, delta.free)
         text, fragments = _fed(call, delta) if call.open else (None, None)
         changed = call.status != status
         if new or name or text or fragments is not None or changed:
@@ -240,13 +241,18 @@ class ToolCalls:
                 self._updates.append(ToolCallUpdate(oldest, status=oldest.status))
             self._drop(oldest)
 
-    def _name(self, call: LiveCall, name: str | None) -> str | None:
-        """The name if it is new to the call, else None. With it the schema is known."""
+    def _name(self, call: LiveCall, name: str | None, free: bool) -> str | None:
+        """The name if it is new to the call, else None. With it the schema is known.
+
+        A schema of objects says nothing about free text.
+        """
         if name is None or call.name is not None:
             return None
         call.name = name
         if self._schemas:
             schema = self._schemas.get(name)
+            if schema is not None and free and not schema.takes_text:
+                schema = None
             call.validate_with(None if schema is None else schema.check())
         return name
 
@@ -292,7 +298,7 @@ class ToolCalls:
                 self._add(call)
             told.add(call.number)
             status = call.status
-            name = self._name(call, delta.name)
+            name = self._name(call, delta.name, delta.free)
             call.replace(delta)
             if name or call.status != status:
                 self._updates.append(ToolCallUpdate(call, function_name=name, status=call.status))

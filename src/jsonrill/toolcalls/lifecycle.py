@@ -63,6 +63,8 @@ class LiveCall(ToolCall):
 
     def take(self, delta: CallDelta) -> News:
         """Add the arguments of a delta, which come as text, values or fragments."""
+        if delta.hosted:
+            self.hosted = True
         if delta.free and self._arguments is NOTHING:
             self.encoding = "text"
             free = FreeText(limits=self.limits)
