@@ -39,16 +39,21 @@ STAGES: dict[Stage, tuple[type, type | None]] = {
 }
 # The functions of a stage, their options, and their parameters that are no options of it.
 FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
-    jsonrill.values: ("values", ReadOptions, {"live"}),
+    jsonrill.values: ("values", ReadOptions, {"schema", "live"}),
+    jsonrill.fields: ("values", ReadOptions, {"schema"}),
     jsonrill.partial: ("values", ParseOptions, set()),
     jsonrill.fragments: ("fragments", ReadOptions, set()),
-    jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "every"}),
+    jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "schema", "every"}),
     jsonrill.chunks: ("chunks", ChunkOptions, set()),
     jsonrill.tool_calls: ("calls", CallOptions, {"calls"}),
 }
 IN_PYTHON_ALONE = pytest.mark.skipif(
     jsonrill.compiled, reason="compiled functions do not keep their annotations"
 )
+
+
+def needed(function: Callable[..., Any]) -> dict[str, Any]:
+    return {"schema": {}} if function is jsonrill.fields else {}
 
 
 def names_of(stage: Stage) -> set[str]:
@@ -77,7 +82,7 @@ def test_the_typed_dict_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
     if kind is None:
         return  # no function takes its options
     hints = get_type_hints(kind)
-    own = {"mode"} if stage == "updates" else set()
+    own = {"mode", "schema"} if stage == "updates" else set()
     assert set(hints) == names_of(stage) - own
     assert all(kind == TABLE[name].type for name, kind in hints.items())
 
@@ -108,9 +113,9 @@ def test_an_unknown_keyword_is_refused_at_the_call_with_the_nearest_name(
     stage, *_ = FUNCTIONS[function]
     name = max((names_of(stage) - {"mode"}), key=len)
     with pytest.raises(TypeError, match=f"unknown option: {name}x; did you mean {name}?"):
-        function("[]", **{f"{name}x": True})
+        function("[]", **needed(function), **{f"{name}x": True})
     with pytest.raises(TypeError, match=f"qqqq; there are .*{name}"):
-        function("[]", qqqq=True)
+        function("[]", **needed(function), qqqq=True)
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -203,7 +208,6 @@ def test_a_batch_job_has_each_option(stage: Stage) -> None:
         ("mode", None),
         ("mode", ["REALTIME"]),
         ("send", "DATA"),
-        ("models", "never"),
         ("partial_numbers", 1),
         ("many", "yes"),
         ("duplicates", None),

@@ -1,6 +1,6 @@
 """Streaming JSON for programs that talk to language models, in both directions.
 
-text → values      `values`, `texts`, `partial`; by hand: `Document`
+text → values      `values`, `fields`, `texts`, `partial`; by hand: `Document`
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
@@ -75,7 +75,9 @@ from .streams import (
     arguments,
     chunks,
     content,
+    fields,
     fragments,
+    is_partial,
     partial,
     parts,
     texts,
@@ -134,10 +136,12 @@ __all__ = [
     "compiled",
     "content",
     "encode_event",
+    "fields",
     "format_path",
     "fragments",
     "from_pointer",
     "from_wire",
+    "is_partial",
     "parse_path",
     "partial",
     "parts",

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
-from ..options import TABLE, Duplicates, Mode, Models, ParseFloat, Rules, Send, check
+from ..options import TABLE, Duplicates, Mode, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
@@ -43,7 +43,6 @@ class PartialStream:
         entity: EntityOption = None,
         schema: Any = None,
         document_schema: Any = None,
-        models: Models = "final",
         send: Send = "data",
         partial_numbers: bool = True,
         early_literals: bool = False,
@@ -55,16 +54,15 @@ class PartialStream:
         limits: Limits | None = None,
     ) -> None:
         self.mode: Mode = TABLE["mode"].check(mode)
-        check(models=models, send=send, partial_numbers=partial_numbers)
+        check(send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values)
         self.ended = False
         entities = Entities(entity)
         self._schema_of = schemas(schema, document_schema, entities)
-        if self._schema_of is None and (zero_values or models != "final"):
-            raise ValueError("zero_values and models='partial' need a schema")
+        if self._schema_of is None and zero_values:
+            raise ValueError("zero_values needs a schema")
         self._data = UNREAD if send != "delta" else ABSENT
         self._delta = UNREAD if send != "data" else ABSENT
-        self._model = UNREAD if models == "partial" else None
         self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
         # A number that is cut off is dropped by that repair, so it is shown when it is complete.
@@ -276,6 +274,7 @@ class PartialStream:
         del self._kept[self._kept_before :]
         if self.mode == "BATCH":
             update._data = self._by_name(finished)
+            update._model = None
         else:
             self._out += finished
         self._out.append(update)
@@ -297,7 +296,6 @@ class PartialStream:
         entity = self._entity
         assert entity is not None
         update = self._update(entity, "PARTIAL", self._data)
-        update._model = self._model
         log.mark()
         return update
 

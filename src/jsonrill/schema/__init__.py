@@ -18,7 +18,7 @@ from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
 from .check import Check
 from .jsonschema import compile_schema
-from .nodes import ARRAY, NULL, STRING, Node
+from .nodes import ARRAY, NULL, OBJECT, STRING, Node
 from .parts import anything, below, natural, zero
 from .walk import violation_at
 
@@ -40,9 +40,14 @@ class Schema:
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
             self._node = _json_schema(source)
-        elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
+        elif isinstance(source, (str, bytes)):
+            raise TypeError("a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)")
+        elif isinstance(source, (int, float, list, tuple, set)):
             kind = type(source).__name__
             raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
+        elif hasattr(source, "model_dump") and not isinstance(source, type):
+            name = type(source).__name__
+            raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         else:
             from .coreschema import compile_type
 
@@ -58,6 +63,11 @@ class Schema:
     def is_typed(self) -> bool:
         """True if it makes instances of a pydantic type, which may be partial."""
         return self._node.maker is not None
+
+    @property
+    def has_fields(self) -> bool:
+        """True if an object may be valid."""
+        return bool(natural(self._node) & OBJECT)
 
     def items(self) -> Schema | None:
         """The schema of one element if this one describes an array, else None."""

@@ -112,14 +112,14 @@ class Compiler:
             return None
         return PydanticValidator(lambda: self._built(core, config))
 
-    def _built(self, core: Core, config: Config) -> Any:
+    def _built(self, core: Core, config: Config, **how: Any) -> Any:
         from pydantic_core import SchemaValidator
 
         definitions = [one for one in self._definitions.values() if one is not core]
         if definitions:
             core = {"type": "definitions", "schema": core, "definitions": definitions}
         settings: Any = config or None
-        return SchemaValidator(core, settings)
+        return SchemaValidator(core, settings, **how)
 
     def _needs_data(self, core: Core) -> bool:
         """True if a function reads the fields around it: this part cannot be validated alone."""
@@ -366,7 +366,13 @@ class Compiler:
     def _made_hollow(self, core: Core, config: Config) -> Any:
         """The validator of a container that takes its parts as they are; None if there is none."""
         hollow = self._hollow(core)
-        return None if hollow is None else self._built(hollow, config)
+        if hollow is None:
+            return None
+        try:
+            # Otherwise it would be the validator that the class has already.
+            return self._built(hollow, config, _use_prebuilt=False)
+        except TypeError:
+            return None  # a pydantic that cannot do without
 
     def _hollow(self, core: Core) -> Core | None:
         """The core schema with parts that are known already; None if a function needs them all."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..build.builder import ValueBuilder
@@ -41,6 +41,13 @@ class SchemaDocument:
         # Values of documents that the last `feed` completed and then left for the next one.
         self.finished: list[Any] = []
         self.changed = False
+        # The value as it was last looked at; the check of the document, and what builds the value.
+        self._value: Any = ABSENT
+        self._check: Check
+        self._state: _Plain | TypedCheck
+        # Top-level fields that are complete: those not read yet, and the names of all.
+        self._fields: list[tuple[str, Any]] = []
+        self._seen: set[str] = set()
         self._begin()
 
     def feed(self, data: str | bytes) -> bool:
@@ -54,11 +61,22 @@ class SchemaDocument:
         return self.changed
 
     @property
+    def has_fields(self) -> bool:
+        """True if the value may be an object."""
+        return self._schema.has_fields
+
+    @property
     def value(self) -> Any:
         """The value so far, safe to keep; None if there is none."""
         if self._value is ABSENT:
             self._value = self._state.look()
         return None if self._value is ABSENT else self._value
+
+    def take_fields(self) -> list[tuple[str, Any]]:
+        """The top-level fields that became complete since the last call, each with its value."""
+        self._find_fields()
+        fields, self._fields = self._fields, []
+        return fields
 
     @property
     def complete(self) -> bool:
@@ -73,14 +91,12 @@ class SchemaDocument:
     def _begin(self) -> None:
         """Begin a document."""
         self._complete = False
-        # The value as it was last looked at.
-        self._value: Any = ABSENT
-        self._state: _Plain | TypedCheck
+        self._value = ABSENT
+        self._seen = set()
         ends = (self._completed, self._next_document)
         if self._schema.is_typed:
             check = TypedCheck(self._schema.node, None, _Ends(*ends), self._violated, keep=False)
-            self._check: Check = check
-            self._state = check
+            self._check = self._state = check
         else:
             self._state = _Plain(*ends)
             self._check = self._schema.check((), self._state, self._violated)
@@ -137,7 +153,16 @@ class SchemaDocument:
         if self._violation is None:
             if self._state.changed and self.value is not None:
                 self.finished.append(self.value)
+            self._find_fields()
             self._begin()
+
+    def _find_fields(self) -> None:
+        """Note the top-level fields that are complete; at the end also those only it tells."""
+        found = self._state.complete_fields(self._value if self._complete else ABSENT)
+        for name, value in found:
+            if name not in self._seen:
+                self._seen.add(name)
+                self._fields.append((name, value))
 
 
 class _Ends(Sink):
@@ -177,3 +202,9 @@ class _Plain(ValueBuilder):
 
     def look_without(self, path: Path) -> Any:
         return without(self.value, path)
+
+    def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
+        """The members of the root that are complete."""
+        if isinstance(self.root, dict):
+            growing = (self.open_path or (None,))[:1]
+            yield from (item for item in self.root.items() if item[0] not in growing)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABCMeta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 _CACHE: Final = "__jsonrill_partial__"
 
@@ -33,17 +33,17 @@ class PartialModel(PartialInstance):
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """As of the model, but never a warning, and without what cannot be written yet."""
+        model: Any = super()
         try:
-            whole: dict[str, Any] = super().model_dump(**options, **_quiet(options))  # type: ignore[misc]
-            return whole
+            return cast("dict[str, Any]", model.model_dump(**_quiet(options)))
         except Exception:  # a computed field or a serializer that needs what has not come
-            return self._dump_parts(options)
+            return cast("dict[str, Any]", self._dump_parts(_quiet(options)))
 
     def model_dump_json(self, **options: Any) -> str:
         """As of the model, but never a warning, and without what cannot be written yet."""
+        model: Any = super()
         try:
-            whole: str = super().model_dump_json(**options, **_quiet(options))  # type: ignore[misc]
-            return whole
+            return cast("str", model.model_dump_json(**_quiet(options)))
         except Exception:
             indent, ascii_ = options.pop("indent", None), options.pop("ensure_ascii", False)
             value = self.model_dump(**{**options, "mode": "json"})
@@ -51,41 +51,33 @@ class PartialModel(PartialInstance):
             return json.dumps(value, indent=indent, ensure_ascii=ascii_, separators=separators)
 
     def _dump_parts(self, options: dict[str, Any]) -> Any:
-        cls = type(self)
-        options = dict(options)
+        """Each field by itself, without what fails."""
         include, exclude = options.pop("include", None), options.pop("exclude", None)
+        cls: Any = type(self)
         found: dict[str, Any] = {}
-        for name in (*_field_names(self), *cls.__pydantic_computed_fields__):  # type: ignore[attr-defined]
-            if _names(name, include, True) and not _names(name, exclude, False):
+        extra: Any = self.__pydantic_extra__ or ()  # type: ignore[attr-defined]
+        for name in (*cls.__pydantic_fields__, *extra, *cls.__pydantic_computed_fields__):
+            if (include is None or name in include) and (exclude is None or name not in exclude):
                 found.update(self._dump_part(name, options))
-        if getattr(cls, "__pydantic_root_model__", False):
-            return found.get("root")
-        return found
+        return found.get("root") if cls.__pydantic_root_model__ else found
 
     def _dump_part(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
-        """One field as the model writes it; a partial one inside by itself; {} if that fails."""
-        whole = super()
+        """One field as the model writes it; if that fails, as it is, or {} if it is computed."""
+        cls, model = cast(Any, type(self)), cast(Any, super())
         value = self.__dict__.get(name)
-        if not _has_partial(value):
-            try:
-                only: Any = whole.model_dump(include={name}, **options, **_quiet(options))  # type: ignore[misc]
-                if getattr(type(self), "__pydantic_root_model__", False):
-                    return {"root": only}
-                return {key: item for key, item in only.items() if key in (name, self._key(name))}
-            except Exception:
-                if name in type(self).__pydantic_computed_fields__:  # type: ignore[attr-defined]
-                    return {}
-        elif options.get("exclude_unset") and name not in self.model_fields_set:  # type: ignore[attr-defined]
-            return {}
-        by_alias = options.get("by_alias")
-        return {self._key(name) if by_alias else name: _dumped(value, options)}
-
-    def _key(self, name: str) -> str:
-        field = type(self).__pydantic_fields__.get(name)  # type: ignore[attr-defined]
-        if field is None:
-            field = type(self).__pydantic_computed_fields__.get(name)  # type: ignore[attr-defined]
-        alias = getattr(field, "serialization_alias", None) or getattr(field, "alias", None)
-        return alias or name
+        if cls.__pydantic_root_model__:
+            return {name: _dumped(value, options)}
+        # The other computed fields would be computed, too.
+        others = {it for it in cls.__pydantic_computed_fields__ if it != name}
+        try:
+            found = model.model_dump(**options, include={name}, exclude=others)
+            return cast("dict[str, Any]", found)
+        except Exception:
+            if name in others or name not in {*cls.__pydantic_fields__, *self.__dict__}:
+                return {}
+        field = cls.__pydantic_fields__.get(name)
+        alias = field.serialization_alias if field is not None else None
+        return {alias if alias and options.get("by_alias") else name: _dumped(value, options)}
 
     def __repr_args__(self) -> Any:
         """Without computed fields, which may need what has not come."""
@@ -146,29 +138,7 @@ def _restored(cls: Any, state: Any) -> Any:
 
 
 def _quiet(options: dict[str, Any]) -> dict[str, Any]:
-    return {} if "warnings" in options else {"warnings": False}
-
-
-def _field_names(model: Any) -> list[str]:
-    return [*type(model).__pydantic_fields__, *(model.__pydantic_extra__ or ())]
-
-
-def _names(name: str, given: Any, otherwise: bool) -> bool:
-    """True if `include` or `exclude` names this field, all of it."""
-    if given is None:
-        return otherwise
-    found = given.get(name, False) if isinstance(given, dict) else name in given
-    return bool(found) and (
-        otherwise or found is True or found is ... or not isinstance(given, dict)
-    )
-
-
-def _has_partial(value: Any) -> bool:
-    if isinstance(value, PartialModel):
-        return True
-    if isinstance(value, dict):
-        return any(map(_has_partial, value.values()))
-    return isinstance(value, (list, tuple, set, frozenset)) and any(map(_has_partial, value))
+    return {"warnings": False, **options}
 
 
 def _dumped(value: Any, options: dict[str, Any]) -> Any:

@@ -19,7 +19,7 @@ cannot be told apart yet is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ _ANYTHING.maker = Shape()
 _ANYTHING.maker.as_is, _ANYTHING.maker.grows = EVERY, True
 
 Slot = tuple[Any, Node, int]
+_FIELDS_SET: Final = "model_fields_set"
 
 
 class Part:
@@ -236,6 +237,23 @@ class TypedCheck(Check):
             levels.append((frame, value, None))
         return self._look(levels, [], None)
 
+    def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
+        """The fields of the root that are complete; `complete` is the validated instance."""
+        if self._top is None:
+            return
+        parts = [part for part in self._top.parts.values() if part.is_alive]
+        if len(parts) == 1 and parts[0].shape.role != ITEMS:
+            yield from [*parts[0].known.items(), *parts[0].extra.items()]
+        # Those that had to wait for other fields, or for the end of a choice.
+        slots = [slot[0] for part in parts for key in self._top.raw for slot in part.slots(key)]
+        given = complete if isinstance(complete, dict) else getattr(complete, _FIELDS_SET, ())
+        is_root = getattr(complete, "__pydantic_root_model__", False)
+        for name in [] if is_root else dict.fromkeys([*slots, *given]):
+            if isinstance(complete, dict) and name in complete:
+                yield name, complete[name]
+            elif isinstance(name, str) and hasattr(complete, name):
+                yield name, getattr(complete, name)
+
     def _look(self, levels: list[Level], wants: list[Node], text: str | None) -> Any:
         inner: dict[Node, Any] = {}
         if text is not None:
@@ -252,8 +270,11 @@ class TypedCheck(Check):
             one = _alternative(shape, frame.raw, frame.kind, frame)
             return ABSENT if one is None else self._shown(one, level, inner)
         if shape.role == CLASS:
-            part = frame.parts.get(shape.inner)  # type: ignore[arg-type]
-            return ABSENT if part is None else _instance(shape.cls, part, level, inner)
+            # A function of the class may be around its fields.
+            inside = [frame.parts.get(content) for content, _ in contents(node, frame.kind)]
+            if len(inside) != 1 or inside[0] is None:
+                return ABSENT
+            return _instance(shape.cls, inside[0], level, inner)
         if shape.role == ROOT:
             assert shape.inner is not None
             root = self._shown(shape.inner, level, inner)
@@ -344,17 +365,21 @@ class TypedCheck(Check):
     ) -> Refused:
         """As of the walk; what the validators make of the value is kept for `_complete`.
 
-        A node validates all that it has inside, which is therefore not asked again.
+        The outermost node is asked, which validates all that it has inside.
         """
+        if not obligations:
+            return []
         frame = self._spine[-1] if container else None
         if frame is not None:
             value = frame.raw
         kind = kind_of(value)
+        entries = _without_choices(self._below() if frame is None else frame.wants)
         refused: Refused = []
         covered: set[Obligation] = set()
-        for node, branch in obligations:
-            if (node, branch) in covered or (branch is not None and branch.gone):
+        for inner, branch in obligations:
+            if (inner, branch) in covered or (branch is not None and branch.gone):
                 continue
+            node = next((it for it in entries if inner in it.parts), inner)
             covered.update((part, branch) for part in node.parts)
             refusal, made = self._made(node, value, kind, frame)
             if refusal is not None:
@@ -402,6 +427,18 @@ class TypedCheck(Check):
         elif frame.asks():
             return validator.attempt(value)
         return None, ABSENT
+
+
+def _without_choices(nodes: Iterable[Node]) -> list[Node]:
+    """These nodes; of one that is a choice, its alternatives. Only those with a validator."""
+    found: dict[Node, None] = {}
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        if node not in found and node.maker is not None:
+            found[node] = None
+            todo += node.maker.nodes
+    return [node for node in found if node.maker.role != CHOICE and node.full_validator is not None]
 
 
 def _alternative(shape: Shape, value: Any, kind: int, frame: TypedFrame | None) -> Node | None:
