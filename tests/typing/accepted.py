@@ -30,6 +30,12 @@ reveal_type(jsonrill.updates("{}", schema={}, send="both"))  # Iterator[Update[A
 reveal_type(jsonrill.chunks([{}], null="placeholder", patience=2))  # Iterator[str]
 reveal_type(jsonrill.tool_calls(events(), provider="auto"))  # Iterator[ToolCallUpdate]
 reveal_type(jsonrill.tool_calls(events(), schemas={"f": {}}))  # Iterator[ToolCallUpdate]
-reveal_type(jsonrill.texts("{}", "answer"))  # Iterator[str]
+reveal_type(jsonrill.text("{}", "answer"))  # Iterator[str]
+reveal_type(jsonrill.text(pieces(), "answer", tool="write"))  # AsyncIterator[str]
+reveal_type(jsonrill.texts("{}", "a", "b[*]"))  # Iterator[tuple[tuple[str | int, ...], str]]
+reveal_type(jsonrill.select("{}", "results"))  # Iterator[Any]
+reveal_type(jsonrill.select("{}", "results", int))  # Iterator[int]
+reveal_type(jsonrill.select(pieces(), "results", schema=int, repair=True))  # AsyncIterator[int]
+reveal_type(jsonrill.select(pieces(), "results", {"type": "object"}))  # AsyncIterator[Any]
 reveal_type(jsonrill.PartialStream("ONE-BY-ONE").feed("{}"))  # list[Update[Any]]
 reveal_type(jsonrill.Chunker(on_revision="keep").feed({}))  # str

@@ -16,10 +16,10 @@ from typing import Any
 from ..errors import InvalidSchema
 from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
-from .check import Check
+from .check import Check, DocumentCheck
 from .jsonschema import compile_schema
-from .nodes import ARRAY, NULL, OBJECT, STRING, Node
-from .parts import anything, below, natural, zero
+from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node
+from .parts import anything, below, natural, prefix_length, zero
 from .walk import violation_at
 
 __all__ = ["Check", "Schema"]
@@ -29,17 +29,19 @@ class Schema:
     """A pydantic model, a TypeAdapter, any type it takes (`list[T]`), or a JSON Schema.
 
     Compiled once, never changed, free to share. What is no schema raises `ValueError`.
+    `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
     """
 
-    __slots__ = ("_is_pydantic", "_node")
+    __slots__ = ("_is_pydantic", "_items", "_node")
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, *, check_formats: bool = False) -> None:
         self._node: Node
         self._is_pydantic = False
+        self._items: dict[int, Schema] = {}
         if isinstance(source, Schema):
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
-            self._node = _json_schema(source)
+            self._node = _json_schema(source, check_formats)
         elif isinstance(source, (str, bytes)):
             raise TypeError("a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)")
         elif isinstance(source, (int, float, list, tuple, set)):
@@ -69,11 +71,38 @@ class Schema:
         """True if an object may be valid."""
         return bool(natural(self._node) & OBJECT)
 
+    def describes_arrays(self) -> bool:
+        """True if this schema says what an array must be, rather than what each element must be.
+
+        A schema without a type does if it has a keyword for arrays, or none for other values.
+        """
+        kinds = natural(self._node)
+        if not kinds:
+            return True  # nothing is allowed, so no array is
+        if kinds == EVERY:
+            about = self._node.about
+            return bool(about & ARRAY) or not (about or self._is_pydantic)
+        return bool(kinds & ARRAY)
+
     def items(self) -> Schema | None:
-        """The schema of one element if this one describes an array, else None."""
+        """The schema of any element if this one describes nothing but arrays, else None."""
         if natural(self._node) & ~NULL != ARRAY:
             return None
-        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
+        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._anything()
+
+    def item(self, index: int) -> Schema:
+        """The schema of one element of an array that this schema describes."""
+        index = min(index, prefix_length(self._node))
+        if index not in self._items:
+            node = below(self._node, index, by_shape=True)
+            self._items[index] = self._part(node) or self._anything()
+        return self._items[index]
+
+    def document_check(
+        self, violated: Callable[[InvalidSchema, Path | None], None]
+    ) -> DocumentCheck:
+        """A new check for a document of which some values are validated on their own."""
+        return DocumentCheck(self._node, violated)
 
     @property
     def takes_text(self) -> bool:
@@ -123,12 +152,18 @@ class Schema:
     def _part(self, node: Node | None) -> Schema | None:
         if node is None or node.full_validator is None or not node.full_validator.is_usable():
             return None
+        return self._with(node)
+
+    def _anything(self) -> Schema:
+        return self._with(anything())
+
+    def _with(self, node: Node) -> Schema:
         part = Schema.__new__(Schema)
-        part._node, part._is_pydantic = node, self._is_pydantic
+        part._node, part._is_pydantic, part._items = node, self._is_pydantic, {}
         return part
 
 
-def _json_schema(source: bool | Mapping[str, Any]) -> Node:
+def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:
     """Compile a JSON Schema, or take what the same text was compiled to before.
 
     A server hears of a schema with every reader of a stream, and compiling one takes long.
@@ -136,12 +171,12 @@ def _json_schema(source: bool | Mapping[str, Any]) -> Node:
     try:
         text = json.dumps(source)
         if json.loads(text) == source:
-            return _of_text(text)
+            return _of_text(text, check_formats)
     except (TypeError, RecursionError):
         pass  # it has no text: the compiler says why
-    return compile_schema(source)
+    return compile_schema(source, check_formats)
 
 
 @lru_cache(maxsize=64)
-def _of_text(text: str) -> Node:
-    return compile_schema(json.loads(text))
+def _of_text(text: str, check_formats: bool) -> Node:
+    return compile_schema(json.loads(text), check_formats)

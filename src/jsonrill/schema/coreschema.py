@@ -176,6 +176,7 @@ class Compiler:
     def _inner(self, node: Node, core: Core, config: Config) -> None:
         """Exactly the schema inside."""
         self._within(node, self._node(core["schema"], config))
+        node.is_described = True
 
     def _within(self, node: Node, inner: Node, role: str = WITHIN) -> None:
         node.all.append(inner)
@@ -205,6 +206,7 @@ class Compiler:
     def _reference(self, node: Node, core: Core, config: Config) -> None:
         target = self._definitions.get(core["schema_ref"], {"type": "any"})
         self._within(node, self._node(target, self._config))
+        node.is_described = True
 
     # Alternatives
 
@@ -237,6 +239,7 @@ class Compiler:
 
     def _list(self, node: Node, core: Core, config: Config) -> None:
         self._sequence(node, core, config).maximum = core.get("max_length")
+        node.is_described = True
 
     def _set(self, node: Node, core: Core, config: Config) -> None:
         """Here equal elements count once, so only the end tells how many there are."""

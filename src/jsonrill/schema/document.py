@@ -114,10 +114,18 @@ class SchemaDocument:
             self._look(begin)
             error.value = self.value
             raise
-        text = self._machine.pending_text
-        if text is not None and self._violation is None:
-            self._check.pending(self._machine.pending_path, text, self._machine.pending_offset)
+        self._check_pending()
         self._look(begin)
+
+    def _check_pending(self) -> None:
+        """Check the number or literal, or the key, that has begun."""
+        machine = self._machine
+        if self._violation is not None:
+            return
+        if (text := machine.pending_text) is not None:
+            self._check.pending(machine.pending_path, text, machine.pending_offset)
+        elif (key := machine.pending_key) is not None:
+            self._check.pending_key(*key)
 
     def _look(self, begin: int) -> None:
         """Note whether a look differs from the one before; raise the violation, if there is one."""
