@@ -15,7 +15,7 @@ from typing import Any, Final
 
 SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 # Items of a container that are written by one call in `dumps_in_parts`.
-_AT_ONCE: Final = 1000
+_AT_ONCE: Final = 500
 
 
 def dumps(value: Any, *, strict: bool = False) -> str:
@@ -76,7 +76,7 @@ def _parts(value: Any) -> Iterator[Any]:
 
 def _is_small(value: Any) -> bool:
     """True if the value has few parts, at any depth."""
-    left = 4 * _AT_ONCE
+    left = 2 * _AT_ONCE
     waiting = [value]
     while waiting:
         value = waiting.pop()

@@ -20,6 +20,8 @@ from jsonrill.runs.records import Record
 from jsonrill.runs.value import value_of
 
 MEGABYTE = 1_000_000
+# How late the loop may run, whatever is rendered.
+LAG = 0.250
 OWN_VIEWS = (
     {"format": "updates"},
     {"format": "updates", "send": "both"},
@@ -38,11 +40,26 @@ CALL_VIEWS = (
 )
 
 
+WORST = (
+    {"format": "updates"},
+    {"format": "updates", "send": "delta"},
+    {"format": "fragments"},
+    {"format": "ai-sdk"},
+    {"format": "calls"},
+    {"format": "ai-sdk", "fragments": 1},
+)
+
+
 class Hostile(NamedTuple):
     """`make(size)` returns the options of a stream and its records, about so many bytes each."""
 
     make: Callable[[int], tuple[dict[str, Any], list[str]]]
     views: Sequence[dict[str, Any]] = VIEWS
+
+    @property
+    def worst(self) -> list[dict[str, Any]]:
+        """The views that take longest, one of each kind."""
+        return [view for view in self.views if view in WORST]
 
 
 def _repeated(text: str, size: int) -> str:
@@ -136,6 +153,10 @@ HOSTILE: dict[str, Hostile] = {
 }
 
 
+def view_of(view: dict[str, Any], stream: StreamOptions) -> ViewOptions:
+    return ViewOptions.from_query({name: str(value) for name, value in view.items()}, stream)
+
+
 class Lag(NamedTuple):
     worst: float
     took: float
@@ -168,8 +189,7 @@ async def lag_of(options: dict[str, Any], records: list[str], view: dict[str, An
         if view is None:
             size = len((await value_of(hub.store, stream, status))[0])
         else:
-            asked = ViewOptions.from_query({k: str(v) for k, v in view.items()}, kept)
-            async with hub.reader(stream, status, asked, START) as reader:
+            async with hub.reader(stream, status, view_of(view, kept), START) as reader:
                 async for chunk in reader.chunks():
                     size += len(chunk)
         await asyncio.sleep(0.02)

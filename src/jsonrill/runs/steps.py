@@ -10,6 +10,8 @@ in short calls (`dumps_in_parts`).
 from __future__ import annotations
 
 import asyncio
+import gc
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
@@ -47,9 +49,8 @@ class Steps:
             items, took, done = _advance(parts, QUICK)
             if items:
                 yield items
-        loop = asyncio.get_running_loop()
         while not done:
-            items, spent, done = await loop.run_in_executor(_THREADS, _advance, parts, STEP)
+            items, spent, done = await beside(_advance, parts, STEP)
             took += spent
             if items:
                 yield items
@@ -70,4 +71,42 @@ def _advance(parts: Iterator[list[T]], seconds: float) -> tuple[list[T], float, 
 
 async def beside(work: Callable[..., R], *arguments: Any) -> R:
     """Return what a function returns; it runs in one of the threads of renderings."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, _calm, work, *arguments)
+
+
+def _calm(work: Callable[..., R], *arguments: Any) -> R:
+    """Call a function while the garbage collector rests.
+
+    A large record makes a million objects for a moment. Looking through them, again and again,
+    would hold Python's lock for up to half a second; they are freed without that.
+    """
+    _collector.rest()
+    try:
+        return work(*arguments)
+    finally:
+        _collector.resume()
+
+
+class _Collector:
+    """Python's garbage collector, which rests while a thread wants it to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wanted = 0
+        self._enabled = True
+
+    def rest(self) -> None:
+        with self._lock:
+            if not self._wanted:
+                self._enabled = gc.isenabled()
+                gc.disable()
+            self._wanted += 1
+
+    def resume(self) -> None:
+        with self._lock:
+            self._wanted -= 1
+            if not self._wanted and self._enabled:
+                gc.enable()
+
+
+_collector: Final = _Collector()
