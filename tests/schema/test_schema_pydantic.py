@@ -39,7 +39,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import core_schema
 from typing_extensions import TypeAliasType, TypedDict
 
-from jsonrill import Limits, Parser, format_path
+from jsonrill import InvalidSchema, Limits, Parser, format_path
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema
 from jsonrill.schema.validators import PydanticValidator
@@ -922,3 +922,16 @@ def test_enums_with_every_sort_of_value() -> None:
         for text in texts:
             whole = f'{{"x":{text}}}'
             assert (validated(of(type_), whole).violation is None) == takes(of(type_), whole)
+
+
+def test_a_complete_value_is_typed_or_refused_with_its_path() -> None:
+    """What `select` and others use for values that are complete already."""
+    schema = Schema(list[dt.date])
+    assert schema.typed(["2024-05-01"]) == [dt.date(2024, 5, 1)]
+    with pytest.raises(InvalidSchema, match=r"in root\.days\[1\]") as caught:
+        schema.typed(["2024-05-01", "x"], ("days",))
+    assert (caught.value.path, caught.value.offset) == (("days", 1), None)
+    plain = {"type": "integer"}
+    assert Schema(plain).typed(5) == 5
+    with pytest.raises(InvalidSchema, match="at character 7, in root.n"):
+        Schema(plain).typed("5", ("n",), 7)

@@ -69,6 +69,10 @@ class Rendering(ABC):
         """Return the data of the last events."""
         return [data for part in self.end_in_parts(end) for data in part]
 
+    def failure(self, end: End) -> list[str]:
+        """Return the data of an error after any events, for a reader whose connection ends."""
+        return [error_data(end.error())]
+
 
 class TextSource:
     """Records → text: pieces joined, snapshots chunked, the text in a provider's events."""
@@ -321,6 +325,9 @@ class Dialect(TextRendering):
     def _data(self, event: Event) -> str:
         """The data of an event; what is text already is sent as it came."""
         return one_line(event) if isinstance(event, str) else self._dumps(event)
+
+    def failure(self, end: End) -> list[str]:
+        return [_data(event) for event in self._stage.interrupt(end.error())]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:

@@ -19,7 +19,7 @@ from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
 from ..wire.fragment import Fragment
 from ..wire.parser import emit
 from .jsonschema import compile_schema
-from .nodes import ARRAY, EVERY, NULL, Node, Refusal, kind_of
+from .nodes import ARRAY, EVERY, NULL, STRING, Node, Refusal, kind_of
 from .parts import anything, below, natural, zero
 from .walk import DEEPEST, Walk, violation_at
 
@@ -56,6 +56,11 @@ class Schema:
             return None
         return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
 
+    @property
+    def takes_text(self) -> bool:
+        """True if a string may be valid."""
+        return bool(natural(self._node) & STRING)
+
     def at(self, pattern: Pattern) -> Schema | None:
         """The part that describes what is at this path; None if nothing is known of it."""
         node: Node | None = self._node
@@ -78,6 +83,18 @@ class Schema:
         for step in relative_path:
             node = below(node, step, by_shape=True) if node is not None else None
         return zero(natural(node)) if node is not None else (False, None)
+
+    def typed(self, value: Any, at: Path = (), offset: int | None = None) -> Any:
+        """The complete value as the schema's type: validated by pydantic, or plain.
+
+        `InvalidSchema` if it is refused; `at` and `offset` are those of the value.
+        """
+        validator = self._node.full_validator
+        assert validator is not None
+        refusal, made = validator.final(value)
+        if refusal is None:
+            return made if self._is_pydantic else value
+        raise violation_at(at + refusal.path, offset, refusal)
 
     def _part(self, node: Node | None) -> Schema | None:
         if node is None or node.full_validator is None or not node.full_validator.is_usable():

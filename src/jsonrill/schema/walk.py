@@ -361,9 +361,11 @@ class Walk(PlacedSink):
         return False
 
 
-def violation_at(path: Path, offset: int, refusal: Refusal) -> InvalidSchema:
+def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSchema:
     """A refusal at its place, as one readable sentence."""
-    where = f"at character {offset}, in {format_path(path)}"
+    where = f"in {format_path(path)}"
+    if offset is not None:
+        where = f"at character {offset}, {where}"
     message = f"{refusal.text} ({refusal.rule}) {where}"
     # A validator of the user's may have put any text into it; a message can always be sent.
     message = message.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,262 @@
+"""The parts of an answer, in the order in which they begin: text, reasoning, calls, results.
+
+A text or a thought is complete when another part begins or the answer ends. Calls may grow beside
+each other, so a call keeps its index while later parts come. For example, an answer with a thought,
+a call and a text:
+
+    reasoning 0 "Let me"     reasoning 0 " look."     reasoning 0 "" complete
+    call 1 '{"city":'        call 1 '"Rome"}' complete
+    text 2 "One moment."     text 2 "" complete
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, assert_never
+
+from ..errors import Limits
+from ..jsontext import dumps
+from ..options import Provider, Rules, Schemas
+from ..parse.sink import TextBuffer
+from ..providers.statements import (
+    Aggregate,
+    Begin,
+    CallDelta,
+    Ending,
+    Finish,
+    Keep,
+    Outcome,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    Usage,
+    of_choice,
+)
+from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
+from ..toolcalls.lifecycle import LiveCall
+
+Kind = Literal["text", "reasoning", "call", "result"]
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A part while it grows, and what the next request has to send back with it."""
+
+    kind: Kind | Literal["kept"]
+    index: int
+    block: int | None = None
+    call: LiveCall | None = None
+    buffer: TextBuffer = field(default_factory=TextBuffer)
+    length: int = 0
+    kept: dict[str, Any] | None = None
+
+    @property
+    def text(self) -> str:
+        return self.buffer.text()
+
+    def add(self, text: str, *, complete: bool = False) -> Part:
+        """Add text. The part shares the buffer, so that making many of them copies nothing."""
+        self.buffer.add(text)
+        self.length += len(text)
+        assert self.kind != "kept"
+        part = Part(self.kind, self.index, text, complete)
+        part._buffer, part._length = self.buffer, self.length
+        return part
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A change of one part of an answer, or its end.
+
+    `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text
+    follows, the arguments of a call are a complete value. `call` is the call, also of a result,
+    whose `result` or `error` says what the tool returned.
+    """
+
+    kind: Kind
+    index: int
+    delta: str = ""
+    complete: bool = False
+    call: ToolCall | None = None
+    result: Any = None
+    error: str | None = None
+    _buffer: TextBuffer | None = field(default=None, repr=False)
+    _length: int = field(default=0, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The text of the part up to here; of a call, the argument text so far."""
+        if self.call is not None:
+            return self.call.raw
+        return "" if self._buffer is None else self._buffer.text()[: self._length]
+
+    @property
+    def value(self) -> Any:
+        """The arguments of the call as far as they are known, safe to keep; else the text."""
+        return self.text if self.call is None else self.call.args
+
+
+class Parts:
+    """Reads a provider's events and returns the parts of the answer as they grow.
+
+    Options are those of `ToolCalls`; `choice` selects one of several answers.
+    """
+
+    def __init__(
+        self,
+        provider: Provider = "auto",
+        *,
+        choice: int = 0,
+        schemas: Schemas = None,
+        repair: Rules = False,
+        limits: Limits | None = None,
+    ) -> None:
+        if type(choice) is not int or choice < 0:
+            raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
+        self._calls = ToolCalls(provider, schemas=schemas, repair=repair, limits=limits, keep=None)
+        self._choice = choice
+        self._ending = Ending()
+        # All parts in the order in which they began; the one that text is added to, the last one
+        # that a statement was about, and those of calls, by the number of the call.
+        self.entries: list[Entry] = []
+        self._open: Entry | None = None
+        self._last: Entry | None = None
+        self._of_call: dict[int, Entry] = {}
+        self._began = 0
+        # Where the entries of the response at hand begin.
+        self._first = 0
+        self.error: str | None = None
+        self.usage: dict[str, Any] | None = None
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls of the answer, in the order in which they began."""
+        return self._calls.calls
+
+    @property
+    def provider(self) -> str | None:
+        """The name of the provider; None if it is not known yet."""
+        return self._calls.reader.provider
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the answer ended: complete, cut or error; None if the provider has not ended it."""
+        return "error" if self.error is not None else self._ending.of(self._choice)
+
+    @property
+    def text(self) -> str:
+        """The text of the answer so far, without reasoning and calls."""
+        return "".join([entry.text for entry in self.entries if entry.kind == "text"])
+
+    def feed(self, event: Any) -> list[Part]:
+        """The parts that one event changes: a dict, JSON text, or an object of a client library."""
+        return self.read(self._calls.reader.feed(event))
+
+    def read(self, said: Iterable[Statement]) -> list[Part]:
+        """The parts that statements change."""
+        said = of_choice(said, self._choice)
+        self._ending.feed(said)
+        return [part for statement in said for part in self._act(statement)]
+
+    def flush(self) -> list[Part]:
+        """The parts at the end of the stream: calls that have not ended are truncated."""
+        updates = self._calls.flush()
+        return [*self._updates(updates), *self._close_text()]
+
+    def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
+        """The part of a tool's result, where the provider's stream does not carry it.
+
+        The call may still be open: what the provider says of it afterwards still counts.
+        """
+        call.answered, call.result_is_error = True, error is not None
+        call.result = result if error is None else error
+        return [*self._result(call)]
+
+    def _act(self, statement: Statement) -> Iterator[Part]:
+        match statement:
+            case Text():
+                yield from self._text("text", statement)
+            case Reasoning():
+                yield from self._text("reasoning", statement)
+            case Keep():
+                self._keep(statement)
+            case Usage(counts):
+                self.usage = {**(self.usage or {}), **counts}
+            case Begin() | CallDelta() | Result() | Aggregate() | Finish():
+                yield from self._updates(self._calls.read([statement]))
+                if isinstance(statement, Begin):
+                    yield from self._close_text()
+                    self._first = len(self.entries)
+                elif isinstance(statement, Finish):
+                    yield from self._close_text()
+                    self.error = self.error or statement.error or statement.malformed
+            case _:
+                assert_never(statement)
+
+    def _text(self, kind: Kind, said: Text | Reasoning) -> Iterator[Part]:
+        entry = self._open
+        if entry is None or entry.kind != kind or entry.block != said.block:
+            yield from self._close_text()
+            entry = self._open = self._begin(kind, said.block)
+        self._last = entry
+        yield entry.add(said.text)
+
+    def _close_text(self) -> Iterator[Part]:
+        entry, self._open = self._open, None
+        if entry is not None:
+            yield entry.add("", complete=True)
+
+    def _updates(self, updates: Iterable[ToolCallUpdate]) -> Iterator[Part]:
+        for update in updates:
+            call = update.call
+            if update.is_result:
+                yield from self._result(call)
+                continue
+            known = self._of_call.get(call.number)
+            if known is None:
+                yield from self._close_text()
+                known = self._of_call[call.number] = self._begin("call", None, call)
+            self._last = known
+            complete = call.complete_args
+            yield Part("call", known.index, update.function_args or "", complete, call)
+
+    def _result(self, call: ToolCall) -> Iterator[Part]:
+        entry = Entry("result", self._began)
+        self._began += 1
+        self.entries.append(entry)
+        if call.result_is_error:
+            yield Part("result", entry.index, "", True, call, None, _as_text(call.result))
+        else:
+            yield Part("result", entry.index, "", True, call, call.result)
+
+    def _begin(self, kind: Kind, block: int | None, call: LiveCall | None = None) -> Entry:
+        entry = self._last = Entry(kind, self._began, block, call)
+        self._began += 1
+        self.entries.append(entry)
+        return entry
+
+    def _keep(self, keep: Keep) -> None:
+        """Attach what the next request sends back to its part, or keep it as an entry of its own.
+
+        A repetition replaces what came before.
+        """
+        owner = None if keep.alone else self._owner(keep.block)
+        if owner is None:
+            self._last = owner = Entry("kept", -1, keep.block)
+            self.entries.append(owner)
+        owner.kept = keep.data
+
+    def _owner(self, block: int | None) -> Entry | None:
+        if block is None:
+            return self._last
+        for entry in reversed(self.entries[self._first :]):
+            its = entry.block if entry.call is None else entry.call.index
+            if its == block and entry.kind != "result":
+                return entry
+        return None
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else dumps(value)
