@@ -327,7 +327,7 @@ class Dialect(TextRendering):
         return one_line(event) if isinstance(event, str) else self._dumps(event)
 
     def failure(self, end: End) -> list[str]:
-        return [_data(event) for event in self._stage.interrupt(end.error())]
+        return [self._data(event) for event in self._stage.interrupt(end.error())]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
