@@ -6,7 +6,7 @@ resume exact. No I/O, no clock, nothing raised on data.
 
 One record can be a million characters that take seconds to read, and give a hundred thousand
 events. So a rendering yields its events part by part, each after a bounded number of characters:
-whoever drives it (`steps.py`) can stop between two parts, and never has all events at once.
+its caller (`steps.py`) can stop between two parts, and never has all events at once.
 """
 
 from __future__ import annotations
