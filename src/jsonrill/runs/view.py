@@ -4,10 +4,10 @@ A view follows the log from its beginning, renders each group of records once an
 frames, ready to be sent, in a ring. Readers have places in it and no queues: one that is too slow
 loses its place and continues from the log (`reader.py`).
 
-A view that has caught up with the log waits for nobody. Until then it is read by those who came
-back after a restart, or who begin at the beginning: it lets them keep up, for a moment. Who needs
-what the ring no longer has gets a second view, from the beginning, together with all others who
-need it (`Views`), and moves to the first one when it has caught up.
+A view that has caught up with the log does not wait for readers. Until then it is read by those
+who came back after a restart, or who begin at the beginning: it lets them keep up, for a moment.
+Readers that need what the ring no longer has get a second view, from the beginning, together with
+all others who need it (`Views`), and move to the first one when it has caught up.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ log = logging.getLogger("jsonrill.server")
 PATIENCE = 1.0
 RING_FRAMES = 1024
 RING_BYTES = 1 << 20
-# Readers are woken after so many bytes or frames while there is more to render.
+# Readers are woken after this number of bytes or frames while there is more to render.
 WAKE_BYTES = 1 << 17
 WAKE_FRAMES = 512
 # How long readers who could go on wait for slower ones, while a view catches up; and how long a
