@@ -67,6 +67,7 @@ class UpdateOptions(ParseOptions, total=False):
     entity: Entity
     schema: Any
     document_schema: Any
+    check_formats: bool
     models: Models
     send: Send
     partial_numbers: bool
@@ -109,6 +110,7 @@ class AnswerOptions(TypedDict, total=False):
 class CallOptions(AnswerOptions, total=False):
     """Options of `ToolCalls`."""
 
+    check_formats: bool
     keep: int | None
 
 
@@ -237,6 +239,7 @@ _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
+_FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -248,6 +251,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("entity", Entity, None, _VIEWED, _ENTITY),
         Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
+        Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("models", Models, "final", _UPDATES, "When updates have a model."),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),

@@ -88,6 +88,11 @@ class Arguments:
         """The number or literal that is being read, or that an error cut off, and its offset."""
         return None
 
+    @property
+    def begun_key(self) -> tuple[str, int] | None:
+        """The key that is being read, or that an error cut off, and its offset."""
+        return None
+
     def feed(self, text: str) -> list[Fragment] | None:
         """The fragments that this text makes certain; None if the text is not taken."""
         return None
@@ -132,6 +137,10 @@ class JsonArguments(Arguments):
     def begun(self) -> tuple[Path, str, int] | None:
         pending = self._parser.pending
         return None if pending is None else (*pending, self._parser.pending_offset)
+
+    @property
+    def begun_key(self) -> tuple[str, int] | None:
+        return self._parser.pending_key
 
     @property
     def repairs(self) -> Sequence[Repair]:
