@@ -1,6 +1,6 @@
 """One text → prose, reasoning, JSON blocks and the tool calls that open models write as text.
 
-`TAGS` is the table: each entry says how a part begins and who reads what follows. Nothing is lost:
+`TAGS` is the table: each entry says how a part begins, and names the reader of what follows. Nothing is lost:
 joined, the `raw` of all segments is the text. Only what may be the beginning of a tag is held back.
 
     It rains.<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>
