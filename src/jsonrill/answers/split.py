@@ -1,7 +1,8 @@
 """One text → prose, reasoning, JSON blocks and the tool calls that open models write as text.
 
-`TAGS` is the table: each entry says how a part begins, and names the reader of what follows. Nothing is lost:
-joined, the `raw` of all segments is the text. Only what may be the beginning of a tag is held back.
+`TAGS` is the table: each entry says how a part begins, and names the reader of what follows.
+Nothing is lost: joined, the `raw` of all segments is the text. Only what may be the beginning of a
+tag is held back.
 
     It rains.<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>
 
