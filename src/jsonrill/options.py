@@ -29,6 +29,7 @@ Wire = Literal["full", "compact"]
 Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
 Schemas = Mapping[str, Any] | None
+Split = bool | Iterable[str]
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
@@ -94,8 +95,8 @@ class ChunkOptions(TypedDict, total=False):
     loads: Loads | None
 
 
-class PartOptions(TypedDict, total=False):
-    """Options of `Parts`."""
+class AnswerOptions(TypedDict, total=False):
+    """Options of `ToolCalls` and `Parts`."""
 
     provider: Provider
     schemas: Schemas
@@ -103,11 +104,17 @@ class PartOptions(TypedDict, total=False):
     limits: Limits | None
 
 
-class CallOptions(PartOptions, total=False):
+class CallOptions(AnswerOptions, total=False):
     """Options of `ToolCalls`."""
 
     check_formats: bool
     keep: int | None
+
+
+class PartOptions(AnswerOptions, total=False):
+    """Options of `Parts`."""
+
+    split: Split
 
 
 # The JSON Schema of a type. An option whose type is not here exists in Python alone.

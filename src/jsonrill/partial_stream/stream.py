@@ -118,8 +118,12 @@ class PartialStream:
         """All that had to be repaired so far, also after the last update."""
         return self._machine.repairs
 
-    def feed(self, data: str | bytes) -> list[Update]:
-        """The updates that this piece of text brings: at most one for each entity."""
+    def feed(self, data: str | bytes, *, more: bool = False) -> list[Update]:
+        """The updates that this piece of text brings: at most one for each entity.
+
+        With `more` it is part of a longer piece, whose rest follows: an entity that is open has
+        its update with the last part.
+        """
         if self.ended:
             return []
         try:
@@ -127,14 +131,14 @@ class PartialStream:
         except (InvalidJSON, LimitExceeded) as error:
             if not self._is_refused:
                 return self._failed(error)
-        if self._looks and (self._log is None or self._log.string is None):
+        if self._looks and not more and (self._log is None or self._log.string is None):
             self._look()
         if self._violations:
             self._find_violations()
         updates = self._out
         self._out = []
         self.ended = self._is_refused
-        log = self._log
+        log = None if more else self._log
         if log is not None and (log.news() if log.doubtful else log.changed):
             updates.append(self._partial(log))
         return updates
