@@ -1,9 +1,12 @@
 """Streaming JSON for programs that talk to language models, in both directions.
 
-text → values      `values`, `texts`, `partial`; by hand: `Document`
+text → values      `values`, `fields`, `partial`; by hand: `Document`
+text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
-an answer's text   `content`: the text in a provider's stream, for all of the above
+a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
+an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
+running tools      `run_tools`: starts them early, and has the turn for the next request
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
@@ -26,15 +29,19 @@ The folders are the journey of the data. A part imports only from parts above it
     wire/            fragments, in memory and on the wire; `Parser`
     build/           events and fragments → values; `Document`, `Rebuilder`
     schema/          which values a schema allows, told as early as possible
+    selection.py     text → the values and strings at some paths
     partial_stream/  text → updates in five modes; deltas
     chunker/         snapshots → text
     providers/       events of each provider → statements: what they say
     toolcalls/       what providers say → tool calls that grow
-    sources.py       what providers say → the text of the answer
+    sources/         any source → pieces of text: an answer's text, arguments of calls
     dialects/        what providers say, and JSON → events of other people's clients
+    answers/         the parts of an answer; which calls are run, and the next turn
     streams.py       the public functions, sync and async
+    toolrunner.py    `run_tools`: tools run in threads or in the event loop
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
+    testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     demo/            recordings, simulated models, the terminal demo
     server/          HTTP around `runs/`
@@ -43,10 +50,12 @@ The folders are the journey of the data. A part imports only from parts above it
     web/             JavaScript: the library (`lib/`) and the page (`page/`)
 """
 
+from .answers import Part, Parts
 from .build.document import Document
 from .build.rebuilder import Rebuilder
 from .chunker import Chunker
 from .errors import (
+    FieldNotFound,
     FragmentError,
     InvalidJSON,
     InvalidSchema,
@@ -54,8 +63,10 @@ from .errors import (
     LimitExceeded,
     Limits,
     RevisionError,
+    SourceFailed,
     StreamClosed,
     Truncated,
+    UnknownSource,
 )
 from .eventstream import SSEDecoder, SSEEncoder, SSEEvent, encode_event
 from .parse import machine as _machine
@@ -63,8 +74,24 @@ from .parse.sink import Repair
 from .partial_stream import PartialStream, Update
 from .partial_stream.delta import apply_delta
 from .paths import Path, format_path, from_pointer, parse_path, to_pointer
-from .streams import chunks, content, fragments, partial, texts, tool_calls, updates, values
+from .streams import (
+    arguments,
+    chunks,
+    content,
+    fields,
+    fragments,
+    is_partial,
+    partial,
+    parts,
+    select,
+    text,
+    texts,
+    tool_calls,
+    updates,
+    values,
+)
 from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
+from .toolrunner import run_tools
 from .wire.compact import CompactEncoder
 from .wire.fragment import Fragment, Kind
 from .wire.full import from_wire, to_wire
@@ -79,6 +106,7 @@ __all__ = [
     "Chunker",
     "CompactEncoder",
     "Document",
+    "FieldNotFound",
     "Fragment",
     "FragmentError",
     "InvalidJSON",
@@ -88,7 +116,9 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "Parser",
+    "Part",
     "PartialStream",
+    "Parts",
     "Path",
     "Rebuilder",
     "Repair",
@@ -96,25 +126,34 @@ __all__ = [
     "SSEDecoder",
     "SSEEncoder",
     "SSEEvent",
+    "SourceFailed",
     "StreamClosed",
     "ToolCall",
     "ToolCallEvents",
     "ToolCallUpdate",
     "ToolCalls",
     "Truncated",
+    "UnknownSource",
     "Update",
     "WireReader",
     "apply_delta",
+    "arguments",
     "chunks",
     "compiled",
     "content",
     "encode_event",
+    "fields",
     "format_path",
     "fragments",
     "from_pointer",
     "from_wire",
+    "is_partial",
     "parse_path",
     "partial",
+    "parts",
+    "run_tools",
+    "select",
+    "text",
     "texts",
     "to_pointer",
     "to_wire",

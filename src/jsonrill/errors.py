@@ -4,10 +4,13 @@
     ├── InvalidJSON (also a ValueError)    no continuation can make this text valid
     │   └── Truncated                      the text stopped early
     ├── InvalidSchema (also a ValueError)  the value breaks its schema; `rule` says which part
+    ├── FieldNotFound (also a LookupError) a field that was asked for never came, or is no string
     ├── LimitExceeded                      a limit was passed; `limit` names it
     ├── FragmentError                      a fragment does not fit where it was applied
     ├── RevisionError                      a snapshot contradicts text already written
-    └── StreamClosed                       fed after the end, or after a fatal error
+    ├── StreamClosed                       fed after the end, or after a fatal error
+    ├── SourceFailed                       the provider or the server of a source reports an error
+    └── UnknownSource (also a TypeError)   no event of a source was recognised
 
 All facts of an error are in its fields, which `to_dict()` writes to the wire: no code reads a
 message. Wrong use of a function (an argument of the wrong type)
@@ -75,6 +78,8 @@ class JsonrillError(Exception):
 class _ParseError(JsonrillError):
     # The fragments that the failing call had found before the error.
     fragments: list[Fragment]
+    # Of a text that is read with a schema: the last good value.
+    value: Any = None
 
     def __init__(self, message: str = "", **place: Any) -> None:
         super().__init__(message, **place)
@@ -109,8 +114,12 @@ class LimitExceeded(_ParseError):
 
 
 class InvalidSchema(JsonrillError, ValueError):
-    """The value breaks its schema: by which `rule`, and where the offending value or key begins."""
+    """The value breaks its schema: by which `rule`, and where the offending value or key begins.
 
+    `value` is the last good one, if `values` or `fields` raised this.
+    """
+
+    value: Any = None
     code = "INVALID_SCHEMA"
     offset: int
     path: Path
@@ -119,6 +128,17 @@ class InvalidSchema(JsonrillError, ValueError):
     def __init__(self, message: str = "", *, rule: str = "", **place: Any) -> None:
         super().__init__(message, **place)
         self.rule = rule
+
+
+class FieldNotFound(JsonrillError, LookupError):
+    """A field that was asked for never came, or is of another kind; `field` is its path."""
+
+    code = "FIELD_NOT_FOUND"
+    _fields = (*JsonrillError._fields, "field")
+
+    def __init__(self, message: str = "", *, field: str = "", **place: Any) -> None:
+        super().__init__(message, **place)
+        self.field = field
 
 
 class FragmentError(JsonrillError):
@@ -147,6 +167,18 @@ class StreamClosed(JsonrillError):
     """The stage was fed after `flush()`, or after an error that ended it."""
 
     code = "CLOSED"
+
+
+class SourceFailed(JsonrillError):
+    """A source ended with an error: one in the provider's stream, or the status of a response."""
+
+    code = "SOURCE_FAILED"
+
+
+class UnknownSource(JsonrillError, TypeError):
+    """Nothing in a source is what was asked for: it names what came, and what is accepted."""
+
+    code = "UNKNOWN_SOURCE"
 
 
 def stream_error(error: JsonrillError) -> dict[str, Any]:

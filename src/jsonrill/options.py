@@ -14,13 +14,12 @@ from typing import Any, Final, Literal, TypedDict, get_args, get_origin
 
 from .errors import Limits
 
-Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild"]
+Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild", "select", "text"]
 Front = Literal["cli", "server", "batch"]
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
-Models = Literal["final", "partial"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
 OnRevision = Literal["raise", "keep"]
@@ -30,33 +29,60 @@ Wire = Literal["full", "compact"]
 Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
 Schemas = Mapping[str, Any] | None
+Split = bool | Iterable[str]
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
+Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
 Loads = Callable[[Any], Any]
 OnRepair = Callable[[Any], None] | None
 
 
-class ParseOptions(TypedDict, total=False):
-    """Options of `Parser` and `Document`."""
+class TextOptions(TypedDict, total=False):
+    """Options of all that read JSON text."""
 
     repair: Rules
-    many: bool
     duplicates: Duplicates
-    parse_float: ParseFloat
     limits: Limits | None
 
 
+class ParseOptions(TextOptions, total=False):
+    """Options of `Parser`, `Document` and `select`; its `schema` is a parameter of its own."""
+
+    many: bool
+    parse_float: ParseFloat
+
+
+class SourceOptions(TypedDict, total=False):
+    """Options of the functions that take a source: what of it they read."""
+
+    choice: int
+    tool: Tool
+    sse: bool
+    provider: Provider
+
+
 class UpdateOptions(ParseOptions, total=False):
-    """Options of `PartialStream`; `mode` is a parameter of its own."""
+    """Options of `PartialStream`; `mode` and `schema` are parameters of their own."""
 
     entity: Entity
-    schema: Any
     document_schema: Any
-    models: Models
+    check_formats: bool
     send: Send
     partial_numbers: bool
     early_literals: bool
     zero_values: bool
+
+
+class ReadOptions(ParseOptions, SourceOptions, total=False):
+    """Options of `values`, `fragments` and `select`."""
+
+
+class ReadTextOptions(TextOptions, SourceOptions, total=False):
+    """Options of `text` and `texts`."""
+
+
+class ReadUpdateOptions(UpdateOptions, SourceOptions, total=False):
+    """Options of `updates`; `mode` and `schema` are parameters of their own."""
 
 
 class ChunkOptions(TypedDict, total=False):
@@ -70,14 +96,26 @@ class ChunkOptions(TypedDict, total=False):
     loads: Loads | None
 
 
-class CallOptions(TypedDict, total=False):
-    """Options of `ToolCalls`."""
+class AnswerOptions(TypedDict, total=False):
+    """Options of `ToolCalls` and `Parts`."""
 
     provider: Provider
     schemas: Schemas
-    keep: int | None
     repair: Rules
     limits: Limits | None
+
+
+class CallOptions(AnswerOptions, total=False):
+    """Options of `ToolCalls`."""
+
+    check_formats: bool
+    keep: int | None
+
+
+class PartOptions(AnswerOptions, total=False):
+    """Options of `Parts`."""
+
+    split: Split
 
 
 # The JSON Schema of a type. An option whose type is not here exists in Python alone.
@@ -88,6 +126,7 @@ _JSON: Final[dict[Any, dict[str, Any]]] = {
     float | None: {"type": "number"},
     str: {"type": "string"},
     Provider: {"type": "string"},
+    Tool: {"type": ["string", "boolean"]},
     Rules: {"type": ["boolean", "array"], "items": {"type": "string"}},
     Entity: {"type": ["string", "array", "object"], "items": {"type": "string"}},
     Any: {"type": ["object", "boolean"]},
@@ -126,6 +165,8 @@ class Option:
             return "a Limits object such as Limits(depth=64)"
         if self.type in (ParseFloat, Loads | None):
             return "a function"
+        if self.type == Tool:
+            return "a tool's name, or true for any"
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return "true or false" if self.type is bool else "a text" if self.type is str else ""
@@ -152,6 +193,8 @@ class Option:
             good = isinstance(value, Limits)
         elif self.type in (ParseFloat, Loads | None):
             good = callable(value)
+        elif self.type == Tool:
+            good = isinstance(value, str | bool)
         elif self.type == Schemas:
             good = isinstance(value, Mapping)
         else:
@@ -181,17 +224,22 @@ def _folded(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-_TEXTS: Final = ("values", "fragments", "updates")
+_TEXTS: Final = ("values", "fragments", "updates", "select")
+_TEXT_READERS: Final = (*_TEXTS, "text")
 _UPDATES: Final = ("updates",)
 _VIEWED: Final = ("updates", "view")
 _CHUNKS: Final = ("chunks",)
 _CALLS: Final = ("calls",)
-_READERS: Final = (*_TEXTS, *_CALLS)
+# Not a stage: what a function reads of its source.
+_SOURCE: Final = ("source",)
+_READERS: Final = (*_TEXT_READERS, *_CALLS)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
+_FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
+_PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
 
 TABLE: Final[dict[str, Option]] = {
@@ -199,16 +247,18 @@ TABLE: Final[dict[str, Option]] = {
     for option in (
         Option("mode", Mode, "REALTIME", _VIEWED, "When updates are emitted.", folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
-        Option("schema", Any, None, ("updates", "checked"), "JSON Schema of one entity."),
+        Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
-        Option("models", Models, "final", _UPDATES, "When updates have a model."),
+        Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
         Option("early_literals", bool, False, _UPDATES, "Show true at its t."),
         Option("zero_values", bool, False, _UPDATES, "Show the schema's zeros before values come."),
         Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
         Option("many", bool, False, _TEXTS, "Read one document after another."),
-        Option("duplicates", Duplicates, "last", _TEXTS, "What a key means that comes twice."),
+        Option(
+            "duplicates", Duplicates, "last", _TEXT_READERS, "What a key means that comes twice."
+        ),
         Option("parse_float", ParseFloat, float, _TEXTS, "Makes a number with a fraction."),
         Option("eager", bool, False, _CHUNKS, "Of several new values, show one at once."),
         Option("null", Null, "value", _CHUNKS, "A null is a value, or one that has not come yet."),
@@ -216,7 +266,10 @@ TABLE: Final[dict[str, Option]] = {
         Option("patience", int, 1, _CHUNKS, _PATIENCE, least=1, most=1000),
         Option("verify", bool, False, _CHUNKS, "Check at the end that the text is the snapshot."),
         Option("loads", Loads | None, None, _CHUNKS, "Decodes snapshots that are text."),
-        Option("provider", Provider, "auto", _CALLS, "Whose events these are.", folds=True),
+        Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
+        Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
+        Option("sse", bool, False, _SOURCE, "The text is an event stream."),
+        Option("provider", Provider, "auto", (*_CALLS, "source"), _PROVIDER, folds=True),
         Option("schemas", Schemas, None, _CALLS, "JSON Schemas of the tools' arguments, by name."),
         Option("keep", int | None, 256, _CALLS, "Calls of ended responses to keep.", least=0),
         Option("limits", Limits | None, None, _READERS, "Size limits for the input."),
@@ -236,7 +289,6 @@ TABLE: Final[dict[str, Option]] = {
 NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
-    "models": (("cli", "server", "batch"), "a model is a Python object"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
     "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),

@@ -1,7 +1,9 @@
-"""The public functions. Each takes a sync or an async iterable; no other file knows both.
+"""The public functions. Each takes a sync or an async source; no other file iterates both.
 
 A stage is a generator function of one piece (or `END`), so that it can yield what was good and
-then raise. `drive` runs it over a source, lazily, and closes the source when the loop is left.
+then raise. `drive` runs it over a source, lazily, and closes the source when the loop is left. With
+a `Reading` the first element decides what the pieces are: text goes to the stage as it is, and
+anything else through a decoder (`sources/`).
 """
 
 from __future__ import annotations
@@ -17,35 +19,62 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from inspect import isawaitable
+from itertools import chain
 from math import isfinite
 from time import monotonic
-from typing import Any, Final, TypeVar, Unpack, overload
+from typing import (
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    TypeVar,
+    Unpack,
+    get_type_hints,
+    overload,
+)
 
+from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
-from .errors import InvalidJSON, LimitExceeded, Truncated
+from .errors import InvalidJSON, InvalidSchema, LimitExceeded, SourceFailed, Truncated
 from .options import (
     CallOptions,
     ChunkOptions,
     Mode,
     ParseOptions,
+    PartOptions,
+    Provider,
+    ReadOptions,
+    ReadTextOptions,
+    ReadUpdateOptions,
+    SourceOptions,
     Stage,
-    UpdateOptions,
     refuse_unknown,
     taken_by,
 )
 from .partial_stream import PartialStream, Update, absorb
-from .paths import Path, lookup, parse_path
-from .providers.statements import Translate
-from .sources import AnswerText
+from .paths import Path, parse_path
+from .selection import Selection, TextSelection
+from .sources import ACCEPTED, Decoder, Reading, described
 from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
 from .wire.parser import Parser
 
 Text = str | bytes
-Texts = Text | Iterable[Text]
+# Text, or an iterable of text or of a provider's events.
+Source = Text | Iterable[Any]
 T = TypeVar("T")
 U = TypeVar("U")
+T_co = TypeVar("T_co", covariant=True)
+JsonSchema = Mapping[str, Any] | bool
+
+
+class Adapter(Protocol[T_co]):
+    """What a type checker needs to know of a pydantic `TypeAdapter`: what it makes."""
+
+    def validate_python(self, object: Any, /) -> T_co: ...
+
+
 # What `drive` runs: a stage, and a function that tells if it needs no more pieces.
 StageOf = Callable[[T], Iterator[U]]
 Over = Callable[[], bool]
@@ -55,21 +84,55 @@ END: Final[Any] = object()
 
 @overload
 def values(
-    source: Texts, *, live: bool = False, **options: Unpack[ParseOptions]
+    source: Source,
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> Iterator[T]: ...
+@overload
+def values(
+    source: AsyncIterable[Any],
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def values(
+    source: Source,
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
 ) -> Iterator[Any]: ...
 @overload
 def values(
-    source: AsyncIterable[Text], *, live: bool = False, **options: Unpack[ParseOptions]
+    source: AsyncIterable[Any],
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
 ) -> AsyncIterator[Any]: ...
-def values(source: Any, *, live: bool = False, **options: Unpack[ParseOptions]) -> Any:
+def values(
+    source: Any, schema: Any = None, *, live: bool = False, **options: Unpack[ReadOptions]
+) -> Any:
     """Yield the value after each piece of text that changed it, safe to keep.
 
-    With `live=True` it is not copied, and changes with the next piece. Options are those of
+    With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) it is an
+    instance of that type: partial ones (`is_partial`) on the way, at last the validated one. With a
+    JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest character.
+
+    With `live=True` the value is not copied, and changes with the next piece. Options are those of
     `Document`. With `many=True` a document that is not JSON does not stop the others; the first
     such error is raised at the end of the source.
     """
-    _known("values", options, "live")
-    return drive(value_stage(Document(**options), live), source)
+    reading, given = take_options("values", options, "schema", "live")
+    if schema is None:
+        return drive(value_stage(Document(**given), live), source, reading=reading)
+    if live:
+        raise TypeError("live=True shows plain values: leave out live or schema")
+    return drive(value_stage(_with_schema(schema, given), False), source, reading=reading)
 
 
 def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any]]:
@@ -78,7 +141,8 @@ def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any
     def stage(piece: Text) -> Iterator[Any]:
         try:
             changed = document.flush() if piece is END else document.feed(piece)
-        except (InvalidJSON, LimitExceeded):
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from document.finished
             if document.changed:
                 yield document.live if live else document.value
             raise
@@ -91,16 +155,59 @@ def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any
     return stage
 
 
+def _with_schema(schema: Any, options: Mapping[str, Any]) -> Any:
+    """As a `Document`, but with a schema. (Its module is imported when it is first needed.)"""
+    from .schema.document import SchemaDocument
+
+    return SchemaDocument(schema, **options)
+
+
 @overload
-def fragments(source: Texts, **options: Unpack[ParseOptions]) -> Iterator[Fragment]: ...
+def fields(
+    source: Source, schema: Any, **options: Unpack[ReadOptions]
+) -> Iterator[tuple[str, Any]]: ...
+@overload
+def fields(
+    source: AsyncIterable[Any], schema: Any, **options: Unpack[ReadOptions]
+) -> AsyncIterator[tuple[str, Any]]: ...
+def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
+    """Yield the name and the value of each top-level field when it is complete, validated.
+
+    `schema` and options are those of `values`. A field that did not come is not yielded.
+    """
+    reading, given = take_options("values", options, "schema")
+    document = _with_schema(schema, given)
+    if not document.has_fields:
+        raise TypeError("the schema has no fields: use values(…) for what is no object")
+
+    def stage(piece: Text) -> Iterator[tuple[str, Any]]:
+        try:
+            document.flush() if piece is END else document.feed(piece)
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from document.take_fields()
+            raise
+        yield from document.take_fields()
+        if piece is END and document.errors:
+            raise document.errors[0]
+
+    return drive(stage, source, reading=reading)
+
+
+def is_partial(value: object) -> bool:
+    """True if this is an instance of a model or dataclass that is not complete yet."""
+    return getattr(type(value), "__partial_of__", None) is not None
+
+
+@overload
+def fragments(source: Source, **options: Unpack[ReadOptions]) -> Iterator[Fragment]: ...
 @overload
 def fragments(
-    source: AsyncIterable[Text], **options: Unpack[ParseOptions]
+    source: AsyncIterable[Any], **options: Unpack[ReadOptions]
 ) -> AsyncIterator[Fragment]: ...
-def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
+def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the fragments of a text, each as soon as it is certain. Options: those of `Parser`."""
-    _known("fragments", options)
-    parser = Parser(**options)
+    reading, given = take_options("fragments", options)
+    parser = Parser(**given)
 
     def stage(piece: Text) -> Iterator[Fragment]:
         try:
@@ -111,66 +218,142 @@ def fragments(source: Any, **options: Unpack[ParseOptions]) -> Any:
         if piece is END and parser.errors:
             raise parser.errors[0]
 
-    return drive(stage, source)
+    return drive(stage, source, reading=reading)
 
 
 @overload
-def texts(
-    source: Texts, field: str | Path, *, document: Document | None = None
+def select(
+    source: Source, field: str | Path, schema: type[T], **options: Unpack[ReadOptions]
+) -> Iterator[T]: ...
+@overload
+def select(
+    source: Source, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
+) -> Iterator[Any]: ...
+@overload
+def select(
+    source: AsyncIterable[Any],
+    field: str | Path,
+    schema: type[T],
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def select(
+    source: AsyncIterable[Any],
+    field: str | Path,
+    schema: Any = None,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[Any]: ...
+def select(
+    source: Any, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
+) -> Any:
+    """Yield each value at a path when it is complete, and keep nothing else of the document.
+
+    `field` is a path or a pattern: `"results[*]"`, `"days[*].activities[*].title"`. An array at its
+    end stands for its elements (`"results"`), a null for nothing. With a `schema` each value is of
+    its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
+    """
+    reading, given = take_options("select", options, "schema")
+    stage = selection_stage(Selection(field, schema=schema, **given))
+    return drive(stage, source, reading=reading)
+
+
+def selection_stage(selection: Selection | TextSelection) -> Callable[[Text], Iterator[Any]]:
+    """The stage of `select` and `texts`, for a selection that the caller keeps."""
+
+    def stage(piece: Text) -> Iterator[Any]:
+        return selection.flush() if piece is END else selection.feed(piece)
+
+    return stage
+
+
+@overload
+def text(
+    source: Source, field: str | Path, **options: Unpack[ReadTextOptions]
 ) -> Iterator[str]: ...
 @overload
-def texts(
-    source: AsyncIterable[Text], field: str | Path, *, document: Document | None = None
+def text(
+    source: AsyncIterable[Any], field: str | Path, **options: Unpack[ReadTextOptions]
 ) -> AsyncIterator[str]: ...
-def texts(source: Any, field: str | Path, *, document: Document | None = None) -> Any:
-    """Yield the text of one string field as it grows; joined, the pieces are the field.
+def text(source: Any, field: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
+    """Yield the text of one string as it grows; joined, the pieces are the string.
 
-    `field` is a path (`"answer"`, `"root.steps[0].title"`). Give a `Document` to keep the rest.
+    `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
+    or is no string. Of the rest of the document nothing is kept.
     """
-    path = parse_path(field) if isinstance(field, str) else tuple(field)
-    reading = Document() if document is None else document
-    shown = 0
+    reading, given = take_options("text", options, first=True)
+    if isinstance(field, str):
+        parse_path(field)  # one string: no wildcards
+    read = selection_stage(TextSelection(field, **given))
 
     def stage(piece: Text) -> Iterator[str]:
-        nonlocal shown
-        error = None
-        try:
-            changed = reading.flush() if piece is END else reading.feed(piece)
-        except (InvalidJSON, LimitExceeded) as raised:
-            error, changed = raised, reading.changed
-        if changed:
-            _, text = lookup(reading.live, path)
-            if isinstance(text, str) and len(text) > shown:
-                new, shown = text[shown:], len(text)
-                yield new
-        if error is not None:
-            raise error
+        for _, new in read(piece):
+            yield new
 
-    return drive(stage, source)
+    return drive(stage, source, reading=reading)
+
+
+@overload
+def texts(
+    source: Source, *fields: str | Path, **options: Unpack[ReadTextOptions]
+) -> Iterator[tuple[Path, str]]: ...
+@overload
+def texts(
+    source: AsyncIterable[Any], *fields: str | Path, **options: Unpack[ReadTextOptions]
+) -> AsyncIterator[tuple[Path, str]]: ...
+def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
+    """Yield the texts of several strings as they grow: each piece with the path of its string.
+
+    The fields are paths or patterns: `"title"`, `"items[*].summary"`. `FieldNotFound` at the end if
+    one of them never came, or is no string.
+    """
+    reading, given = take_options("text", options, first=True)
+    stage = selection_stage(TextSelection(*fields, **given))
+    return drive(stage, source, reading=reading)
 
 
 @overload
 def updates(
-    source: Texts,
+    source: Source,
     mode: Mode = "REALTIME",
     *,
+    schema: type[T] | Adapter[T],
     every: float | None = None,
-    **options: Unpack[UpdateOptions],
-) -> Iterator[Update]: ...
+    **options: Unpack[ReadUpdateOptions],
+) -> Iterator[Update[T]]: ...
 @overload
 def updates(
-    source: AsyncIterable[Text],
+    source: AsyncIterable[Any],
     mode: Mode = "REALTIME",
     *,
+    schema: type[T] | Adapter[T],
     every: float | None = None,
-    **options: Unpack[UpdateOptions],
-) -> AsyncIterator[Update]: ...
+    **options: Unpack[ReadUpdateOptions],
+) -> AsyncIterator[Update[T]]: ...
+@overload
+def updates(
+    source: Source,
+    mode: Mode = "REALTIME",
+    *,
+    schema: JsonSchema | None = None,
+    every: float | None = None,
+    **options: Unpack[ReadUpdateOptions],
+) -> Iterator[Update[Any]]: ...
+@overload
+def updates(
+    source: AsyncIterable[Any],
+    mode: Mode = "REALTIME",
+    *,
+    schema: JsonSchema | None = None,
+    every: float | None = None,
+    **options: Unpack[ReadUpdateOptions],
+) -> AsyncIterator[Update[Any]]: ...
 def updates(
     source: Any,
     mode: Mode = "REALTIME",
     *,
+    schema: Any = None,
     every: float | None = None,
-    **options: Unpack[UpdateOptions],
+    **options: Unpack[ReadUpdateOptions],
 ) -> Any:
     """Yield updates of the entities in a text, in one of five modes.
 
@@ -181,8 +364,8 @@ def updates(
     A sync source blocks while it waits, so there it is emitted with the next piece after it is due.
     An async source is read in a task of its own, by asyncio.
     """
-    _known("updates", options, "every")
-    stream = PartialStream(mode, **options)
+    reading, given = take_options("updates", options, "every")
+    stream = PartialStream(mode, schema=schema, **given)
 
     def stage(piece: Text) -> Iterator[Update]:
         yield from stream.flush() if piece is END else stream.feed(piece)
@@ -190,7 +373,7 @@ def updates(
     def over() -> bool:
         return stream.ended
 
-    return drive(stage, source, over, None if every is None else Pace(every))
+    return drive(stage, source, over, None if every is None else Pace(every), reading=reading)
 
 
 @overload
@@ -212,7 +395,7 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
         if text:
             yield text
 
-    return drive(stage, _events(source))
+    return drive(stage, source)
 
 
 @overload
@@ -248,30 +431,75 @@ def tool_calls(
             seen.add(update.message_id)
             yield update
 
-    return drive(stage, _events(source))
+    return drive(stage, source)
 
 
 @overload
 def content(
-    source: AsyncIterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
+    source: AsyncIterable[Any], *, choice: int = 0, provider: Provider = "auto"
 ) -> AsyncIterator[str]: ...
 @overload
-def content(
-    source: Iterable[Any], *, choice: int = 0, provider: str | Translate = "auto"
-) -> Iterator[str]: ...
-def content(source: Any, *, choice: int = 0, provider: str | Translate = "auto") -> Any:
-    """Yield the text of the answer in a provider's stream, for `values` and the other functions.
+def content(source: Source, *, choice: int = 0, provider: Provider = "auto") -> Iterator[str]: ...
+def content(source: Any, *, choice: int = 0, provider: Provider = "auto") -> Any:
+    """Yield the text of the answer in a provider's stream; `values` and the others do so, too.
 
     The source is what `tool_calls` takes; `provider` is that of `ToolCalls`. Reasoning and tool
     calls are not part of the text. If the answer has several choices, `choice` selects one.
     """
-    answer = AnswerText(provider, choice=choice)
+    return drive(_pass_on, source, reading=Reading(choice=choice, provider=provider, events=True))
 
-    def stage(event: Any) -> Iterator[str]:
-        if event is not END and (text := answer.feed(event)):
-            yield text
 
-    return drive(stage, _events(source))
+@overload
+def arguments(
+    source: AsyncIterable[Any],
+    tool: str | Literal[True],
+    *,
+    choice: int = 0,
+    provider: Provider = "auto",
+) -> AsyncIterator[str]: ...
+@overload
+def arguments(
+    source: Source, tool: str | Literal[True], *, choice: int = 0, provider: Provider = "auto"
+) -> Iterator[str]: ...
+def arguments(
+    source: Any, tool: str | Literal[True], *, choice: int = 0, provider: Provider = "auto"
+) -> Any:
+    """Yield the argument text of the calls of a tool (True: of any) in a provider's stream.
+
+    Each call but the first begins with a record separator (U+001E), which `many=True` reads; of
+    interleaved calls the later one waits until the earlier one is complete.
+    """
+    if not tool:
+        raise ValueError(f"tool is a tool's name, or True for any, not {tool!r}")
+    return drive(_pass_on, source, reading=Reading(tool=tool, choice=choice, provider=provider))
+
+
+def _pass_on(piece: str) -> Iterator[str]:
+    if piece is not END:
+        yield piece
+
+
+@overload
+def parts(
+    source: AsyncIterable[Any], *, choice: int = 0, **options: Unpack[PartOptions]
+) -> AsyncIterator[Part]: ...
+@overload
+def parts(source: Source, *, choice: int = 0, **options: Unpack[PartOptions]) -> Iterator[Part]: ...
+def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> Any:
+    """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
+
+    The source is a provider's stream. `SourceFailed` is raised at the end if the provider reported
+    an error; a call that was cut off has the status `truncated`.
+    """
+    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
+    reading = Parts(choice=choice, **options)
+
+    def stage(event: Any) -> Iterator[Part]:
+        yield from reading.flush() if event is END else reading.feed(event)
+        if event is END and reading.error is not None:
+            raise SourceFailed(reading.error)
+
+    return drive(stage, source)
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
@@ -289,6 +517,22 @@ def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
 def _known(stage: Stage, given: Mapping[str, object], *own: str) -> None:
     if given:
         refuse_unknown(given, [*own, *(it.name for it in taken_by(stage))], "unknown option")
+
+
+def take_options(
+    stage: Stage | None, options: Mapping[str, Any], *own: str, first: bool = False
+) -> tuple[Reading, dict[str, Any]]:
+    """How to read the source, and the options of the stage; names in `own` are allowed, too."""
+    if not options:
+        return Reading(first=first), {}
+    stages = ("source",) if stage is None else (stage, "source")
+    refuse_unknown(options, [*own, *(it.name for it in taken_by(*stages))], "unknown option")
+    given = dict(options)
+    wanted = {name: given.pop(name) for name in get_type_hints(SourceOptions) if name in given}
+    reading = Reading(**wanted, repair=given.get("repair", False), first=first)
+    if reading.many:
+        given["many"] = True
+    return reading, given
 
 
 class Pace:
@@ -337,32 +581,62 @@ def _never() -> bool:
 
 
 def drive(
-    stage: StageOf[Any, Any], source: Any, over: Over = _never, pace: Pace | None = None
+    stage: StageOf[Any, Any],
+    source: Any,
+    over: Over = _never,
+    pace: Pace | None = None,
+    *,
+    reading: Reading | None = None,
 ) -> Any:
-    """Run a stage over a source until it ends or the stage is `over`; `pace` is for updates."""
+    """Run a stage over a source until it ends or the stage is `over`; `pace` is for updates.
+
+    With a `reading` the stage gets text; without one it gets the elements as they are.
+    """
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         source = (source,)
+    elif isinstance(source, Mapping) or hasattr(source, "model_dump"):
+        source = (source,)  # one event, though iterable
     if isinstance(source, AsyncIterable):
         if pace is None:
-            return _drive_async(stage, source, over)
-        return _paced_async(stage, source, over, pace)
+            return _drive_async(stage, source, over, reading)
+        return _paced_async(stage, source, over, reading, pace)
     if not isinstance(source, Iterable):
-        raise TypeError(f"a source is text or an iterable of it, not {type(source).__name__}")
+        raise TypeError(f"a source is {ACCEPTED}, or an iterable of it, not {described(source)}")
     if pace is None:
-        return _drive_sync(stage, source, over)
-    return _paced_sync(stage, source, over, pace)
+        return _drive_sync(stage, source, over, reading)
+    return _paced_sync(stage, source, over, reading, pace)
 
 
-def _events(source: Any) -> Any:
-    """The source as an iterable of events. A model or a mapping is one event, though iterable."""
-    one = isinstance(source, Mapping) or hasattr(source, "model_dump")
-    return (source,) if one else source
+def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[StageOf[Any, U], Over]:
+    """The stage with a decoder before it, and a function that tells if either needs no more."""
+
+    def run(element: Any) -> Iterator[U]:
+        for piece in decoder.flush() if element is END else decoder.feed(element):
+            yield from stage(piece)
+            if over():
+                return
+        if element is END or decoder.done:
+            yield from stage(END)
+
+    return run, lambda: over() or decoder.done
 
 
-def _drive_sync(stage: StageOf[T, U], source: Iterable[T], over: Over) -> Iterator[U]:
-    pieces = iter(source)
+def _drive_sync(
+    stage: StageOf[Any, U], source: Iterable[Any], over: Over, reading: Reading | None
+) -> Iterator[U]:
+    iterator = pieces = iter(source)
     ended = False
     try:
+        if reading is not None:
+            # One look at the first element, so that text costs no more than without.
+            first = next(pieces, END)
+            if first is END:
+                ended = True
+                yield from stage(END)
+                return
+            if (decoder := reading.decoder(first)) is not None:
+                stage, over = _decoded(stage, over, decoder)
+            pieces = chain((first,), iterator)
         for piece in pieces:
             yield from stage(piece)
             if over():
@@ -370,18 +644,22 @@ def _drive_sync(stage: StageOf[T, U], source: Iterable[T], over: Over) -> Iterat
         ended = True
         yield from stage(END)
     finally:
-        close = None if ended else _closer(pieces, source, "close")
+        close = None if ended else _closer(iterator, source, "close")
         if close is not None:
             close()
 
 
 async def _drive_async(
-    stage: StageOf[T, U], source: AsyncIterable[T], over: Over
+    stage: StageOf[Any, U], source: AsyncIterable[Any], over: Over, reading: Reading | None
 ) -> AsyncGenerator[U]:
     pieces = aiter(source)
     ended = False
     try:
         async for piece in pieces:
+            if reading is not None:
+                if (decoder := reading.decoder(piece)) is not None:
+                    stage, over = _decoded(stage, over, decoder)
+                reading = None
             for out in stage(piece):
                 yield out
             if over():
@@ -398,29 +676,37 @@ async def _drive_async(
 
 
 def _paced_sync(
-    stage: StageOf[T, Update], source: Iterable[T], over: Over, pace: Pace
+    stage: StageOf[Any, Update],
+    source: Iterable[Any],
+    over: Over,
+    reading: Reading | None,
+    pace: Pace,
 ) -> Iterator[Update]:
     try:
-        yield from _drive_sync(lambda piece: pace.feed(stage(piece)), source, over)
+        yield from _drive_sync(lambda piece: pace.feed(stage(piece)), source, over, reading)
     except Exception:
         yield from pace.flush()
         raise
 
 
 async def _paced_async(
-    stage: StageOf[T, Update], source: AsyncIterable[T], over: Over, pace: Pace
+    stage: StageOf[Any, Update],
+    source: AsyncIterable[Any],
+    over: Over,
+    reading: Reading | None,
+    pace: Pace,
 ) -> AsyncIterator[Update]:
     """As `_drive_async`, but a held update is emitted when it is due, even if the source stalls."""
     from asyncio import Event, create_task, timeout, wait
 
-    slot: list[T] = []
+    slot: list[Any] = []
     arrived, wanted = Event(), Event()
 
     async def read() -> None:
         # All in one task, from its first piece to its closing: a source may have opened
         # something (a timeout, a cancel scope) that belongs to the task it was opened in.
         try:
-            async with aclosing(_drive_async(_as_is, source, _never)) as pieces:
+            async with aclosing(_drive_async(_as_is, source, _never, reading)) as pieces:
                 async for piece in pieces:
                     slot.append(piece)
                     arrived.set()

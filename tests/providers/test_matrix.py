@@ -6,18 +6,20 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import pytest
 
-from jsonrill import ToolCalls, content, partial, tool_calls
+from jsonrill import SourceFailed, ToolCalls, content, partial, tool_calls
 from jsonrill.batch import Job, process_shard
 from jsonrill.batch.input.lines import read_segment
 from jsonrill.batch.plan import cut, find_files
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.providers import PROVIDERS, Reader
-from jsonrill.providers.statements import Ending, Text, Usage, text_in
+from jsonrill.providers.statements import Ending, Finish, Text, Usage, text_in
 from support.answer_streams import ANSWERS, SHAPES, TEXT, Answer
+from support.sources import collect
 
 httpx2 = pytest.importorskip("httpx2")
 testing = pytest.importorskip("typer.testing")
@@ -48,14 +50,23 @@ def value_of(text: str) -> Any:
     return partial(text) if text.startswith("{") else None
 
 
+def fails(answer: Answer) -> bool:
+    """True if the provider itself reports an error, and not a malformed call."""
+    reader = Reader()
+    said = [one for event in answer.events for one in reader.feed(event)]
+    return any(isinstance(one, Finish) and one.error is not None for one in said)
+
+
 # ---- the library ----
 
 
 @every_answer
 def test_the_library(name: str) -> None:
     answer = ANSWERS[name]
-    assert "".join(content(answer.events)) == answer.text
-    assert "".join(content([json.dumps(event) for event in answer.events])) == answer.text
+    for events in (answer.events, lines_of(answer, "usual"), [as_sse(answer).encode()]):
+        found, error = collect(content(events))
+        assert "".join(found) == answer.text
+        assert type(error) is (SourceFailed if fails(answer) else NoneType)
     calls = ToolCalls()
     for _ in tool_calls(answer.events, calls=calls):
         pass
@@ -73,10 +84,9 @@ def test_an_async_source(name: str) -> None:
         for event in ANSWERS[name].events:
             yield event
 
-    async def read() -> str:
-        return "".join([text async for text in content(events())])
-
-    assert asyncio.run(read()) == ANSWERS[name].text
+    found, error = collect(content(events()))
+    assert "".join(found) == ANSWERS[name].text
+    assert type(error) is (SourceFailed if fails(ANSWERS[name]) else NoneType)
 
 
 @pytest.mark.parametrize("event", [{}, {"type": "error"}])

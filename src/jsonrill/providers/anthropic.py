@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, typed
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+from .statements import (
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Keep,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    as_usage,
+)
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 CUT = frozenset(("max_tokens", "model_context_window_exceeded", "refusal"))
@@ -42,11 +53,14 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"type": "input_json_delta", "partial_json": text} if index is not None:
-            return [CallDelta(None, index, None, as_text(text))]
+            # The block before it says what it is: a result, too, may come as JSON.
+            return [CallDelta(None, index, None, as_text(text), opens=False)]
         case {"type": "text_delta", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thinking_delta", "thinking": str(text)} if text:
             return [Reasoning(text, 0, index)]
+        case {"type": "signature_delta", "signature": str(signature)} if signature:
+            return [Keep({"type": "thinking", "thinking": "", "signature": signature}, index)]
         case _:
             return []
 
@@ -55,12 +69,21 @@ def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
     match block:
         case {"type": kind} if kind in CALLS:
             preset = block.get("input") or ABSENT
-            name = as_text(block.get("name"))
-            return [CallDelta(as_id(block.get("id")), index, name, preset=preset)]
+            hosted = kind != "tool_use"
+            call = CallDelta(
+                as_id(block.get("id")),
+                index,
+                as_text(block.get("name")),
+                hosted=hosted,
+                preset=preset,
+            )
+            return [call, Keep(block, index)] if hosted else [call]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"tool_use_id": str(call_id), "content": content}:
-            return [Result(call_id, content, _is_error(block, content))]
+            return [Result(call_id, content, _is_error(block, content)), Keep(block, index)]
+        case {"type": "redacted_thinking"}:
+            return [Keep(block, index)]
         case _:
             return []
 

@@ -8,6 +8,7 @@ from some clients.
 from __future__ import annotations
 
 from typing import Any
+from zlib import crc32
 
 from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, either, items
 from .statements import (
@@ -15,6 +16,7 @@ from .statements import (
     CallDelta,
     End,
     Finish,
+    Keep,
     Part,
     Reasoning,
     Result,
@@ -45,12 +47,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     for candidate in items(event.get("candidates")):
         choice = as_index(candidate.get("index")) or 0
         for part in items(as_object(candidate.get("content")).get("parts")):
-            call = either(part, "functionCall", "function_call")
-            if isinstance(call, dict):
-                said.append(_call(call, message, choice))
-            elif text := as_text(part.get("text")):
-                thought = part.get("thought") is True
-                said.append(Reasoning(text, choice) if thought else Text(text, choice))
+            said += _content(part, message, choice)
         if reason := as_text(either(candidate, "finishReason", "finish_reason")):
             malformed = str(reason) if reason.startswith("MALFORMED") else None
             said.append(Finish(message, choice, cut=reason != "STOP", malformed=malformed))
@@ -61,6 +58,24 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     if error := event.get("error"):
         said.append(Finish(cut=True, error=as_error(error), last=True))
     return said + as_usage(either(event, "usageMetadata", "usage_metadata"))
+
+
+def _content(part: dict[str, Any], message: str | None, choice: int) -> list[Statement]:
+    """The statements of a part: a call, text or a thought; its signature makes it a block."""
+    call = either(part, "functionCall", "function_call")
+    signature = either(part, "thoughtSignature", "thought_signature")
+    block = None
+    said: list[Statement] = []
+    if isinstance(call, dict):
+        said.append(_call(call, message, choice))
+    elif isinstance(signature, (str, bytes)) and signature:
+        block = crc32(signature if isinstance(signature, bytes) else signature.encode())
+    if text := as_text(part.get("text")):
+        kind = Reasoning if part.get("thought") is True else Text
+        said.append(kind(text, choice, block))
+    if signature:
+        said.append(Keep({"thoughtSignature": signature}, block, choice))
+    return said
 
 
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
@@ -112,9 +127,10 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"arguments": dict(arguments)}:
-            return [CallDelta(None, index, value=arguments)]
+            return [CallDelta(None, index, opens=False, value=arguments)]
         case {"arguments": arguments}:
-            return [CallDelta(None, index, None, as_text(arguments))]
+            # Searches and code that Google runs itself have arguments, too, but are no calls.
+            return [CallDelta(None, index, None, as_text(arguments), opens=False)]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thought_summary", "content": {"text": str(text)}} if text:
@@ -127,7 +143,8 @@ def _step(index: int | None, step: dict[str, Any]) -> list[Statement]:
     kind = step.get("type")
     if kind in CALLS:
         preset = step.get("arguments") or ABSENT
-        return [CallDelta(as_id(step.get("id")), index, as_text(step.get("name")), preset=preset)]
+        id, name = as_id(step.get("id")), as_text(step.get("name"))
+        return [CallDelta(id, index, name, hosted=kind != "function_call", preset=preset)]
     if kind in RESULTS:
         failed = step.get("is_error") is True
         return [Result(as_id(step.get("call_id")), step.get("result"), failed)]

@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items, typed
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+from .statements import (
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Keep,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    as_usage,
+)
 
 TEXTS: dict[str, type[Text | Reasoning]] = {
     "response.output_text.delta": Text,
@@ -109,8 +120,9 @@ def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
 def _item(item: dict[str, Any], index: int | None, *, done: bool) -> list[Statement]:
     kind = item.get("type")
     field = CALLS.get(kind) if isinstance(kind, str) else None
+    kept: list[Statement] = [Keep(item, index)] if done and index is not None else []
     if field is None:
-        return []
+        return kept
     alias, text = as_id(item.get("id")), item.get(field)
     call = CallDelta(
         # An MCP call has no id but its item's.
@@ -119,13 +131,14 @@ def _item(item: dict[str, Any], index: int | None, *, done: bool) -> list[Statem
         name=as_text(item.get("name")),
         alias=alias,
         free=field == "input",
+        hosted=kind == "mcp_call",
     )
     if not done:
         call.preset = as_text(text) or ABSENT
         return [call]
     cut = item.get("status") == "incomplete"
     call.end = End(text=text if isinstance(text, str) else None, cut=cut)
-    return [call, *_mcp_result(call.id, item)]
+    return [call, *kept, *_mcp_result(call.id, item)]
 
 
 def _mcp_result(call: str | None, item: dict[str, Any]) -> list[Statement]:

@@ -56,6 +56,8 @@ class CallDelta:
     opens: bool = True
     # True: the text is free text, not JSON.
     free: bool = False
+    # True: the provider runs this tool itself.
+    hosted: bool = False
     # Instead of text: the complete arguments, or values at paths.
     value: Any = ABSENT
     parts: Sequence[Part] = ()
@@ -85,6 +87,20 @@ class Reasoning:
     text: str
     choice: int = 0
     block: int | None = None
+
+
+@dataclass(slots=True)
+class Keep:
+    """What the next request must send back as it came, such as the signature of a thought.
+
+    It belongs to the text, thought or call of the same `block` (None: to the last one), or, if it
+    is `alone` or there is none, stands for itself.
+    """
+
+    data: dict[str, Any]
+    block: int | None = None
+    choice: int = 0
+    alone: bool = False
 
 
 @dataclass(slots=True)
@@ -134,7 +150,7 @@ class Aggregate:
     calls: list[CallDelta]
 
 
-Statement = Begin | Text | Reasoning | CallDelta | Result | Aggregate | Usage | Finish
+Statement = Begin | Text | Reasoning | Keep | CallDelta | Result | Aggregate | Usage | Finish
 Translate = Callable[[dict[str, Any]], Sequence[Statement]]
 Outcome = Literal["complete", "cut", "error"]
 
@@ -170,7 +186,7 @@ class Ending:
                 case Aggregate(calls=calls):
                     cut = any(call.status == "truncated" for call in calls)
                     self._finish(Finish(cut=cut))
-                case Result() | Usage():
+                case Keep() | Result() | Usage():
                     pass
                 case _:
                     assert_never(statement)

@@ -44,13 +44,16 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 
 def _call(kind: str, call: str, event: dict[str, Any]) -> list[Statement]:
     name = as_text(event.get("toolName"))
+    hosted = event.get("providerExecuted") is True
     match kind:
         case "tool-input-start":
-            return [CallDelta(call, None, name, free=event.get("inputEncoding") == "text")]
+            free = event.get("inputEncoding") == "text"
+            return [CallDelta(call, None, name, free=free, hosted=hosted)]
         case "tool-input-delta":
             return [CallDelta(call, None, None, as_text(event.get("inputTextDelta")))]
         case "tool-input-available":
-            return [CallDelta(call, None, name, end=End(value=event.get("input", ABSENT)))]
+            end = End(value=event.get("input", ABSENT))
+            return [CallDelta(call, None, name, hosted=hosted, end=end)]
         case "tool-input-error":
             why = as_text(event.get("errorText")) or "the input is not valid"
             return [CallDelta(call, None, name, end=End(error=why))]

@@ -35,6 +35,8 @@ class ToolCall:
     result: Any = None
     result_is_error: bool = False
     model: Any = None
+    # True if the provider runs the tool itself.
+    hosted: bool = False
     _arguments: Arguments = field(default=NOTHING, init=False)
 
     @property
@@ -53,9 +55,13 @@ class ToolCall:
         return self._arguments.live
 
     @property
-    def whole(self) -> bool:
-        """True if the arguments are complete JSON. (`status` says if the provider ended them.)"""
-        return self.status == "complete" or self._arguments.whole
+    def complete_args(self) -> bool:
+        """True if the arguments are a complete JSON value; `status` is the provider's word.
+
+        `{}` may be a placeholder: if the arguments follow, they replace it.
+        """
+        streaming = self.status == "streaming"
+        return self._arguments.complete if streaming else self.status == "complete"
 
     @property
     def repairs(self) -> list[Repair]:

@@ -97,6 +97,11 @@ class ProseMachine(Machine):
         self._depth_aside = 0
 
     @property
+    def pending_key(self) -> tuple[str, int] | None:
+        """None: how a key will be repaired is not known before its end."""
+        return None
+
+    @property
     def pending_text(self) -> str | None:
         """Text of the number or literal that is being read, else None.
 

@@ -1,0 +1,367 @@
+"""The parts of an answer, in the order in which they begin: text, reasoning, calls, results.
+
+A text or a thought is complete when another part begins or the answer ends. Calls may grow beside
+each other, so a call keeps its index while later parts come. For example, an answer with a thought,
+a call and a text:
+
+    reasoning 0 "Let me"     reasoning 0 " look."     reasoning 0 "" complete
+    call 1 '{"city":'        call 1 '"Rome"}' complete
+    text 2 "One moment."     text 2 "" complete
+"""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, assert_never
+
+from ..build.document import Document
+from ..errors import InvalidJSON, LimitExceeded, Limits
+from ..jsontext import dumps
+from ..options import Provider, Rules, Schemas, Split
+from ..parse.sink import TextBuffer
+from ..providers.statements import (
+    Aggregate,
+    Begin,
+    CallDelta,
+    End,
+    Ending,
+    Finish,
+    Keep,
+    Outcome,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    Usage,
+    of_choice,
+)
+from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
+from ..toolcalls.lifecycle import LiveCall
+from .split import Segment, Splitter
+
+Kind = Literal["text", "reasoning", "json", "call", "result"]
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A part while it grows, and what the next request has to send back with it."""
+
+    kind: Kind | Literal["kept"]
+    index: int
+    block: int | None = None
+    call: LiveCall | None = None
+    buffer: TextBuffer = field(default_factory=TextBuffer)
+    length: int = 0
+    kept: dict[str, Any] | None = None
+    # Of a JSON block: what reads it.
+    document: Document | None = None
+    error: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.buffer.text()
+
+    def add(self, text: str, *, complete: bool = False, raw: str | None = None) -> Part:
+        """Add text. The part shares the buffer, so that making many of them copies nothing."""
+        self.buffer.add(text)
+        self.length += len(text)
+        assert self.kind != "kept"
+        part = Part(self.kind, self.index, text, complete)
+        part._buffer, part._length, part._document = self.buffer, self.length, self.document
+        part.raw, part.error = text if raw is None else raw, self.error
+        return part
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A change of one part of an answer, or its end.
+
+    `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text
+    follows, the arguments of a call are a complete value. `call` is the call, also of a result,
+    whose `result` or `error` says what the tool returned. With `split`, `raw` is the text as it
+    came, with tags: joined, the `raw` of all parts is the text.
+    """
+
+    kind: Kind
+    index: int
+    delta: str = ""
+    complete: bool = False
+    call: ToolCall | None = None
+    result: Any = None
+    error: str | None = None
+    raw: str = ""
+    _document: Document | None = field(default=None, repr=False)
+    _buffer: TextBuffer | None = field(default=None, repr=False)
+    _length: int = field(default=0, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The text of the part up to here; of a call, the argument text so far."""
+        if self.call is not None:
+            return self.call.raw
+        return "" if self._buffer is None else self._buffer.text()[: self._length]
+
+    @property
+    def value(self) -> Any:
+        """The arguments of the call, or the value of the JSON block, as far as they are known; else
+        the text. It is safe to keep."""
+        if self._document is not None:
+            return self._document.value
+        return self.text if self.call is None else self.call.args
+
+
+class Parts:
+    """Reads a provider's events and returns the parts of the answer as they grow.
+
+    Options are those of `ToolCalls`; `choice` selects one of several answers. `split` divides the
+    text into prose, reasoning, JSON blocks and calls that open models write as text: True, or names
+    from the table in `split.py`.
+    """
+
+    def __init__(
+        self,
+        provider: Provider = "auto",
+        *,
+        choice: int = 0,
+        schemas: Schemas = None,
+        repair: Rules = False,
+        limits: Limits | None = None,
+        split: Split = False,
+    ) -> None:
+        if type(choice) is not int or choice < 0:
+            raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
+        self._calls = ToolCalls(provider, schemas=schemas, repair=repair, limits=limits, keep=None)
+        self._choice = choice
+        self._repair, self._limits = repair, limits
+        self._split = split
+        self._splitter = Splitter(split) if split else None
+        # The parts of a text that is split, by the number of the segment.
+        self._segments: dict[int, Entry] = {}
+        self._texts = 0
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._ending = Ending()
+        # All parts in the order in which they began; the one that text is added to, the last one
+        # that a statement was about, and those of calls, by the number of the call.
+        self.entries: list[Entry] = []
+        self._open: Entry | None = None
+        self._last: Entry | None = None
+        self._of_call: dict[int, Entry] = {}
+        self._began = 0
+        # Where the entries of the response at hand begin.
+        self._first = 0
+        self.error: str | None = None
+        self.usage: dict[str, Any] | None = None
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls of the answer, in the order in which they began."""
+        return self._calls.calls
+
+    @property
+    def provider(self) -> str | None:
+        """The name of the provider; None if it is not known yet."""
+        return self._calls.reader.provider
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the answer ended: complete, cut or error; None if the provider has not ended it."""
+        return "error" if self.error is not None else self._ending.of(self._choice)
+
+    @property
+    def text(self) -> str:
+        """The text of the answer so far, without reasoning and calls."""
+        return "".join([entry.text for entry in self.entries if entry.kind == "text"])
+
+    def feed(self, event: Any) -> list[Part]:
+        """The parts that one event changes: a dict, JSON text, or an object of a client library.
+
+        With `split`, text is a piece of the answer's text.
+        """
+        if self._splitter is not None and isinstance(event, (str, bytes)):
+            return self.feed_text(event)
+        return self.read(self._calls.reader.feed(event))
+
+    def read(self, said: Iterable[Statement]) -> list[Part]:
+        """The parts that statements change."""
+        said = of_choice(said, self._choice)
+        self._ending.feed(said)
+        return [part for statement in said for part in self._act(statement)]
+
+    def feed_text(self, text: str | bytes) -> list[Part]:
+        """The parts that a piece of text changes, for `split` without a provider."""
+        if not isinstance(text, str):
+            text = self._decoder.decode(text)
+        return [*self._act(Text(text, self._choice))]
+
+    def flush(self) -> list[Part]:
+        """The parts at the end of the stream: calls that have not ended are truncated."""
+        return [
+            *self._end_split(),
+            *self._updates(self._calls.flush()),
+            *self._close_text(),
+        ]
+
+    def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
+        """The part of a tool's result, where the provider's stream does not carry it.
+
+        The call may still be open: what the provider says of it afterwards still counts.
+        """
+        call.answered, call.result_is_error = True, error is not None
+        call.result = result if error is None else error
+        return [*self._result(call)]
+
+    def _act(self, statement: Statement) -> Iterator[Part]:
+        if self._splitter is not None and not isinstance(statement, Text | Keep | Usage):
+            yield from self._end_split()
+        match statement:
+            case Text(text) if self._splitter is not None:
+                yield from self._divided(self._splitter.feed(text))
+            case Text():
+                yield from self._text("text", statement)
+            case Reasoning():
+                yield from self._text("reasoning", statement)
+            case Keep():
+                self._keep(statement)
+            case Usage(counts):
+                self.usage = {**(self.usage or {}), **counts}
+            case Begin() | CallDelta() | Result() | Aggregate() | Finish():
+                yield from self._updates(self._calls.read([statement]))
+                if isinstance(statement, Begin):
+                    yield from self._close_text()
+                    self._first = len(self.entries)
+                elif isinstance(statement, Finish):
+                    yield from self._close_text()
+                    self.error = self.error or statement.error or statement.malformed
+            case _:
+                assert_never(statement)
+
+    def _text(self, kind: Kind, said: Text | Reasoning) -> Iterator[Part]:
+        entry = self._open
+        if entry is None or entry.kind != kind or entry.block != said.block:
+            yield from self._close_text()
+            entry = self._open = self._begin(kind, said.block)
+        self._last = entry
+        yield entry.add(said.text)
+
+    # ---- a text that is split ----
+
+    def _divided(self, segments: Iterable[Segment]) -> Iterator[Part]:
+        for segment in segments:
+            if segment.kind == "call":
+                yield from self._written_call(segment)
+            else:
+                yield from self._segment(segment)
+
+    def _segment(self, segment: Segment) -> Iterator[Part]:
+        entry = self._segments.get(segment.number)
+        if entry is None:
+            yield from self._close_text()
+            entry = self._segments[segment.number] = self._open = self._begin(segment.kind, None)
+            if segment.kind == "json":
+                entry.document = Document(repair=self._repair, limits=self._limits)
+        if entry.document is not None and entry.error is None:
+            try:
+                entry.document.feed(segment.content)
+                if segment.closed:
+                    entry.document.flush()
+            except (InvalidJSON, LimitExceeded) as error:
+                entry.error = error.message
+        closed = segment.closed and entry.error is None
+        if segment.content or segment.raw or closed:
+            yield entry.add(segment.content, complete=closed, raw=segment.raw)
+        if segment.closed:
+            self._open = None
+
+    def _written_call(self, segment: Segment) -> Iterator[Part]:
+        """The parts of a call that the model wrote as text."""
+        alias = f"text-{self._texts}-{segment.number}"
+        # An id that comes twice names two calls, whatever the model means.
+        id = segment.id if self._calls.get(segment.id or "") is None else None
+        said = CallDelta(
+            id,
+            None,
+            segment.name,
+            segment.content or None,
+            choice=self._choice,
+            alias=alias,
+            end=End() if segment.closed else None,
+        )
+        found = [*self._updates(self._calls.read([said]))]
+        if found:
+            found[-1].raw = segment.raw
+            self._segments[segment.number] = self.entries[-1]
+        elif segment.raw:
+            entry = self._segments[segment.number]
+            complete = entry.call is not None and entry.call.complete_args
+            found = [Part("call", entry.index, "", complete, entry.call, raw=segment.raw)]
+        yield from found
+
+    def _end_split(self) -> Iterator[Part]:
+        """The text has ended: what follows is divided anew."""
+        if self._splitter is not None:
+            yield from self._divided(self._splitter.flush())
+            self._splitter = Splitter(self._split)
+            self._segments.clear()
+            self._texts += 1
+
+    # ---- parts ----
+
+    def _close_text(self) -> Iterator[Part]:
+        entry, self._open = self._open, None
+        if entry is not None:
+            yield entry.add("", complete=True)
+
+    def _updates(self, updates: Iterable[ToolCallUpdate]) -> Iterator[Part]:
+        for update in updates:
+            call = update.call
+            if update.is_result:
+                yield from self._result(call)
+                continue
+            known = self._of_call.get(call.number)
+            if known is None:
+                yield from self._close_text()
+                known = self._of_call[call.number] = self._begin("call", None, call)
+            self._last = known
+            text = update.function_args or ""
+            yield Part("call", known.index, text, call.complete_args, call)
+
+    def _result(self, call: ToolCall) -> Iterator[Part]:
+        entry = Entry("result", self._began)
+        self._began += 1
+        self.entries.append(entry)
+        if call.result_is_error:
+            yield Part("result", entry.index, "", True, call, None, _as_text(call.result))
+        else:
+            yield Part("result", entry.index, "", True, call, call.result)
+
+    def _begin(self, kind: Kind, block: int | None, call: LiveCall | None = None) -> Entry:
+        entry = self._last = Entry(kind, self._began, block, call)
+        self._began += 1
+        self.entries.append(entry)
+        return entry
+
+    def _keep(self, keep: Keep) -> None:
+        """Attach what the next request sends back to its part, or keep it as an entry of its own.
+
+        A repetition replaces what came before.
+        """
+        owner = None if keep.alone else self._owner(keep.block)
+        if owner is None:
+            self._last = owner = Entry("kept", -1, keep.block)
+            self.entries.append(owner)
+        owner.kept = keep.data
+
+    def _owner(self, block: int | None) -> Entry | None:
+        if block is None:
+            return self._last
+        for entry in reversed(self.entries[self._first :]):
+            its = entry.block if entry.call is None else entry.call.index
+            if its == block and entry.kind != "result":
+                return entry
+        return None
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else dumps(value)

@@ -1,0 +1,200 @@
+"""The turn that the next request sends back: the answer and the results, in the provider's form.
+
+A call is sent only together with its result, because providers refuse one without the other: a call
+that was cut off or never ran is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ..jsontext import dumps
+from ..toolcalls.lifecycle import LiveCall
+from .parts import Entry
+
+Message = dict[str, Any]
+
+
+def as_text(result: Any) -> str:
+    """A tool's result as text: a text as it is, anything else as JSON."""
+    return result if isinstance(result, str) else dumps(plain(result))
+
+
+def plain(result: Any) -> Any:
+    """A tool's result as JSON values: models and dataclasses become objects."""
+    if result is None or isinstance(result, (str, int, float, bool)):
+        return result
+    try:
+        from pydantic_core import to_jsonable_python
+    except ImportError:
+        return result
+    return to_jsonable_python(result)
+
+
+def chat(entries: Sequence[Entry]) -> list[Message]:
+    """OpenAI chat completions: an assistant message, and one message for each result."""
+    text = "".join([entry.text for entry in entries if entry.kind in ("text", "json")])
+    calls = _answered(entries)
+    if not text and not calls:
+        return []
+    message: Message = {"role": "assistant", "content": text or None}
+    if calls:
+        message["tool_calls"] = [_chat_call(call) for call in calls]
+    return [
+        message,
+        *({"role": "tool", "tool_call_id": it.id, "content": as_text(it.result)} for it in calls),
+    ]
+
+
+def _chat_call(call: LiveCall) -> Message:
+    if call.encoding == "text":
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.raw}}
+    function = {"name": call.name, "arguments": _arguments(call)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def responses(entries: Sequence[Entry]) -> list[Message]:
+    """OpenAI Responses: the items as they came, reasoning too, and one item for each result."""
+    items: list[Message] = []
+    for entry in entries:
+        call = entry.call
+        if entry.kind == "result" or (call is not None and not (call.hosted or _ran(entry))):
+            continue
+        item = entry.kept or _response_item(entry)
+        if item is not None:
+            items.append({key: value for key, value in item.items() if key not in _PARSED})
+    for call in _answered(entries):
+        kind = "custom_tool_call" if call.encoding == "text" else "function_call"
+        output = {"call_id": call.id, "output": as_text(call.result)}
+        items.append({"type": f"{kind}_output", **output})
+    return items
+
+
+# What the helpers of the client library add to items; no request may have them.
+_PARSED: Final = ("parsed", "parsed_arguments")
+
+
+def _response_item(entry: Entry) -> Message | None:
+    """The item of a part whose item never came whole. A thought cannot be sent without it."""
+    call = entry.call
+    if call is not None and call.encoding == "text":
+        return {
+            "type": "custom_tool_call",
+            "call_id": call.id,
+            "name": call.name,
+            "input": call.raw,
+        }
+    if call is not None:
+        named = {"call_id": call.id, "name": call.name}
+        return {"type": "function_call", **named, "arguments": _arguments(call)}
+    if entry.kind not in ("text", "json"):
+        return None
+    content = {"type": "output_text", "text": entry.text, "annotations": []}
+    return {"type": "message", "role": "assistant", "content": [content]}
+
+
+def anthropic(entries: Sequence[Entry]) -> list[Message]:
+    """Anthropic Messages: the blocks in order, thoughts with their signatures, then the results."""
+    blocks = [block for entry in entries if (block := _block(entry)) is not None]
+    if not blocks:
+        return []
+    content: list[Message] = [
+        {
+            "type": "tool_result",
+            "tool_use_id": call.id,
+            "content": as_text(call.result),
+            "is_error": call.result_is_error,
+        }
+        for call in _answered(entries)
+    ]
+    turn: list[Message] = [{"role": "assistant", "content": blocks}]
+    return [*turn, {"role": "user", "content": content}] if content else turn
+
+
+def _block(entry: Entry) -> Message | None:
+    call = entry.call
+    match entry.kind:
+        case "text" | "json":
+            return {"type": "text", "text": entry.text}
+        case "reasoning":
+            # Without its signature a thought is refused.
+            return None if entry.kept is None else {**entry.kept, "thinking": entry.text}
+        case "kept":
+            return entry.kept
+        case "call" if call is not None and call.hosted and call.status == "complete":
+            return {**(entry.kept or {}), "input": call.args}
+        case "call" if call is not None and _ran(entry) and isinstance(call.args, dict):
+            return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.args}
+        case _:
+            return None
+
+
+def gemini(entries: Sequence[Entry]) -> list[Message]:
+    """Gemini: the model's parts with their thought signatures, then the responses."""
+    parts = [part for entry in entries if (part := _gemini_part(entry)) is not None]
+    if not parts:
+        return []
+    turn: list[Message] = [{"role": "model", "parts": parts}]
+    if answers := [_function_response(call) for call in _answered(entries)]:
+        turn.append({"role": "user", "parts": answers})
+    return turn
+
+
+def _gemini_part(entry: Entry) -> Message | None:
+    kept = entry.kept or {}
+    match entry.kind:
+        case "text" | "json":
+            return {"text": entry.text, **kept}
+        case "reasoning":
+            return {"text": entry.text, "thought": True, **kept} if kept else None
+        case "kept":
+            return {"text": "", **kept}
+        case "call" if entry.call is not None and _ran(entry):
+            call = entry.call
+            said: Message = {"name": call.name, "args": call.args, **_given_id(call)}
+            return {"functionCall": said, **kept}
+        case _:
+            return None
+
+
+def _function_response(call: LiveCall) -> Message:
+    response = {"error" if call.result_is_error else "output": plain(call.result)}
+    return {"functionResponse": {"name": call.name, **_given_id(call), "response": response}}
+
+
+def _given_id(call: LiveCall) -> Message:
+    """The id of a call, if it is the provider's: one that was made here means nothing there."""
+    return {"id": call.id} if call.given else {}
+
+
+def _answered(entries: Sequence[Entry]) -> list[LiveCall]:
+    """The calls that the user's tools have answered."""
+    return [entry.call for entry in entries if entry.call is not None and _ran(entry)]
+
+
+def _ran(entry: Entry) -> bool:
+    call = entry.call
+    return entry.kind == "call" and call is not None and call.answered and not call.hosted
+
+
+def _arguments(call: LiveCall) -> str:
+    return call.raw if call.raw.strip() and not call.repairs else dumps(call.args)
+
+
+FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
+    "openai_chat": chat,
+    "openai_responses": responses,
+    "anthropic": anthropic,
+    "gemini": gemini,
+    "mistral": chat,
+}
+
+
+def messages(provider: str | None, entries: Sequence[Entry]) -> list[Message]:
+    """The messages of a turn in the form of this provider; of a text that has none, chat's."""
+    form = FORMS.get(provider or "openai_chat")
+    if form is None:
+        known = ", ".join(FORMS)
+        raise ValueError(f"no form of messages is known for {provider}; name one of {known}")
+    return form(entries)

@@ -1,0 +1,8 @@
+"""Any source → pieces of text: text itself, the answer or the arguments in a provider's stream."""
+
+from __future__ import annotations
+
+from .answer import AnswerText
+from .reading import ACCEPTED, Decoder, Reading, described
+
+__all__ = ["ACCEPTED", "AnswerText", "Decoder", "Reading", "described"]

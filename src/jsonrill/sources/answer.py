@@ -1,0 +1,70 @@
+"""The text of the answer in a provider's events, which the stages of jsonrill read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ..options import TABLE, Provider
+from ..providers import Reader
+from ..providers.statements import CallDelta, Statement, text_in
+
+
+class AnswerText:
+    """Reads events and returns the text of one choice, without reasoning and calls."""
+
+    # All of an answer is wanted.
+    done = False
+
+    def __init__(self, provider: Provider = "auto", *, choice: int = 0) -> None:
+        self._reader = Reader(provider)
+        self._choice = TABLE["choice"].check(choice)
+        self._has_text = False
+        # The names of the calls, as far as they matter: before the first text.
+        self._calls: list[str] = []
+        self._has_calls = False
+
+    def feed(self, event: Any) -> str:
+        """The text that an event adds: a dict, JSON text, or an object of a client library."""
+        return self.read(self._reader.feed(event))
+
+    def read(self, said: Iterable[Statement]) -> str:
+        """The text that statements add."""
+        text = text_in(said, self._choice)
+        if text:
+            self._has_text = True
+        elif not self._has_text:
+            for one in said:
+                if type(one) is CallDelta:
+                    self._has_calls = True
+                    if one.name and one.name not in self._calls:
+                        self._calls.append(one.name)
+        return text
+
+    @property
+    def recognised(self) -> bool:
+        """True after the first event of a known provider."""
+        return self._reader.provider is not None
+
+    @property
+    def has_only_calls(self) -> bool:
+        """True if tool calls have come and no text."""
+        return self._has_calls and not self._has_text
+
+    @property
+    def missing(self) -> str | None:
+        """Why there is no text, and the remedy; None if there may be none."""
+        if not self.has_only_calls:
+            return None
+        name = f"tool={self._calls[0]!r} or tool=True" if self._calls else "tool=True"
+        calls = f" ({', '.join(self._calls)})" if self._calls else ""
+        return f"the answer has tool calls{calls} and no text: pass {name} for their arguments"
+
+    def pieces(self, said: Sequence[Statement]) -> Iterator[str]:
+        """As `read`, for a decoder."""
+        text = self.read(said)
+        if text:
+            yield text
+
+    def flush(self) -> Iterator[str]:
+        return iter(())

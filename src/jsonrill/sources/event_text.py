@@ -1,0 +1,68 @@
+"""Text that holds a provider's events → these events: server-sent events, or JSON, one a line."""
+
+from __future__ import annotations
+
+import json
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
+
+# The longest name of a field in an event stream, with its colon.
+_LONGEST = len("event:")
+
+
+class EventText:
+    """Decodes text in any pieces. Without `sse` the beginning of the text decides.
+
+    A piece that is one JSON object need not end with a line break: many programs keep events so.
+    """
+
+    def __init__(self, *, sse: bool = False) -> None:
+        self._decoder: SSEDecoder | None = SSEDecoder() if sse else None
+        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
+        self._decided = sse
+        self._rest = ""
+
+    def feed(self, piece: str | bytes) -> Iterator[Any]:
+        """The events that are complete with this piece, as JSON text."""
+        if self._decoder is not None:
+            return data_of(self._decoder.feed(piece))
+        self._rest += piece if isinstance(piece, str) else self._utf8.decode(piece)
+        if not self._decided:
+            begun = self._rest.lstrip("\ufeff \t\r\n")
+            if looks_like_events(begun[:_LONGEST].encode()):
+                self._decoder, text = SSEDecoder(), self._rest
+                return data_of(self._decoder.feed(text))
+            self._decided = len(begun) >= _LONGEST or begun.startswith("{")
+        return self._lines()
+
+    def flush(self) -> Iterator[Any]:
+        """The last event, which counts without its blank line if it is JSON."""
+        if self._decoder is not None:
+            return filter(is_json, data_of(self._decoder.feed("\n\n")))
+        rest, self._rest = self._rest.strip(), ""
+        return iter([rest] if rest else [])
+
+    def _lines(self) -> Iterator[str]:
+        *complete, self._rest = self._rest.split("\n")
+        found = [line for line in map(str.strip, complete) if line and line != DONE]
+        rest = self._rest.strip()
+        if rest.startswith("{") and rest.endswith("}") and is_json(rest):
+            self._rest = ""
+            found.append(rest)
+        return iter(found)
+
+
+def data_of(events: Iterable[SSEEvent]) -> Iterator[str]:
+    """The data of the events that are not the end of the stream."""
+    return (event.data for event in events if event.type != "CLOSE" and event.data != DONE)
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

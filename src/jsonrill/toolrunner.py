@@ -1,0 +1,363 @@
+"""`run_tools`: the tools of an answer, run in threads or in the event loop while the rest streams.
+
+`answers/tools.py` decides which calls run and when; this file runs them, and merges what they
+return with what the source sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import aclosing
+from functools import partial
+from inspect import isawaitable, iscoroutinefunction
+from math import inf
+from time import monotonic
+from typing import Any, Unpack, overload
+
+from .answers import Part
+from .answers.tools import Function, Job, ToolRun, When
+from .errors import SourceFailed
+from .options import PartOptions, refuse_unknown
+from .providers.statements import Outcome
+from .streams import END, drive
+from .toolcalls import ToolCall
+
+
+class _Turn:
+    """What `run_tools` tells of the answer, besides its parts."""
+
+    def __init__(self, run: ToolRun) -> None:
+        self._run = run
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls of the answer; `result` and `result_is_error` are what their tools returned."""
+        return self._run.parts.calls
+
+    @property
+    def text(self) -> str:
+        """The text of the answer, without reasoning and calls."""
+        return self._run.parts.text
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the answer ended: complete, cut or error; None if the provider has not ended it."""
+        return self._run.parts.outcome
+
+    def messages(self, form: str | None = None) -> list[dict[str, Any]]:
+        """The answer and the results, as the next request to this provider sends them.
+
+        `form` is the name of another provider, for a request to that one. Calls without a result
+        (they were cut off) are left out.
+        """
+        return self._run.messages(form)
+
+
+class ToolParts(_Turn, Iterator[Part]):
+    """The parts of an answer and the results of its tools."""
+
+    def __init__(self, run: ToolRun, parts: Iterator[Part]) -> None:
+        super().__init__(run)
+        self._parts = parts
+
+    def __next__(self) -> Part:
+        return next(self._parts)
+
+    def close(self) -> None:
+        """Close the source; tools that run are not waited for."""
+        self._parts.close()  # type: ignore[attr-defined]  # a generator
+
+
+class AsyncToolParts(_Turn, AsyncIterator[Part]):
+    """The parts of an answer and the results of its tools."""
+
+    def __init__(self, run: ToolRun, parts: AsyncGenerator[Part]) -> None:
+        super().__init__(run)
+        self._parts = parts
+
+    async def __anext__(self) -> Part:
+        return await anext(self._parts)
+
+    async def aclose(self) -> None:
+        """Close the source and cancel the tools that run."""
+        await self._parts.aclose()
+
+
+@overload
+def run_tools(
+    source: AsyncIterable[Any],
+    tools: Mapping[str, Function],
+    *,
+    when: When = "args",
+    concurrency: int = 8,
+    timeout: float | None = None,
+    choice: int = 0,
+    **options: Unpack[PartOptions],
+) -> AsyncToolParts: ...
+@overload
+def run_tools(
+    source: Iterable[Any],
+    tools: Mapping[str, Function],
+    *,
+    when: When = "args",
+    concurrency: int = 8,
+    timeout: float | None = None,
+    choice: int = 0,
+    **options: Unpack[PartOptions],
+) -> ToolParts: ...
+def run_tools(
+    source: Any,
+    tools: Mapping[str, Function],
+    *,
+    when: When = "args",
+    concurrency: int = 8,
+    timeout: float | None = None,
+    choice: int = 0,
+    **options: Unpack[PartOptions],
+) -> Any:
+    """Yield the parts of an answer, and run its tools while the rest still streams.
+
+    A tool starts as soon as its arguments are complete and fit its signature, or the schema in
+    `schemas` (with `when="call"`: once the provider has closed the call). A call that is cut off,
+    broken or misfits never runs. Results come as parts of the kind `result`, whose `error` says
+    what went wrong. At most `concurrency` tools run at once, each for `timeout` seconds.
+
+    A function that is not async runs in a thread. Leaving the loop cancels the tools that run (a
+    thread cannot be cancelled, its result is dropped). A sync source yields a result with the next
+    event after it is there. Afterwards `messages()` is the turn for the next request.
+    """
+    refuse_unknown(options, PartOptions.__annotations__, "unknown option")
+    if type(concurrency) is not int or concurrency < 1:
+        raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
+    run = ToolRun(tools, when=when, choice=choice, **options)
+    events = drive(_as_event, source)
+    if isinstance(events, AsyncGenerator):
+        return AsyncToolParts(run, _run_async(run, events, concurrency, timeout))
+    return ToolParts(run, _run_sync(run, events, concurrency, timeout))
+
+
+def _as_event(event: Any) -> Iterator[Any]:
+    if event is not END:
+        yield event
+
+
+def _run_sync(
+    run: ToolRun, events: Iterator[Any], concurrency: int, timeout: float | None
+) -> Iterator[Part]:
+    from queue import Empty, SimpleQueue
+
+    ended: SimpleQueue[tuple[Job, Any, str | None]] = SimpleQueue()
+    # What runs, and when it is too late.
+    running: dict[Job, float] = {}
+
+    def work(job: Job) -> None:
+        ended.put((job, *_ran(job, timeout)))
+
+    def results(*, wait: bool) -> Iterator[Part]:
+        while True:
+            while run.jobs and len(running) < concurrency:
+                job = run.jobs.pop(0)
+                running[job] = inf if timeout is None else monotonic() + timeout
+                _in_thread(partial(work, job))
+            if not running:
+                return
+            due = min(running.values())
+            try:
+                left = None if due == inf else max(due - monotonic(), 0)
+                job, result, error = ended.get(wait, left)
+            except Empty:
+                overdue = [job for job, due in running.items() if due <= monotonic()]
+                if not (wait or overdue):
+                    return
+                for job in overdue:
+                    del running[job]
+                    yield from run.finish(job, error=_late(timeout))
+                continue
+            if running.pop(job, None) is not None:
+                yield from run.finish(job, result, error)
+
+    failure: Exception | None = None
+    try:
+        while True:
+            try:
+                event = next(events, END)
+            except Exception as error:
+                event, failure = END, error
+            yield from run.flush() if event is END else run.feed(event)
+            yield from results(wait=event is END)
+            if event is END:
+                break
+    finally:
+        events.close()  # type: ignore[attr-defined]  # a generator
+    _raise(failure, run)
+
+
+async def _run_async(
+    run: ToolRun, source: AsyncGenerator[Any], concurrency: int, timeout: float | None
+) -> AsyncGenerator[Part]:
+    from asyncio import Event, Queue, Semaphore, Task, create_task, gather
+
+    # What has happened: functions that return the parts it makes.
+    news: Queue[Callable[[], list[Part]]] = Queue()
+    wanted = Event()
+    gate = Semaphore(concurrency)
+    failure: Exception | None = None
+    is_open, running = True, 0
+    tasks: set[Task[None]] = set()
+
+    async def read() -> None:
+        # One task reads the source from its first event to its closing, as in `streams.py`.
+        nonlocal failure
+        try:
+            async with aclosing(source) as events:
+                async for event in events:
+                    news.put_nowait(partial(run.feed, event))
+                    await wanted.wait()
+                    wanted.clear()
+        except Exception as error:
+            failure = error
+        news.put_nowait(end)
+
+    def end() -> list[Part]:
+        nonlocal is_open
+        is_open = False
+        return run.flush()
+
+    async def work(job: Job) -> None:
+        async with gate:
+            result, error = await _ran_async(job, timeout)
+        news.put_nowait(partial(finish, job, result, error))
+
+    def finish(job: Job, result: Any, error: str | None) -> list[Part]:
+        nonlocal running
+        running -= 1
+        return run.finish(job, result, error)
+
+    tasks.add(create_task(read()))
+    try:
+        while is_open or running:
+            parts = (await news.get())()
+            for job in run.jobs:
+                running += 1
+                tasks.add(task := create_task(work(job)))
+                task.add_done_callback(tasks.discard)
+            run.jobs.clear()
+            for part in parts:
+                yield part
+            wanted.set()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await gather(*tasks, return_exceptions=True)
+    _raise(failure, run)
+
+
+def _raise(failure: Exception | None, run: ToolRun) -> None:
+    """Raise what the source raised, or the error that the provider reported."""
+    if failure is not None:
+        raise failure
+    if run.parts.error is not None:
+        raise SourceFailed(run.parts.error)
+
+
+# A tool's result, and the error text if it failed.
+Ran = tuple[Any, str | None]
+
+
+def _in_thread(work: Callable[[], object]) -> None:
+    """Run this in a thread of its own, which does not keep the program from ending."""
+    from contextvars import copy_context
+    from threading import Thread
+
+    Thread(target=copy_context().run, args=(work,), daemon=True, name="jsonrill tool").start()
+
+
+def _ran(job: Job, timeout: float | None) -> Ran:
+    """Run a tool in this thread; an async one gets an event loop of its own."""
+    import asyncio
+
+    async def waited(result: Any) -> Ran:
+        return await _waited(result, timeout)
+
+    try:
+        result = job.function(*job.positional, **job.named)
+        return asyncio.run(waited(result)) if isawaitable(result) else (result, None)
+    except Exception as error:
+        return None, _described(error)
+
+
+async def _ran_async(job: Job, timeout: float | None) -> Ran:
+    """Run a tool in this event loop; one that is not async gets a thread of its own."""
+    function = job.function
+    try:
+        if _is_async(function):
+            return await _waited(function(*job.positional, **job.named), timeout)
+        result, error = await _waited_thread(job, timeout)
+        return await _waited(result, timeout) if isawaitable(result) else (result, error)
+    except Exception as error:
+        return None, _described(error)
+
+
+def _late(timeout: float | None) -> str:
+    """The error text of a tool that took too long."""
+    return f"the tool has not returned within {timeout:g} seconds"
+
+
+def _described(error: BaseException) -> str:
+    """The error text of an exception: its type and what it says."""
+    said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+async def _waited(result: Any, timeout: float | None) -> Ran:
+    import asyncio
+
+    try:
+        async with asyncio.timeout(timeout) as limit:
+            return await result, None
+    except TimeoutError as error:
+        return None, _late(timeout) if limit.expired() else _described(error)
+
+
+async def _waited_thread(job: Job, timeout: float | None) -> Ran:
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Ran] = loop.create_future()
+
+    def deliver(outcome: Ran) -> None:
+        if not future.done():
+            future.set_result(outcome)
+
+    def work() -> None:
+        try:
+            outcome: Ran = job.function(*job.positional, **job.named), None
+        except Exception as error:
+            outcome = None, _described(error)
+        try:
+            loop.call_soon_threadsafe(deliver, outcome)
+        except RuntimeError:  # the loop has been closed, so the result is dropped
+            pass
+
+    _in_thread(work)
+    try:
+        async with asyncio.timeout(timeout):
+            return await future
+    except TimeoutError:
+        return None, _late(timeout)
+
+
+def _is_async(function: Any) -> bool:
+    while hasattr(function, "func"):  # functools.partial
+        function = function.func
+    return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)

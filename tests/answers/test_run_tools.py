@@ -1,0 +1,471 @@
+"""Tools start early, run beside each other, and never with arguments that are not the call's."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from jsonrill import Part, SourceFailed, run_tools
+from support import SLACK
+from support.answer_streams import ANSWERS
+from support.provider_streams import BUILDERS, THREE, in_a_row, shuffled
+
+Event = dict[str, Any]
+
+
+def chunk(finish: str | None = None, **delta: Any) -> Event:
+    return {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def call(index: int, name: str, text: str) -> Event:
+    function = {"name": name, "arguments": text}
+    return chunk(tool_calls=[{"index": index, "id": f"call-{index}", "function": function}])
+
+
+def more(index: int, text: str) -> Event:
+    return chunk(tool_calls=[{"index": index, "function": {"arguments": text}}])
+
+
+END = chunk("tool_calls")
+
+
+async def sent(events: list[Event]) -> AsyncIterator[Event]:
+    for event in events:
+        await asyncio.sleep(0)
+        yield event
+
+
+def run(events: list[Event], tools: dict[str, Any], **options: Any) -> tuple[list[Part], Any]:
+    """The parts of a sync run, and the run; an async run gives the same results and messages."""
+    running = run_tools(events, tools, **options)
+    found = list(running)
+
+    async def main() -> tuple[list[Part], Any]:
+        beside = run_tools(sent(events), tools, **options)
+        return [part async for part in beside], beside
+
+    parts, beside = asyncio.run(main())
+    assert beside.messages() == running.messages()
+    assert outcomes(parts) == outcomes(found)
+    return found, running
+
+
+def outcomes(found: list[Part]) -> dict[str, Any]:
+    """What became of each call: its result, or its error."""
+    return {
+        part.call.id: part.result if part.error is None else f"! {part.error}"
+        for part in found
+        if part.kind == "result" and part.call is not None
+    }
+
+
+def test_async_and_sync_functions() -> None:
+    async def weather(city: str) -> str:
+        await asyncio.sleep(0)
+        return f"sun in {city}"
+
+    def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    events = [call(0, "weather", '{"city":"Rome"}'), call(1, "add", '{"a":1}'), END]
+    found, running = run(events, {"weather": weather, "add": add})
+    assert outcomes(found) == {"call-0": "sun in Rome", "call-1": 3}
+    assert [one.result for one in running.calls] == ["sun in Rome", 3]
+    assert running.outcome == "complete"
+
+
+def test_a_tool_starts_while_the_rest_still_streams() -> None:
+    """The source goes on only after the first tool has run: if it did not start, this hangs."""
+    began = asyncio.Event()
+
+    async def slow(n: int) -> int:
+        began.set()
+        return n
+
+    async def events() -> AsyncIterator[Event]:
+        yield call(0, "slow", '{"n":')
+        assert not began.is_set()
+        yield more(0, "1}")
+        async with asyncio.timeout(5 * SLACK):
+            await began.wait()
+        yield END
+
+    async def main() -> dict[str, Any]:
+        return outcomes([part async for part in run_tools(events(), {"slow": slow})])
+
+    assert asyncio.run(main()) == {"call-0": 1}
+
+
+def test_a_thread_starts_while_a_sync_source_still_streams() -> None:
+    began = threading.Event()
+
+    def events() -> Iterator[Event]:
+        yield call(0, "slow", '{"n":1}')
+        assert began.wait(5 * SLACK)
+        yield END
+
+    def slow(n: int) -> int:
+        began.set()
+        return n
+
+    assert outcomes(list(run_tools(events(), {"slow": slow}))) == {"call-0": 1}
+
+
+def test_with_when_call_a_tool_waits_for_the_provider() -> None:
+    started: list[int] = []
+    running = run_tools(
+        [call(0, "t", '{"n":1}'), END], {"t": lambda n: started.append(n)}, when="call"
+    )
+    first = next(running)
+    assert first.complete and not started
+    assert list(running)[-1].kind == "result"
+
+
+def test_a_result_comes_before_the_answer_has_ended() -> None:
+    async def main() -> list[str]:
+        events = [call(0, "t", '{"n":1}'), *[chunk(content="x")] * 50, END]
+        return [part.kind async for part in run_tools(sent(events), {"t": _async_none})]
+
+    kinds = asyncio.run(main())
+    assert kinds.index("result") < len(kinds) - 10
+
+
+async def _async_none(n: int) -> None:
+    return None
+
+
+# ---- what must never run ----
+
+
+def test_a_violation_never_runs_and_is_told_to_the_model() -> None:
+    def weather(city: Annotated[str, Field(min_length=2)], unit: Literal["C", "F"] = "C") -> str:
+        raise AssertionError("it ran")
+
+    for text in (
+        '{"city":"Rome","unit":"K"}',
+        '{"city":"R"}',
+        '{"town":"Rome"}',
+        "{}",
+        '{"city":1}',
+        "[1]",
+    ):
+        found, running = run([call(0, "weather", text), END], {"weather": weather})
+        assert outcomes(found)["call-0"].startswith("! ")
+        if text != "[1]":
+            assert running.messages()[1]["content"]
+
+
+def test_broken_arguments_never_run_and_are_left_out() -> None:
+    found, running = run([call(0, "t", '{"n":1,}'), END], {"t": _async_none})
+    assert outcomes(found) == {}
+    assert running.messages() == []
+    assert running.calls[0].status == "error"
+
+
+def test_a_call_that_was_cut_off_never_runs() -> None:
+    for events in ([call(0, "t", '{"n":1')], [call(0, "t", '{"n":1'), chunk("length")]):
+        found, running = run(events, {"t": _async_none})
+        assert outcomes(found) == {} and running.messages() == []
+
+
+def test_an_unknown_name_is_an_error_result() -> None:
+    found, _ = run([call(0, "nope", '{"n":1}'), END], {"t": _async_none})
+    assert outcomes(found) == {"call-0": "! there is no tool named 'nope'; there are: t"}
+
+
+def test_a_tool_of_the_provider_is_left_to_it() -> None:
+    use = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": "x"}}
+    events: list[Event] = [
+        {"type": "content_block_start", "index": 0, "content_block": use},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_stop"},
+    ]
+    found, _ = run(events, {})
+    assert outcomes(found) == {}
+
+
+def test_empty_arguments_wait_for_the_next_part_or_the_close() -> None:
+    """`{}` may be a placeholder, and the real arguments follow."""
+    given: list[dict[str, int]] = []
+
+    def t(**named: int) -> None:
+        given.append(named)
+
+    list(run_tools([call(0, "t", "{}"), more(0, '{"n":1}'), END], {"t": t}))
+    assert given == [{"n": 1}]
+    given.clear()
+    running = run_tools([call(0, "t", "{}"), chunk(content="x"), chunk(content="y"), END], {"t": t})
+    assert next(running).complete and not given
+    assert [part.kind for part in running].count("result") == 1
+    assert given == [{}]
+
+
+def test_a_call_that_goes_wrong_after_its_start_is_reported() -> None:
+    item = {"type": "function_call", "id": "f", "call_id": "k", "name": "t", "arguments": ""}
+    delta = {"type": "response.function_call_arguments.delta", "item_id": "f", "output_index": 0}
+    done = {"type": "response.function_call_arguments.done", "item_id": "f", "output_index": 0}
+    events: list[Event] = [
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {**delta, "delta": '{"n":1}'},
+        {**done, "arguments": '{"n":2}'},
+    ]
+    found, running = run(events, {"t": _async_none})
+    assert "started, and then went wrong" in outcomes(found)["k"]
+    assert running.calls[0].status == "error"
+
+
+def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
+    """A tool that takes anything and notes it."""
+
+    def tool(*texts: Any, **args: Any) -> None:
+        ran.append((name, texts[0] if texts else args))
+
+    return tool
+
+
+@pytest.mark.parametrize("provider", BUILDERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_cut_anywhere_no_tool_gets_anything_but_its_arguments(provider: str, seed: int) -> None:
+    script = shuffled(THREE, seed) if seed else in_a_row(THREE)
+    events = BUILDERS[provider](THREE, script)
+    meant = {made.name: json.loads(made.text) for made in THREE}
+    for cut in range(len(events) + 1):
+        ran: list[tuple[str, Any]] = []
+        running = run_tools(events[:cut], {name: keeper(name, ran) for name in meant})
+        for _ in running:
+            pass
+        names = [name for name, _ in ran]
+        assert len({*names}) == len(names)
+        assert all(args == meant[name] for name, args in ran)
+        if cut == len(events):
+            assert sorted(names) == sorted(meant)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_of_every_kind_of_answer_exactly_the_complete_calls_run(name: str) -> None:
+    answer = ANSWERS[name]
+    ran: list[Any] = []
+
+    tools = {called: keeper(called, ran) for called, _, _ in answer.calls if called}
+    running = run_tools(answer.events, tools)
+    try:
+        for _ in running:
+            pass
+    except SourceFailed:
+        assert answer.end == "error"
+    own = [one for one in running.calls if one.status == "complete" and not one.hosted]
+    assert len(ran) == len([one for one in own if isinstance(one.args, dict | str)])
+
+
+# ---- how they run ----
+
+
+def test_an_exception_is_an_error_result() -> None:
+    def fails() -> None:
+        raise LookupError("no such city")
+
+    async def fails_too() -> None:
+        raise KeyError
+
+    events = [call(0, "a", "{}"), call(1, "b", "{}"), END]
+    found, running = run(events, {"a": fails, "b": fails_too})
+    assert outcomes(found) == {"call-0": "! LookupError: no such city", "call-1": "! KeyError"}
+    assert [one.result_is_error for one in running.calls] == [True, True]
+
+
+def test_a_time_limit() -> None:
+    async def never() -> None:
+        await asyncio.sleep(60)
+
+    def sleeps() -> None:
+        time.sleep(1)
+
+    events = [call(0, "a", "{}"), call(1, "b", "{}"), END]
+    found, _ = run(events, {"a": never, "b": sleeps}, timeout=0.05)
+    assert all("within 0.05 seconds" in error for error in outcomes(found).values())
+    assert len(outcomes(found)) == 2
+
+
+def test_a_timeout_that_the_tool_raises_itself_is_its_own() -> None:
+    async def fails() -> None:
+        raise TimeoutError("upstream")
+
+    found, _ = run([call(0, "a", "{}"), END], {"a": fails}, timeout=60)
+    assert outcomes(found) == {"call-0": "! TimeoutError: upstream"}
+
+
+def test_bounded_concurrency() -> None:
+    running_now, most = 0, 0
+
+    async def tool() -> None:
+        nonlocal running_now, most
+        running_now += 1
+        most = max(most, running_now)
+        await asyncio.sleep(0.01)
+        running_now -= 1
+
+    def in_a_thread() -> None:
+        nonlocal running_now, most
+        running_now += 1
+        most = max(most, running_now)
+        time.sleep(0.01)
+        running_now -= 1
+
+    events = [*(call(at, "t", "{}") for at in range(9)), END]
+    for function in (tool, in_a_thread):
+        most = running_now = 0
+        found, _ = run(events, {"t": function}, concurrency=3)
+        assert len(outcomes(found)) == 9 and 1 < most <= 3
+
+
+def test_leaving_the_loop_cancels_and_closes() -> None:
+    cancelled, closed = [], []
+
+    async def never() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    async def events() -> AsyncIterator[Event]:
+        try:
+            yield call(0, "t", "{}")
+            while True:
+                await asyncio.sleep(0.001)
+                yield chunk(content="x")
+        finally:
+            closed.append(True)
+
+    async def main() -> None:
+        running = run_tools(events(), {"t": never})
+        seen = 0
+        async for part in running:
+            seen += part.kind == "text"
+            if seen > 5:
+                break
+        await running.aclose()
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())
+    assert cancelled and closed
+
+
+def test_leaving_a_sync_loop_closes_the_source_and_starts_nothing_more() -> None:
+    closed: list[bool] = []
+
+    def events() -> Iterator[Event]:
+        try:
+            yield call(0, "t", '{"n":1}')
+            yield END
+        finally:
+            closed.append(True)
+
+    running = run_tools(events(), {"t": _async_none})
+    next(running)
+    running.close()
+    assert closed == [True]
+
+
+def test_a_source_that_fails_is_raised_after_what_was_started() -> None:
+    def events() -> Iterator[Event]:
+        yield call(0, "t", '{"n":1}')
+        yield call(1, "t", '{"n":')
+        raise ConnectionError("lost")
+
+    async def beside() -> AsyncIterator[Event]:
+        for event in events():
+            yield event
+
+    found: list[Part] = []
+    running = run_tools(events(), {"t": _async_none})
+    with pytest.raises(ConnectionError):
+        found.extend(running)
+    assert running.calls[0].answered and running.calls[1].status == "truncated"
+
+    async def main() -> None:
+        running = run_tools(beside(), {"t": _async_none})
+        with pytest.raises(ConnectionError):
+            async for _ in running:
+                pass
+        assert running.calls[0].answered and running.calls[1].status == "truncated"
+
+    asyncio.run(main())
+
+
+# ---- signatures ----
+
+
+class Trip(BaseModel):
+    city: str
+    days: int = 1
+
+
+def test_arguments_are_converted_as_the_signature_says() -> None:
+    def plan(trip: Trip, tags: list[str], /, factor: float = 1, *, note: str | None = None) -> Any:
+        return [type(trip).__name__, trip.days, tags, factor, note]
+
+    text = '{"trip":{"city":"Rome","days":"3"},"tags":["a"],"factor":2}'
+    found, _ = run([call(0, "plan", text), END], {"plan": plan})
+    assert outcomes(found) == {"call-0": ["Trip", 3, ["a"], 2.0, None]}
+
+
+def test_a_schema_goes_before_the_signature() -> None:
+    def tool(**args: Any) -> Any:
+        return args
+
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}}
+    events = [call(0, "t", '{"n":3}'), call(1, "t", '{"n":4}'), END]
+    found, _ = run(events, {"t": tool}, schemas={"t": schema})
+    assert outcomes(found)["call-0"] == {"n": 3} and outcomes(found)["call-1"].startswith("! ")
+    found, _ = run([call(0, "t", '{"city":"Rome"}'), END], {"t": tool}, schemas={"t": Trip})
+    assert outcomes(found) == {"call-0": {"city": "Rome"}}
+
+
+def test_methods_partials_and_callables() -> None:
+    class Weather:
+        def now(self, city: str) -> str:
+            return city
+
+        async def __call__(self, city: str) -> str:
+            return city.upper()
+
+    def joined(first: str, city: str) -> str:
+        return first + city
+
+    tools = {
+        "method": Weather().now,
+        "callable": Weather(),
+        "partial": functools.partial(joined, "in "),
+    }
+    events = [call(at, name, '{"city":"Rome"}') for at, name in enumerate(tools)]
+    found, _ = run([*events, END], tools)
+    assert outcomes(found) == {"call-0": "Rome", "call-1": "ROME", "call-2": "in Rome"}
+
+
+def test_a_tool_that_takes_free_text() -> None:
+    custom = {"index": 0, "id": "k", "type": "custom", "custom": {"name": "code", "input": "x=1"}}
+    found, running = run([chunk(tool_calls=[custom]), END], {"code": lambda text: len(text)})
+    assert outcomes(found) == {"k": 3}
+    assert running.messages()[0]["tool_calls"][0]["custom"] == {"name": "code", "input": "x=1"}
+
+
+def test_wrong_use_is_refused() -> None:
+    for wrong, error in (
+        ({"tools": [len]}, TypeError),
+        ({"tools": {"t": 1}}, TypeError),
+        ({"tools": {}, "when": "now"}, ValueError),
+        ({"tools": {}, "concurrency": 0}, ValueError),
+        ({"tools": {}, "timeout": 0}, ValueError),
+        ({"tools": {}, "repiar": True}, TypeError),
+    ):
+        with pytest.raises(error):
+            run_tools([], **wrong)  # type: ignore[call-overload, arg-type]

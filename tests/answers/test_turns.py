@@ -1,0 +1,257 @@
+"""The turn for the next request: what the client libraries accept, with all that must go back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from jsonrill import run_tools
+from support.provider_streams import BUILDERS, THREE, in_a_row
+
+Event = dict[str, Any]
+
+
+def tools() -> dict[str, Any]:
+    def get_weather(city: str, days: int) -> dict[str, Any]:
+        return {"city": city, "days": days}
+
+    def search(q: str, tags: list[Any]) -> str:
+        raise LookupError("nothing found")
+
+    def ping() -> None:
+        return None
+
+    return {"get_weather": get_weather, "search": search, "ping": ping}
+
+
+def turn(events: list[Event], given: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    running = run_tools(events, tools() if given is None else given)
+    for _ in running:
+        pass
+    return running.messages()
+
+
+def accepts(messages: list[dict[str, Any]], type_: Any) -> None:
+    """The client library's own parameter types take these messages as they are."""
+    TypeAdapter(list[type_]).validate_python(messages, strict=False)
+    json.dumps(messages)
+
+
+def test_openai_chat() -> None:
+    types = pytest.importorskip("openai.types.chat")
+    messages = turn(BUILDERS["openai_chat"](THREE, in_a_row(THREE)))
+    accepts(messages, types.ChatCompletionMessageParam)
+    assistant, *results = messages
+    assert [call["id"] for call in assistant["tool_calls"]] == [made.id for made in THREE]
+    assert [call["function"]["arguments"] for call in assistant["tool_calls"]] == [
+        made.text for made in THREE
+    ]
+    assert [(it["tool_call_id"], it["content"]) for it in results] == [
+        ("call_a", '{"city":"São Paulo","days":3}'),
+        ("call_b", "LookupError: nothing found"),
+        ("call_c", "null"),
+    ]
+
+
+def test_openai_responses_sends_reasoning_items_back() -> None:
+    types = pytest.importorskip("openai.types.responses")
+    reasoning = {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [{"type": "summary_text", "text": "Hm."}],
+        "encrypted_content": "opaque",
+    }
+    message = {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "Yes", "annotations": []}],
+    }
+    call = {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": "call_1",
+        "name": "get_weather",
+        "arguments": '{"city":"Rome","days":1}',
+        "status": "completed",
+    }
+    web = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": _SEARCH}
+    done = "response.output_item.done"
+    events: list[Event] = [
+        {"type": "response.created", "response": {"id": "r"}},
+        {"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "Hm."},
+        {"type": done, "output_index": 0, "item": reasoning},
+        {"type": done, "output_index": 1, "item": web},
+        {"type": "response.output_text.delta", "output_index": 2, "delta": "Yes"},
+        {"type": done, "output_index": 2, "item": {**message, "parsed": None}},
+        {
+            "type": "response.output_item.added",
+            "output_index": 3,
+            "item": {**call, "arguments": ""},
+        },
+        {"type": done, "output_index": 3, "item": call},
+        {
+            "type": "response.completed",
+            "response": {"id": "r", "output": [reasoning, web, message, call]},
+        },
+    ]
+    messages = turn(events)
+    accepts(messages, types.ResponseInputItemParam)
+    output = {
+        "type": "function_call_output",
+        "call_id": "call_1",
+        "output": '{"city":"Rome","days":1}',
+    }
+    assert messages == [reasoning, web, message, call, output]
+
+
+_SEARCH = {"type": "search", "query": "weather"}
+
+
+def test_openai_responses_of_every_builder() -> None:
+    types = pytest.importorskip("openai.types.responses")
+    messages = turn(BUILDERS["openai_responses"](THREE, in_a_row(THREE)))
+    accepts(messages, types.ResponseInputItemParam)
+    assert [item["type"] for item in messages] == ["function_call"] * 3 + [
+        "function_call_output"
+    ] * 3
+
+
+def test_anthropic_sends_signatures_and_redacted_thoughts_back() -> None:
+    types = pytest.importorskip("anthropic.types")
+    delta, start, stop = "content_block_delta", "content_block_start", "content_block_stop"
+    redacted = {"type": "redacted_thinking", "data": "opaque"}
+    use = {"type": "tool_use", "id": "t", "name": "get_weather", "input": {}}
+    server = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+    found = {
+        "type": "web_search_tool_result",
+        "tool_use_id": "s",
+        "content": [
+            {
+                "type": "web_search_result",
+                "url": "u",
+                "title": "t",
+                "encrypted_content": "e",
+                "page_age": None,
+            }
+        ],
+    }
+    thinking = {"type": "thinking", "thinking": "", "signature": ""}
+    text = {"type": "text", "text": ""}
+    blocks: list[tuple[Event, list[Event]]] = [
+        (
+            thinking,
+            [
+                {"type": "thinking_delta", "thinking": "Let me "},
+                {"type": "thinking_delta", "thinking": "see."},
+                {"type": "signature_delta", "signature": "sig-1"},
+            ],
+        ),
+        (redacted, []),
+        (thinking, [{"type": "signature_delta", "signature": "sig-2"}]),
+        (server, [{"type": "input_json_delta", "partial_json": '{"query":"x"}'}]),
+        (found, []),
+        (text, [{"type": "text_delta", "text": "I look."}]),
+        (use, [{"type": "input_json_delta", "partial_json": '{"city":"Rome","days":1}'}]),
+    ]
+    events: list[Event] = [{"type": "message_start", "message": {"id": "m", "usage": {}}}]
+    for index, (block, deltas) in enumerate(blocks):
+        events.append({"type": start, "index": index, "content_block": block})
+        events += [{"type": delta, "index": index, "delta": said} for said in deltas]
+        events.append({"type": stop, "index": index})
+    events += [
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}},
+        {"type": "message_stop"},
+    ]
+    messages = turn(events)
+    accepts(messages, types.MessageParam)
+    assert messages[0] == {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Let me see.", "signature": "sig-1"},
+            redacted,
+            {"type": "thinking", "thinking": "", "signature": "sig-2"},
+            {**server, "input": {"query": "x"}},
+            found,
+            {"type": "text", "text": "I look."},
+            {**use, "input": {"city": "Rome", "days": 1}},
+        ],
+    }
+    (result,) = messages[1]["content"]
+    assert (result["tool_use_id"], result["is_error"]) == ("t", False)
+
+
+def test_gemini_sends_thought_signatures_back() -> None:
+    types = pytest.importorskip("google.genai.types")
+
+    def event(*parts: Event, finish: str | None = None) -> Event:
+        candidate: Event = {"content": {"role": "model", "parts": [*parts]}}
+        return {"candidates": [{**candidate, **({"finishReason": finish} if finish else {})}]}
+
+    call = {"name": "get_weather", "args": {"city": "Rome", "days": 1}}
+    events = [
+        event({"text": "Hm", "thought": True}),
+        event({"text": "Look"}),
+        event({"text": "ing", "thoughtSignature": "c2ln"}),
+        event({"functionCall": call, "thoughtSignature": "c2lnMg=="}),
+        event({"functionCall": {**call, "id": "its-own"}}),
+        event({"text": "", "thoughtSignature": "c2lnMw=="}, finish="STOP"),
+    ]
+    messages = turn(events)
+    for message in messages:
+        types.Content.model_validate_json(json.dumps(message))
+    assert messages == [
+        {
+            "role": "model",
+            "parts": [
+                {"text": "Look"},
+                {"text": "ing", "thoughtSignature": "c2ln"},
+                {"functionCall": call, "thoughtSignature": "c2lnMg=="},
+                {"functionCall": {**call, "id": "its-own"}},
+                {"text": "", "thoughtSignature": "c2lnMw=="},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"name": "get_weather", "response": {"output": call["args"]}}},
+                {
+                    "functionResponse": {
+                        "name": "get_weather",
+                        "id": "its-own",
+                        "response": {"output": call["args"]},
+                    }
+                },
+            ],
+        },
+    ]
+
+
+@pytest.mark.parametrize("form", ["openai_chat", "openai_responses", "anthropic", "gemini"])
+@pytest.mark.parametrize("provider", BUILDERS)
+def test_cut_anywhere_every_call_has_its_result(provider: str, form: str) -> None:
+    """Providers refuse a call without a result, and a result without a call."""
+    events = BUILDERS[provider](THREE, in_a_row(THREE))
+    for cut in range(len(events) + 1):
+        running = run_tools(events[:cut], tools())
+        for _ in running:
+            pass
+        text = json.dumps(running.messages(form))
+        for one in running.calls:
+            ran = one.answered
+            assert text.count(json.dumps(one.name)) >= ran
+            if form in ("openai_chat", "openai_responses", "anthropic"):
+                assert text.count(json.dumps(one.id)) == 2 * ran
+
+
+def test_an_unknown_form_is_refused() -> None:
+    running = run_tools([{"candidates": []}], {})
+    for _ in running:
+        pass
+    assert running.messages() == []
+    with pytest.raises(ValueError, match="openai_chat"):
+        running.messages("bedrock")
