@@ -4,6 +4,7 @@
     ├── InvalidJSON (also a ValueError)    no continuation can make this text valid
     │   └── Truncated                      the text stopped early
     ├── InvalidSchema (also a ValueError)  the value breaks its schema; `rule` says which part
+    ├── FieldNotFound (also a LookupError) a field that was asked for never came, or is no string
     ├── LimitExceeded                      a limit was passed; `limit` names it
     ├── FragmentError                      a fragment does not fit where it was applied
     ├── RevisionError                      a snapshot contradicts text already written
@@ -77,6 +78,8 @@ class JsonrillError(Exception):
 class _ParseError(JsonrillError):
     # The fragments that the failing call had found before the error.
     fragments: list[Fragment]
+    # Of a text that is read with a schema: the last good value.
+    value: Any = None
 
     def __init__(self, message: str = "", **place: Any) -> None:
         super().__init__(message, **place)
@@ -111,8 +114,12 @@ class LimitExceeded(_ParseError):
 
 
 class InvalidSchema(JsonrillError, ValueError):
-    """The value breaks its schema: by which `rule`, and where the offending value or key begins."""
+    """The value breaks its schema: by which `rule`, and where the offending value or key begins.
 
+    `value` is the last good one, if `values` or `fields` raised this.
+    """
+
+    value: Any = None
     code = "INVALID_SCHEMA"
     offset: int
     path: Path
@@ -121,6 +128,17 @@ class InvalidSchema(JsonrillError, ValueError):
     def __init__(self, message: str = "", *, rule: str = "", **place: Any) -> None:
         super().__init__(message, **place)
         self.rule = rule
+
+
+class FieldNotFound(JsonrillError, LookupError):
+    """A field that was asked for never came, or is of another kind; `field` is its path."""
+
+    code = "FIELD_NOT_FOUND"
+    _fields = (*JsonrillError._fields, "field")
+
+    def __init__(self, message: str = "", *, field: str = "", **place: Any) -> None:
+        super().__init__(message, **place)
+        self.field = field
 
 
 class FragmentError(JsonrillError):

@@ -53,7 +53,7 @@ def as_sse(events: Iterable[Any]) -> bytes:
 @sources
 def test_values_texts_fragments_and_updates_read_the_answer(source: Source) -> None:
     assert collect(jsonrill.values(source(ANSWER))) == ([{}, {"a": "x"}, {"a": "xy"}], None)
-    assert collect(jsonrill.texts(source(ANSWER), "a")) == (["x", "y"], None)
+    assert collect(jsonrill.text(source(ANSWER), "a")) == (["x", "y"], None)
     text = ['{"a', '": "x', 'y"}']
     assert collect(jsonrill.fragments(source(ANSWER))) == collect(jsonrill.fragments(text))
     found, error = collect(jsonrill.updates(source(ANSWER)))
@@ -137,7 +137,7 @@ def test_a_field_is_read_from_the_first_call_and_the_source_is_closed() -> None:
         finally:
             closed.append(True)
 
-    assert list(jsonrill.texts(events(), "q", tool="write")) == ["a", "b"]
+    assert list(jsonrill.text(events(), "q", tool="write")) == ["a", "b"]
     assert closed
 
 
