@@ -184,6 +184,12 @@ class Machine(Position):
         """Emit to `sink` from the next event on."""
         self._sink = sink
 
+    def put_before(self, prefix: str) -> None:
+        """Read `prefix` before the first piece; it does not count for offsets."""
+        self._held = prefix
+        self._offset = -len(prefix)
+        self._entry = HELD
+
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
         """With many documents: the errors that ended some of them early, in order."""

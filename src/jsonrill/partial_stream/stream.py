@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
-from ..options import TABLE, Duplicates, Mode, ParseFloat, Rules, Send, check
+from ..options import TABLE, Duplicates, Mode, OnRepair, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
@@ -58,6 +58,8 @@ class PartialStream:
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         self.mode: Mode = TABLE["mode"].check(mode)
         check(send=send, partial_numbers=partial_numbers)
@@ -92,6 +94,8 @@ class PartialStream:
             duplicates=duplicates,
             parse_float=parse_float,
             limits=limits,
+            on_repair=on_repair,
+            prefix=prefix,
         )
         self._lenient = bool(rules)
         self._is_refused = False

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..build.builder import ValueBuilder
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
-from ..options import Duplicates, ParseFloat, Rules
+from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import Sink
 from ..paths import ABSENT, Path, without
@@ -33,9 +33,13 @@ class SchemaDocument:
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         self._schema = Schema(schema)
-        self._machine = create_machine(Sink(), repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(
+            Sink(), repair, many, duplicates, parse_float, limits, on_repair, prefix
+        )
         self._machine.keep_lines(True)
         self._violation: InvalidSchema | None = None
         # Values of documents that the last `feed` completed and then left for the next one.

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from ..build.builder import ValueBuilder
 from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
+from ..options import OnRepair
 from ..parse.create import create_machine
 from ..parse.machine import Machine
 from ..parse.sink import Repair, TextBuffer
@@ -117,9 +118,14 @@ class JsonArguments(Arguments):
 
     __slots__ = ("_is_new", "_parser", "_tree")
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS, repair: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        repair: Iterable[str] = (),
+        on_repair: OnRepair = None,
+    ) -> None:
         super().__init__(limits=limits)
-        self._parser = Parser(limits=limits, repair=repair)
+        self._parser = Parser(limits=limits, repair=repair, on_repair=on_repair)
         self._tree = ValueBuilder()
         self._is_new = True
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from ..errors import Limits
-from ..options import Provider, Rules, Schemas, check
+from ..options import OnRepair, Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair
 from ..providers import Reader
@@ -113,13 +113,16 @@ class ToolCalls:
         keep: int | None = 256,
         repair: Rules = False,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
     ) -> None:
         check(schemas=schemas, check_formats=check_formats, keep=keep, limits=limits)
+        check(on_repair=on_repair)
         self.reader = Reader(provider)
         self._schemas = _compiled(schemas, check_formats) if schemas else {}
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a complete one.
         self._repair = rule_names(repair) - {"cut-off"}
+        self._on_repair = on_repair
         self._limits = limits or Limits()
         self._identity: Identity[LiveCall] = Identity(self._make)
         # All calls that are kept, by number; and those whose response has ended.
@@ -189,7 +192,14 @@ class ToolCalls:
             self._done.pop(call.number, None)
 
     def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
-        return LiveCall(id, index, message_id, limits=self._limits, repair=self._repair)
+        return LiveCall(
+            id,
+            index,
+            message_id,
+            limits=self._limits,
+            repair=self._repair,
+            on_repair=self._on_repair,
+        )
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []

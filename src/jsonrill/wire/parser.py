@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, assert_never
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
-from ..options import Duplicates, ParseFloat, Rules
+from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
 from ..paths import Path, Place
@@ -134,9 +134,13 @@ class Parser:
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = create_machine(self._sink, repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(
+            self._sink, repair, many, duplicates, parse_float, limits, on_repair, prefix
+        )
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """The fragments that this piece of text makes certain."""

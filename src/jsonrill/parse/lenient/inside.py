@@ -109,6 +109,7 @@ _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
 _TAIL: Final = re.compile(r"(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)\Z")
 _LONGEST_TAIL: Final = 200
 _ANY_CLOSER: Final = ("}", "]", ")")
+_PREFIXED: Final = "but got '{}' (if the answer begins before this text, pass prefix=\"{{\")"
 # A quote between a digit and one of these means inches.
 _INCHES: Final = ' ,.;)x×-"'
 # After these a quote opens no quotation.
@@ -629,6 +630,10 @@ class LenientMachine(ProseMachine):
     def _mend_after(self, text: str, pos: int) -> int:
         """Text after the value. A scalar that something of JSON follows is none."""
         if not self._many and self._root_end < 0:
+            if text[pos] in ":：":
+                raise self._error(
+                    InvalidJSON, "the end of the text", _PREFIXED.format(text[pos]), text, pos
+                )
             adjacent = self._number_end == self._offset + pos and text[pos] not in "`/"
             if adjacent or text[pos] in ",:}]\"'{[，：":
                 raise self._two_readings(
