@@ -41,6 +41,8 @@ class SchemaDocument:
             Sink(), repair, many, duplicates, parse_float, limits, on_repair, prefix
         )
         self._machine.keep_lines(True)
+        if repair:
+            self._machine.guide(self._schema.expected)
         self._violation: InvalidSchema | None = None
         # Values of documents that the last `feed` completed and then left for the next one.
         self.finished: list[Any] = []

@@ -20,12 +20,13 @@ commas    A comma at the end of a growing string is not emitted before the next 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from json import loads
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...errors import InvalidJSON, Truncated
 from ...paths import Path, format_path
+from ..c_scanner import deeper
+from ..expected import Expected, Guide
 from ..grammar import (
     CUT_ESCAPE,
     ESCAPE,
@@ -110,6 +111,9 @@ _TAIL: Final = re.compile(r"(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)\Z")
 _LONGEST_TAIL: Final = 200
 _ANY_CLOSER: Final = ("}", "]", ")")
 _PREFIXED: Final = "but got '{}' (if the answer begins before this text, pass prefix=\"{{\")"
+# The first key of an object, and one that is cut off.
+_FIRST_KEY: Final = re.compile(r"\{\s{0,64}(?:[\"']([^\"'\\]{0,80})[\"']|([\w$]{1,80})\s{0,8}:)")
+_FIRST_KEY_CUT: Final = re.compile(r"\{\s{0,64}(?:[\"'][^\"'\\]{0,80}|[\w$]{0,80}\s{0,8})\Z")
 # A quote between a digit and one of these means inches.
 _INCHES: Final = ' ,.;)x×-"'
 # After these a quote opens no quotation.
@@ -136,17 +140,6 @@ _STRICT: Final = {
     BLOCK_STRING: STRING,
     BARE_VALUE: VALUE,
 }
-
-
-class Expected(NamedTuple):
-    """What a schema allows at a place: types of JSON, and the only strings if they are listed."""
-
-    types: frozenset[str]
-    strings: tuple[str, ...] = ()
-    keys: frozenset[str] = frozenset()
-
-
-Guide = Callable[[Path], Expected | None]
 
 
 class LenientMachine(ProseMachine):
@@ -224,9 +217,14 @@ class LenientMachine(ProseMachine):
         self._strings = (0, 0)
 
     def guide(self, guide: Guide) -> None:
-        """Ask this what a schema allows at a path."""
         self._guide = guide
         self._wary = GUIDED
+
+    @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None; it may be a bare string."""
+        text = ProseMachine.pending_text.__get__(self)
+        return None if text is None or self._bare_rule() else text
 
     @property
     def closing(self) -> bool:
@@ -697,7 +695,8 @@ class LenientMachine(ProseMachine):
         if "bare-values" in self._rules:
             return "bare-values"
         asked = self._asked()
-        return "by-schema" if asked is not None and asked.types == {"string"} else ""
+        only_text = asked is not None and asked.types | {"null"} == {"string", "null"}
+        return "by-schema" if only_text else ""
 
     def _bare_value(self, text: str, pos: int) -> int:
         """In a string without quotes: it ends at a comma, a bracket or a line end."""
@@ -710,7 +709,9 @@ class LenientMachine(ProseMachine):
         if text[end] not in ",}]\r\n":
             self._state = AFTER
             return self._unexpected(text, end)
-        self._emit_string(self._take_begun().rstrip(" \t"), self._token)
+        string, asked = self._take_begun().rstrip(" \t"), self._asked()
+        found, value = fitting(string, asked, 0) if asked is not None else (False, None)
+        self._emit_string(str(value) if found else string, self._token)
         self._state = AFTER
         return end
 
@@ -1164,12 +1165,26 @@ class LenientMachine(ProseMachine):
             return None
         return self._guide(self._path(value=True))
 
+    def _fits(self, text: str, pos: int) -> bool | None:
+        """False if the schema asks for another type, or for objects with other keys."""
+        asked = self._guide(()) if self._guide is not None and not self._many else None
+        if asked is None or "by-schema" not in self._rules:
+            return True
+        if ("object" if text[pos] == "{" else "array") not in asked.types:
+            return False
+        found = _FIRST_KEY.match(text, pos)
+        if text[pos] == "[" or not asked.keys:
+            return True
+        if found is None:
+            return None if _FIRST_KEY_CUT.match(text, pos) and not self._last else True
+        return (found[1] or found[2]) in asked.keys
+
     def _end_collected(self, text: str, quote: int) -> None:
         """End a string where the schema asks for something else: emit the reading that fits."""
         asked, self._expected_here = self._expected_here, None
         assert asked is not None
         string = self._take_begun()
-        found, value = fitting(string, asked)
+        found, value = fitting(string, asked, self._limits.depth - len(self._frames))
         if found:
             self._may_repair("by-schema", text, quote)
             self._emit_value(value, self._token)
@@ -1324,7 +1339,7 @@ def _has_nested(value: Any) -> bool:
     return False
 
 
-def fitting(text: str, asked: Expected) -> tuple[bool, Any]:
+def fitting(text: str, asked: Expected, depth: int) -> tuple[bool, Any]:
     """True and the reading of a string that a schema asks for, else False and None."""
     if asked.strings:
         if text in asked.strings:
@@ -1334,6 +1349,8 @@ def fitting(text: str, asked: Expected) -> tuple[bool, Any]:
     try:
         value = loads(text)
     except (ValueError, RecursionError):
+        return False, None
+    if isinstance(value, (dict, list)) and deeper(value, depth, text.count("[") + text.count("{")):
         return False, None
     kinds = {
         dict: ("object",),
