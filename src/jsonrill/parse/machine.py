@@ -185,6 +185,11 @@ class Machine(Position):
         """Emit to `sink` from the next event on."""
         self._sink = sink
 
+    @property
+    def closing(self) -> bool:
+        """With leniency: True if the root's bracket was read and is not emitted yet."""
+        return False
+
     def guide(self, guide: Guide) -> None:
         """With leniency: ask this what a schema allows at a path."""
 

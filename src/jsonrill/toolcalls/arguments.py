@@ -164,7 +164,7 @@ class JsonArguments(Arguments):
         if self.is_placeholder:
             if not self._replaces(text):
                 return None
-        elif self._tree.done:
+        elif self._tree.done or self._parser.closing:
             if text == self.raw or is_empty_object(text):
                 return None  # a repetition
         elif self._is_new and is_empty_object(text):

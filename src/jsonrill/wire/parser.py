@@ -186,6 +186,11 @@ class Parser:
         return self._machine.errors
 
     @property
+    def closing(self) -> bool:
+        """With `repair`: True if the root's bracket was read and is not emitted yet."""
+        return self._machine.closing
+
+    @property
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
         return self._machine.repairs

@@ -228,7 +228,7 @@ class LenientMachine(ProseMachine):
 
     @property
     def closing(self) -> bool:
-        """True if all that misses is to see that the root's bracket was not one too many."""
+        """True if the root's bracket was read and is not emitted yet."""
         return self._state == CLOSING
 
     def _next_document(self, state: int, pos: int) -> None:
@@ -974,7 +974,7 @@ class LenientMachine(ProseMachine):
             self._begin_text()
         if self._tail_text or self._nest or self._expected_here is not None:
             return False
-        if run.rstrip(" ")[-1:] in ",”’":  # or there is nothing else in it
+        if run.rstrip(" ")[-1:] in ",”’}]":  # or there is nothing else in it
             return False
         self._first = self._first or run.lstrip()[:1]
         self._shown = run
@@ -1007,7 +1007,7 @@ class LenientMachine(ProseMachine):
             pos += 1
             if pos < end and text[pos] in " \n\r\t":
                 pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-            plain = pos < end and text[pos] == '"'
+            plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(self._parens)))
         else:
             plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(self._parens)))
         plain = plain or (pos == end and self._last)
