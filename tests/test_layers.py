@@ -42,7 +42,10 @@ NO_IO = set(
 )
 # Its `every=` looks at the clock, and waits for an async source; nothing else of the core knows
 # that time passes. Running tools needs threads and an event loop.
-MAY_DO_IO = {"streams": {"asyncio", "time"}, "toolrunner": {"asyncio", "threading", "time"}}
+MAY_DO_IO = {
+    "streams": {"asyncio", "logging", "time"},
+    "toolrunner": {"asyncio", "threading", "time"},
+}
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
 

@@ -97,6 +97,18 @@ class Part:
         """The arguments of the call as far as they are known, safe to keep; else the text."""
         return self.text if self.call is None else self.call.args
 
+    def to_dict(self) -> dict[str, Any]:
+        """The part as JSON wants it: its delta, and of a call its arguments once complete."""
+        fields: dict[str, Any] = {"kind": self.kind, "index": self.index}
+        call = self.call
+        if call is not None:
+            fields["call"] = {"id": call.id, "name": call.name, "status": call.status}
+            if self.kind == "call" and self.complete:
+                fields["call"]["args"] = call.args
+        if self.kind == "result":
+            return {**fields, "result": self.result, "error": self.error}
+        return {**fields, "delta": self.delta, "complete": self.complete}
+
 
 class Parts:
     """Reads a provider's events and returns the parts of the answer as they grow.

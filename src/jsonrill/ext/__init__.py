@@ -1,0 +1,1 @@
+"""Adapters for frameworks, one module each, which needs nothing but that framework."""
