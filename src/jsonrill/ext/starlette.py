@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 from starlette.background import BackgroundTask
@@ -40,6 +39,8 @@ class ByteStreamResponse(Response):
     `heartbeat` and `send_timeout` are seconds; `lasts` ends the connection after that time, for the
     client to resume. `retry` are the milliseconds after which a browser reconnects, give or take a
     quarter. A client that goes away ends it too: the source is closed (`aclose`).
+    `last_words` are the bytes to send when this server ends the response before its source has
+    ended: for a client that cannot resume, that must not look like the end of a stream.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class ByteStreamResponse(Response):
         lasts: float = float("inf"),
         listen: bool = True,
         stopping: Callable[[], bool] = bool,
+        last_words: Callable[[], bytes] = bytes,
     ) -> None:
         self.status_code = status_code
         self.background = background
@@ -70,6 +72,7 @@ class ByteStreamResponse(Response):
         self._lasts = lasts
         self._listen = listen
         self._stopping = stopping
+        self._last_words = last_words
         self._sending: float | None = None
         self._sent = 0.0
         # What became of it: whether it was read from, how much was sent, whether it was cut off.
@@ -81,11 +84,12 @@ class ByteStreamResponse(Response):
         try:
             await self._answer(scope, receive, send)
         finally:
-            await self._close()
+            await self.aclose()
         if self.background is not None:
             await self.background()
 
-    async def _close(self) -> None:
+    async def aclose(self) -> None:
+        """Close the source; a response that is not sent needs no other end."""
         close = getattr(self._source, "aclose", None)
         if close is not None:
             await close()
@@ -111,9 +115,16 @@ class ByteStreamResponse(Response):
         for task in (sender, watcher):
             if not task.cancelled() and (error := task.exception()) is not None:
                 raise error
-        if not self.cut:
-            with suppress(OSError):
-                await send({"type": "http.response.body", "body": b""})
+        if self.cut:
+            return
+        words = self._last_words() if sender.cancelled() else b""
+        try:
+            async with asyncio.timeout(self._send_timeout):
+                await send({"type": "http.response.body", "body": words})
+        except TimeoutError:
+            self.cut = True
+        except OSError:
+            pass  # the client has gone
 
     async def _send_all(self, send: Send) -> None:
         # In the first event's own block: alone, some clients take it for an event.
@@ -196,14 +207,14 @@ class EventStreamResponse(ByteStreamResponse):
             lasts=lasts,
         )
 
-    async def _close(self) -> None:
+    async def aclose(self) -> None:
         # A generator that was never begun does not close what it reads from. So it is begun, and
         # cancelled where it waits first.
         if not self._begun:
             begun = asyncio.ensure_future(anext(aiter(self._source), b""))
             await asyncio.sleep(0)
             await stop(begun)
-        await super()._close()
+        await super().aclose()
 
 
 async def _gone(receive: Receive) -> None:
