@@ -35,6 +35,7 @@ CORE = PAGE[: PAGE.index("store")]
 EXTRAS = {
     "schema": {"pydantic", "pydantic_core", "jsonschema_rs"},
     "answers": {"pydantic", "pydantic_core", "typing_extensions"},
+    "eventstream": {"pydantic_core"},
 }
 NO_IO = set(
     "asyncio concurrent http io logging multiprocessing os pathlib select selectors shutil signal"
