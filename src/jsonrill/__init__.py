@@ -41,6 +41,7 @@ The folders are the journey of the data. A part imports only from parts above it
     toolrunner.py    `run_tools`: tools run in threads or in the event loop
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
+    ext/             adapters for frameworks: an output parser for LangChain
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     demo/            recordings, simulated models, the terminal demo
