@@ -82,7 +82,7 @@ class AGUI(ChatDialect):
         name = {"messageId": f"result-{part.index}", "toolCallId": id}
         yield {"type": "TOOL_CALL_RESULT", **name, "content": content, "role": "tool"}
 
-    def _json(self, text: str | None) -> Iterator[Event]:
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
         parser = self._parser
         try:
             yield from self._state(parser.flush() if text is None else parser.feed(text))

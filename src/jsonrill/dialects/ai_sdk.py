@@ -7,7 +7,7 @@ from typing import Any
 
 from ..answers import Part
 from ..eventstream import DONE
-from ..jsontext import dumps
+from ..jsontext import dumps_in_parts
 from ..partial_stream import PartialStream, Update
 from ..toolcalls import ToolCall
 from .chat import ChatDialect
@@ -19,6 +19,9 @@ BANNED = ("__proto__", "constructor")
 
 class AISDK(ChatDialect):
     """Entities are `data-*` parts; a later part replaces the one with the same id."""
+
+    # Parts do not show in its events, and a schema can take long for each character.
+    part = 256
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -67,8 +70,9 @@ class AISDK(ChatDialect):
         else:
             yield {"type": "tool-output-error", "toolCallId": id, "errorText": part.error, **flags}
 
-    def _json(self, text: str | None) -> Iterator[Event]:
-        for update in self._updates.flush() if text is None else self._updates.feed(text):
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
+        updates = self._updates
+        for update in updates.flush() if text is None else updates.feed(text, more=more):
             self._wrong = self._wrong or update.error is not None
             yield _part(update)
 
@@ -104,7 +108,7 @@ def _part(update: Update) -> Event:
 
 def _harmless(value: Any) -> Any:
     """The value without the keys for which the client refuses an event."""
-    text = dumps(value)
+    text = dumps_in_parts(value)
     return _without_banned(value) if any(f'"{key}":' in text for key in BANNED) else value
 
 

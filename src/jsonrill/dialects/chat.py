@@ -40,9 +40,9 @@ class ChatDialect(Dialect):
                 events += self._shown(part)
         return events
 
-    def feed_json(self, text: str) -> list[Event]:
+    def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
         self._in_json = True
-        return [*self._opening(), *(self._json(text) if text and not self.failed else ())]
+        return [*self._opening(), *(self._json(text, more) if text and not self.failed else ())]
 
     def _opening(self) -> Iterator[Event]:
         if not self._started:
@@ -54,7 +54,7 @@ class ChatDialect(Dialect):
         for part in self._parts.flush():
             yield from self._shown(part)
         if self._in_json and complete and not self.failed:
-            yield from self._json(None)
+            yield from self._json(None, False)
         if complete and self._parts.error is not None:
             yield from self._fail({"code": "PROVIDER_ERROR", "message": self._parts.error})
 
@@ -120,5 +120,5 @@ class ChatDialect(Dialect):
     def _result(self, id: str, part: Part) -> Iterator[Event]: ...
 
     @abstractmethod
-    def _json(self, text: str | None) -> Iterator[Event]:
-        """The events of a piece of JSON text; None is its end."""
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
+        """The events of a piece of JSON text (part of one, if `more` follows); None is its end."""

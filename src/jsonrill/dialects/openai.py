@@ -36,10 +36,10 @@ class OpenAI(Dialect):
             return self._writer.feed(event)
         return self._passed(event)
 
-    def feed_json(self, text: str) -> list[Event]:
+    def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
         if not isinstance(self._writer, ChatChunks):
             self._writer = ChatChunks(self._settings)
-        return self._writer.feed_json(text)
+        return self._writer.feed_json(text, more=more)
 
     def flush(self, problem: Problem | None = None) -> list[Event]:
         if isinstance(self._writer, ChatChunks):
@@ -144,7 +144,7 @@ class ChatChunks(ChatDialect):
     def _result(self, id: str, part: Part) -> Iterator[Event]:
         yield from ()
 
-    def _json(self, text: str | None) -> Iterator[Event]:
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
         if text is not None:
             yield self._chunk({"content": text})
 
