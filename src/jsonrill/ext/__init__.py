@@ -1,1 +1,1 @@
-"""Adapters for frameworks, one module each, which needs nothing but that framework."""
+"""Adapters for the frameworks of others. Each module needs the package that it is named after."""
