@@ -35,6 +35,7 @@ CORE = PAGE[: PAGE.index("store")]
 EXTRAS = {
     "schema": {"pydantic", "pydantic_core", "jsonschema_rs"},
     "answers": {"pydantic", "pydantic_core", "typing_extensions"},
+    "eventstream": {"pydantic_core"},
 }
 NO_IO = set(
     "asyncio concurrent http io logging multiprocessing os pathlib select selectors shutil signal"
@@ -42,7 +43,10 @@ NO_IO = set(
 )
 # Its `every=` looks at the clock, and waits for an async source; nothing else of the core knows
 # that time passes. Running tools needs threads and an event loop.
-MAY_DO_IO = {"streams": {"asyncio", "time"}, "toolrunner": {"asyncio", "threading", "time"}}
+MAY_DO_IO = {
+    "streams": {"asyncio", "logging", "time"},
+    "toolrunner": {"asyncio", "threading", "time"},
+}
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
 
