@@ -12,7 +12,7 @@ HOT = (
     *("parse.sink", "parse.position", "parse.c_scanner", "parse.machine", "parse.create"),
     *("parse.lenient.around", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
-    *("build.builder", "build.rebuilder", "build.document"),
+    *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
 )
 
 

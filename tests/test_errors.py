@@ -11,6 +11,7 @@ import pytest
 
 import jsonrill
 from jsonrill import (
+    FieldNotFound,
     FragmentError,
     InvalidJSON,
     InvalidSchema,
@@ -41,9 +42,12 @@ TREE: list[tuple[JsonrillError, dict[str, Any]]] = [
         {"code": "LIMIT_EXCEEDED", **WIRE, "limit": "keys"},
     ),
     (InvalidSchema("m", rule="type", **PLACE), {"code": "INVALID_SCHEMA", **WIRE, "rule": "type"}),
+    (FieldNotFound("m", field="a[*]"), {"code": "FIELD_NOT_FOUND", "field": "a[*]"}),
     (FragmentError("m", path=("a",)), {"code": "INVALID_FRAGMENT", "path": "root.a"}),
     (RevisionError(("a",), 1, 2, "m"), {"code": "REVISION", "path": "root.a"}),
     (StreamClosed("m"), {"code": "CLOSED"}),
+    (jsonrill.SourceFailed("m"), {"code": "SOURCE_FAILED"}),
+    (jsonrill.UnknownSource("m"), {"code": "UNKNOWN_SOURCE"}),
 ]
 SCHEMA = {
     "type": "object",

@@ -21,13 +21,16 @@ from jsonrill.options import (
     Option,
     ParseOptions,
     ReadOptions,
+    ReadTextOptions,
     ReadUpdateOptions,
     SourceOptions,
     Stage,
+    TextOptions,
     UpdateOptions,
     offered,
     taken_by,
 )
+from jsonrill.selection import Selection, TextSelection
 
 STAGES: dict[Stage, tuple[type, type | None]] = {
     "values": (Document, ParseOptions),
@@ -36,6 +39,16 @@ STAGES: dict[Stage, tuple[type, type | None]] = {
     "chunks": (Chunker, ChunkOptions),
     "calls": (ToolCalls, CallOptions),
     "rebuild": (Rebuilder, None),
+    "select": (Selection, ParseOptions),
+    "text": (TextSelection, TextOptions),
+}
+# What a stage or a function has beside its options: parameters before them.
+FIELDS: dict[Any, tuple[str, ...]] = {
+    "select": ("field",),
+    "text": ("fields",),
+    jsonrill.select: ("field",),
+    jsonrill.text: ("field",),
+    jsonrill.texts: ("fields",),
 }
 # The functions of a stage, their options, and their parameters that are no options of it.
 FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
@@ -43,6 +56,9 @@ FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
     jsonrill.partial: ("values", ParseOptions, set()),
     jsonrill.fragments: ("fragments", ReadOptions, set()),
     jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "every"}),
+    jsonrill.select: ("select", ReadOptions, {"schema"}),
+    jsonrill.text: ("text", ReadTextOptions, set()),
+    jsonrill.texts: ("text", ReadTextOptions, set()),
     jsonrill.chunks: ("chunks", ChunkOptions, set()),
     jsonrill.tool_calls: ("calls", CallOptions, {"calls"}),
 }
@@ -63,7 +79,9 @@ def test_each_stage_is_compared() -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_signature_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
     made = STAGES[stage][0]
-    parameters = inspect.signature(made).parameters
+    parameters = dict(inspect.signature(made).parameters)
+    for name in FIELDS.get(stage, ()):
+        del parameters[name]
     hints = get_type_hints(made.__init__)  # type: ignore[misc]
     assert set(parameters) == names_of(stage)
     for name, parameter in parameters.items():
@@ -77,7 +95,7 @@ def test_the_typed_dict_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
     if kind is None:
         return  # no function takes its options
     hints = get_type_hints(kind)
-    own = {"mode"} if stage == "updates" else set()
+    own = {"updates": {"mode"}, "select": {"schema"}}.get(stage, set())
     assert set(hints) == names_of(stage) - own
     assert all(kind == TABLE[name].type for name, kind in hints.items())
 
@@ -88,7 +106,7 @@ def test_a_function_takes_the_options_of_its_stage_as_typed_keywords(
 ) -> None:
     stage, kind, own = FUNCTIONS[function]
     given, *parameters = inspect.signature(function).parameters.values()
-    assert {it.name for it in parameters} == own | {"options"}
+    assert {it.name for it in parameters} == {*own, *FIELDS.get(function, ()), "options"}
     hint = get_type_hints(function)["options"]
     assert get_args(hint) == (kind,)
     sources = {it.name for it in taken_by("source")} if "tool" in get_type_hints(kind) else set()
@@ -108,9 +126,9 @@ def test_an_unknown_keyword_is_refused_at_the_call_with_the_nearest_name(
     stage, *_ = FUNCTIONS[function]
     name = max((names_of(stage) - {"mode"}), key=len)
     with pytest.raises(TypeError, match=f"unknown option: {name}x; did you mean {name}?"):
-        function("[]", **{f"{name}x": True})
+        function("[]", *FIELDS.get(function, ()), **{f"{name}x": True})
     with pytest.raises(TypeError, match=f"qqqq; there are .*{name}"):
-        function("[]", qqqq=True)
+        function("[]", *FIELDS.get(function, ()), qqqq=True)
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -118,7 +136,7 @@ def test_a_stage_refuses_a_value_of_another_type_by_name(stage: Stage) -> None:
     made = STAGES[stage][0]
     for option in taken_by(stage):
         with pytest.raises((TypeError, ValueError), match=option.name.rpartition("_")[2]):
-            made(**{option.name: object()})
+            made(*FIELDS.get(stage, ()), **{option.name: object()})
 
 
 @pytest.mark.parametrize("value", [1, [1], [["fences"]], {"fences": True}, b"fences"])
@@ -160,7 +178,7 @@ def test_the_command_line_offers_each_option(stage: Stage) -> None:
 
     flags = {it.name for it in typer.main.get_command(app).commands[stage].params}
     own = {option.name for option in OWN if stage in option.stages}
-    assert flags - own - {"files", "rules"} == by_front("cli", stage)
+    assert flags - own - {"files", "field", "rules"} == by_front("cli", stage)
 
 
 def test_the_command_of_batches_offers_each_option_of_a_job() -> None:

@@ -20,12 +20,11 @@ from jsonrill import (
     LimitExceeded,
     Limits,
     Parser,
-    StreamClosed,
     Truncated,
     fragments,
     partial,
 )
-from jsonrill import texts as text_of
+from jsonrill import text as text_of
 from jsonrill import values as values_of
 from support import by_character, cuttings, pieces
 from support.documents import is_prefix, merged, same, shown, texts, tokens, values
@@ -53,7 +52,7 @@ def test_fragments_yields_each_one(source: Source) -> None:
 
 
 @sources
-def test_texts_yields_what_is_new_of_one_string(source: Source) -> None:
+def test_text_yields_what_is_new_of_one_string(source: Source) -> None:
     text = ['{"q": "no", "answer": "He', "llo \\ud83d", "\\ude00", '!", "answer2": "no"}']
     assert collect(text_of(source(text), "answer")) == (["He", "llo ", "\U0001f600", "!"], None)
 
@@ -139,27 +138,6 @@ def test_the_texts_joined_are_the_field(data: st.DataObject) -> None:
 def test_the_text_at_the_root() -> None:
     assert list(text_of(['"ab', 'c"'], ())) == ["ab", "c"]
     assert list(text_of(['"ab', 'c"'], "root")) == ["ab", "c"]
-
-
-def test_a_field_that_is_no_string_or_not_there_yields_nothing() -> None:
-    for text in (
-        '{"a": 1}',
-        '{"a": {"b": "x"}}',
-        '{"a": null}',
-        '{"b": "x"}',
-        "[]",
-        '"x"',
-        '{"a": ""}',
-    ):
-        assert list(text_of(text, "a")) == []
-
-
-def test_the_rest_can_be_kept() -> None:
-    document = Document()
-    text = ['{"id": 7, "answer": "He', 'llo", "sources": [1, 2', "]}"]
-    assert list(text_of(text, "answer", document=document)) == ["He", "llo"]
-    assert document.complete
-    assert document.value == {"id": 7, "answer": "Hello", "sources": [1, 2]}
 
 
 @pytest.mark.parametrize("field", ["a[", "", "a[*]", "a.*"])
@@ -434,13 +412,6 @@ def test_a_piece_that_is_no_text_is_a_type_error(stream: Any) -> None:
     source = Closable(["[", None, "]"])
     assert type(collect(stream(source))[1]) is TypeError
     assert source.closed == 1
-
-
-def test_a_document_that_has_ended_takes_no_more() -> None:
-    document = Document()
-    document.feed("1 ")
-    document.flush()
-    assert type(collect(text_of("[]", "a", document=document))[1]) is StreamClosed
 
 
 # ---- one cut-off text ----

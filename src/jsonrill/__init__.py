@@ -1,6 +1,7 @@
 """Streaming JSON for programs that talk to language models, in both directions.
 
-text → values      `values`, `texts`, `partial`; by hand: `Document`
+text → values      `values`, `partial`; by hand: `Document`
+text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
@@ -28,6 +29,7 @@ The folders are the journey of the data. A part imports only from parts above it
     wire/            fragments, in memory and on the wire; `Parser`
     build/           events and fragments → values; `Document`, `Rebuilder`
     schema/          which values a schema allows, told as early as possible
+    selection.py     text → the values and strings at some paths
     partial_stream/  text → updates in five modes; deltas
     chunker/         snapshots → text
     providers/       events of each provider → statements: what they say
@@ -54,6 +56,7 @@ from .build.document import Document
 from .build.rebuilder import Rebuilder
 from .chunker import Chunker
 from .errors import (
+    FieldNotFound,
     FragmentError,
     InvalidJSON,
     InvalidSchema,
@@ -80,6 +83,8 @@ from .streams import (
     fragments,
     partial,
     parts,
+    select,
+    text,
     texts,
     tool_calls,
     updates,
@@ -101,6 +106,7 @@ __all__ = [
     "Chunker",
     "CompactEncoder",
     "Document",
+    "FieldNotFound",
     "Fragment",
     "FragmentError",
     "InvalidJSON",
@@ -145,6 +151,8 @@ __all__ = [
     "partial",
     "parts",
     "run_tools",
+    "select",
+    "text",
     "texts",
     "to_pointer",
     "to_wire",

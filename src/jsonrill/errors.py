@@ -4,6 +4,7 @@
     ├── InvalidJSON (also a ValueError)    no continuation can make this text valid
     │   └── Truncated                      the text stopped early
     ├── InvalidSchema (also a ValueError)  the value breaks its schema; `rule` says which part
+    ├── FieldNotFound (also a LookupError) a field that was asked for never came, or is no string
     ├── LimitExceeded                      a limit was passed; `limit` names it
     ├── FragmentError                      a fragment does not fit where it was applied
     ├── RevisionError                      a snapshot contradicts text already written
@@ -121,6 +122,17 @@ class InvalidSchema(JsonrillError, ValueError):
     def __init__(self, message: str = "", *, rule: str = "", **place: Any) -> None:
         super().__init__(message, **place)
         self.rule = rule
+
+
+class FieldNotFound(JsonrillError, LookupError):
+    """A field that was asked for never came, or is of another kind; `field` is its path."""
+
+    code = "FIELD_NOT_FOUND"
+    _fields = (*JsonrillError._fields, "field")
+
+    def __init__(self, message: str = "", *, field: str = "", **place: Any) -> None:
+        super().__init__(message, **place)
+        self.field = field
 
 
 class FragmentError(JsonrillError):

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypedDict, get_args, get_origin
 
 from .errors import Limits
 
-Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild"]
+Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild", "select", "text"]
 Front = Literal["cli", "server", "batch"]
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
@@ -36,14 +36,19 @@ ParseFloat = Callable[[str], Any]
 Loads = Callable[[Any], Any]
 
 
-class ParseOptions(TypedDict, total=False):
-    """Options of `Parser` and `Document`."""
+class TextOptions(TypedDict, total=False):
+    """Options of all that read JSON text."""
 
     repair: Rules
-    many: bool
     duplicates: Duplicates
-    parse_float: ParseFloat
     limits: Limits | None
+
+
+class ParseOptions(TextOptions, total=False):
+    """Options of `Parser`, `Document` and `select`; its `schema` is a parameter of its own."""
+
+    many: bool
+    parse_float: ParseFloat
 
 
 class SourceOptions(TypedDict, total=False):
@@ -61,6 +66,7 @@ class UpdateOptions(ParseOptions, total=False):
     entity: Entity
     schema: Any
     document_schema: Any
+    check_formats: bool
     models: Models
     send: Send
     partial_numbers: bool
@@ -69,7 +75,11 @@ class UpdateOptions(ParseOptions, total=False):
 
 
 class ReadOptions(ParseOptions, SourceOptions, total=False):
-    """Options of `values` and `fragments`."""
+    """Options of `values`, `fragments` and `select`."""
+
+
+class ReadTextOptions(TextOptions, SourceOptions, total=False):
+    """Options of `text` and `texts`."""
 
 
 class ReadUpdateOptions(UpdateOptions, SourceOptions, total=False):
@@ -99,6 +109,7 @@ class PartOptions(TypedDict, total=False):
 class CallOptions(PartOptions, total=False):
     """Options of `ToolCalls`."""
 
+    check_formats: bool
     keep: int | None
 
 
@@ -208,18 +219,20 @@ def _folded(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-_TEXTS: Final = ("values", "fragments", "updates")
+_TEXTS: Final = ("values", "fragments", "updates", "select")
+_TEXT_READERS: Final = (*_TEXTS, "text")
 _UPDATES: Final = ("updates",)
 _VIEWED: Final = ("updates", "view")
 _CHUNKS: Final = ("chunks",)
 _CALLS: Final = ("calls",)
 # Not a stage: what a function reads of its source.
 _SOURCE: Final = ("source",)
-_READERS: Final = (*_TEXTS, *_CALLS)
+_READERS: Final = (*_TEXT_READERS, *_CALLS)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
+_FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -229,8 +242,9 @@ TABLE: Final[dict[str, Option]] = {
     for option in (
         Option("mode", Mode, "REALTIME", _VIEWED, "When updates are emitted.", folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
-        Option("schema", Any, None, ("updates", "checked"), "JSON Schema of one entity."),
+        Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
+        Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("models", Models, "final", _UPDATES, "When updates have a model."),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
@@ -238,7 +252,9 @@ TABLE: Final[dict[str, Option]] = {
         Option("zero_values", bool, False, _UPDATES, "Show the schema's zeros before values come."),
         Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
         Option("many", bool, False, _TEXTS, "Read one document after another."),
-        Option("duplicates", Duplicates, "last", _TEXTS, "What a key means that comes twice."),
+        Option(
+            "duplicates", Duplicates, "last", _TEXT_READERS, "What a key means that comes twice."
+        ),
         Option("parse_float", ParseFloat, float, _TEXTS, "Makes a number with a fraction."),
         Option("eager", bool, False, _CHUNKS, "Of several new values, show one at once."),
         Option("null", Null, "value", _CHUNKS, "A null is a value, or one that has not come yet."),

@@ -37,6 +37,7 @@ from .options import (
     PartOptions,
     Provider,
     ReadOptions,
+    ReadTextOptions,
     ReadUpdateOptions,
     SourceOptions,
     Stage,
@@ -44,7 +45,8 @@ from .options import (
     taken_by,
 )
 from .partial_stream import PartialStream, Update, absorb
-from .paths import Path, lookup, parse_path
+from .paths import Path, parse_path
+from .selection import Selection, TextSelection
 from .sources import Decoder, EventReading, Opened, Reading
 from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
@@ -124,52 +126,92 @@ def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
 
 
 @overload
-def texts(
-    source: Source,
-    field: str | Path,
-    *,
-    document: Document | None = None,
-    **options: Unpack[SourceOptions],
-) -> Iterator[str]: ...
+def select(
+    source: Source, field: str | Path, schema: type[T], **options: Unpack[ReadOptions]
+) -> Iterator[T]: ...
 @overload
-def texts(
+def select(
+    source: Source, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
+) -> Iterator[Any]: ...
+@overload
+def select(
     source: AsyncIterable[Any],
     field: str | Path,
-    *,
-    document: Document | None = None,
-    **options: Unpack[SourceOptions],
-) -> AsyncIterator[str]: ...
-def texts(
-    source: Any,
+    schema: type[T],
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def select(
+    source: AsyncIterable[Any],
     field: str | Path,
-    *,
-    document: Document | None = None,
-    **options: Unpack[SourceOptions],
+    schema: Any = None,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[Any]: ...
+def select(
+    source: Any, field: str | Path, schema: Any = None, **options: Unpack[ReadOptions]
 ) -> Any:
-    """Yield the text of one string field as it grows; joined, the pieces are the field.
+    """Yield each value at a path when it is complete, and keep nothing else of the document.
 
-    `field` is a path (`"answer"`, `"root.steps[0].title"`). Give a `Document` to keep the rest.
+    `field` is a path or a pattern: `"results[*]"`, `"days[*].activities[*].title"`. An array at its
+    end stands for its elements (`"results"`), a null for nothing. With a `schema` each value is of
+    its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
     """
-    reading, _ = take_options(None, options, "document", first=True)
-    path = parse_path(field) if isinstance(field, str) else tuple(field)
-    document = Document() if document is None else document
-    shown = 0
+    reading, given = take_options("select", options, "schema")
+    stage = selection_stage(Selection(field, schema=schema, **given))
+    return drive(stage, source, reading=reading)
+
+
+def selection_stage(selection: Selection | TextSelection) -> Callable[[Text], Iterator[Any]]:
+    """The stage of `select` and `texts`, for a selection that the caller keeps."""
+
+    def stage(piece: Text) -> Iterator[Any]:
+        return selection.flush() if piece is END else selection.feed(piece)
+
+    return stage
+
+
+@overload
+def text(
+    source: Source, field: str | Path, **options: Unpack[ReadTextOptions]
+) -> Iterator[str]: ...
+@overload
+def text(
+    source: AsyncIterable[Any], field: str | Path, **options: Unpack[ReadTextOptions]
+) -> AsyncIterator[str]: ...
+def text(source: Any, field: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
+    """Yield the text of one string as it grows; joined, the pieces are the string.
+
+    `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
+    or is no string. Of the rest of the document nothing is kept.
+    """
+    reading, given = take_options("text", options, first=True)
+    if isinstance(field, str):
+        parse_path(field)  # one string: no wildcards
+    read = selection_stage(TextSelection(field, **given))
 
     def stage(piece: Text) -> Iterator[str]:
-        nonlocal shown
-        error = None
-        try:
-            changed = document.flush() if piece is END else document.feed(piece)
-        except (InvalidJSON, LimitExceeded) as raised:
-            error, changed = raised, document.changed
-        if changed:
-            _, text = lookup(document.live, path)
-            if isinstance(text, str) and len(text) > shown:
-                new, shown = text[shown:], len(text)
-                yield new
-        if error is not None:
-            raise error
+        for _, new in read(piece):
+            yield new
 
+    return drive(stage, source, reading=reading)
+
+
+@overload
+def texts(
+    source: Source, *fields: str | Path, **options: Unpack[ReadTextOptions]
+) -> Iterator[tuple[Path, str]]: ...
+@overload
+def texts(
+    source: AsyncIterable[Any], *fields: str | Path, **options: Unpack[ReadTextOptions]
+) -> AsyncIterator[tuple[Path, str]]: ...
+def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
+    """Yield the texts of several strings as they grow: each piece with the path of its string.
+
+    The fields are paths or patterns: `"title"`, `"items[*].summary"`. `FieldNotFound` at the end if
+    one of them never came, or is no string.
+    """
+    reading, given = take_options("text", options, first=True)
+    stage = selection_stage(TextSelection(*fields, **given))
     return drive(stage, source, reading=reading)
 
 

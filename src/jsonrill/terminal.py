@@ -16,12 +16,14 @@ from .jsontext import dumps
 from .paths import Path
 
 CARET = "▌"
-# DEL, C1 controls, and characters that change the direction of text.
-_UNSAFE: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+# Controls but for tab and newline, and characters that change the direction of text.
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
 
 
 def safe(text: str) -> str:
-    """JSON text with the characters that control a terminal written as escapes."""
+    """Text with the characters that control a terminal written as JSON escapes."""
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 

@@ -22,7 +22,7 @@ from support.commands import BASE, ENV, call
 pytest.importorskip("typer")
 
 COMMANDS = (
-    *("values", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
+    *("values", "select", "text", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
     *("demo", "version"),
 )
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
@@ -43,6 +43,38 @@ def test_values_are_shown_after_each_piece_that_changed_them() -> None:
     shown = lines(done)
     assert shown[-1] == {"a": "xyz", "b": [1, 2]}
     assert {"a": "x"} in shown and len(shown) > 3
+
+
+def test_selected_values_are_written_one_a_line() -> None:
+    given = '{"total": 2, "results": [{"id": 1}, {"id": 2}], "x": 1}'
+    assert lines(run("select", "results", given=given)) == [{"id": 1}, {"id": 2}]
+    assert lines(run("select", "results[*].id", "--tokens", "3", given=given)) == [1, 2]
+    done = run("select", "rows", given=given)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"jsonrill: the field rows never came\n"
+    done = run("select", "a[", given=given)
+    assert done.returncode == 2 and b"not a path" in done.stderr
+
+
+def test_selected_values_are_validated(tmp_path: Path) -> None:
+    pytest.importorskip("jsonschema_rs")
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"type": "object"}')
+    done = run("select", "results", "--schema", str(schema), given='{"results": [{}, 1]}')
+    assert (done.returncode, done.stdout) == (1, b"{}\n")
+    assert b"root.results[1]" in done.stderr
+
+
+def test_a_text_is_written_as_plain_text() -> None:
+    given = '{"answer": "It is \\u00e9\\n\\ud800.", "n": 1}'
+    done = run("text", "answer", given=given)
+    assert (done.returncode, done.stdout) == (0, "It is é\n\\ud800.\n".encode())
+    done = run("text", "answer", "--sse-out", "--tokens", "14", given='{"answer": "It is four"}')
+    assert done.stdout.decode() == (
+        'data: "It"\n\ndata: " is four"\n\nevent: CLOSE\ndata: [DONE]\n\n'
+    )
+    done = run("text", "n", given=given)
+    assert done.returncode == 1 and b"the field n is a number, not a string" in done.stderr
 
 
 def test_calls_recognise_an_event_stream() -> None:

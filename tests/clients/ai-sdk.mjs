@@ -1,4 +1,4 @@
-// argv: URL of a stream's ai-sdk route, URL of a finished one's. Prints the messages it built.
+// argv: URL of a stream's ai-sdk route, URL of a finished one's (if any). Prints the messages it built.
 import { DefaultChatTransport, readUIMessageStream } from "ai";
 
 const [open, finished] = process.argv.slice(2);
@@ -20,5 +20,5 @@ const messages = [{ id: "u1", role: "user", parts: [{ type: "text", text: "hi" }
 const sent = await transport.sendMessages({ trigger: "submit-message", chatId: "c1", messages });
 const resumed = await transport.reconnectToStream({ chatId: open });
 const [first, second] = await Promise.all([read(sent), resumed && read(resumed)]);
-const nothing = await transport.reconnectToStream({ chatId: finished });
+const nothing = finished ? await transport.reconnectToStream({ chatId: finished }) : null;
 console.log(JSON.stringify({ first, resumed: second, nothing }));

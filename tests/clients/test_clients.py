@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -122,6 +123,37 @@ def test_ag_ui_reads_calls_state_and_errors(npm: Path, http: httpx2.Client) -> N
         second["events"]
     )
     assert "RUN_ERROR" in third["events"]
+
+
+@pytest.mark.parametrize("cut", ["max_connection", "sigterm"])
+def test_ai_sdk_and_ag_ui_are_told_that_the_connection_ends(
+    npm: Path, tmp_path: Path, cut: str
+) -> None:
+    """The stream is still open: a clean end would look like a complete answer."""
+    settings = {"max_connection": 2} if cut == "max_connection" else {"grace": 3}
+    with Server(tmp_path, **settings) as server:
+        with httpx2.Client(base_url=server.url, trust_env=False, timeout=10) as http:
+            url = published(http, input="events", closed=False)
+            commands = [
+                ["ai-sdk.mjs", f"{url}/ai-sdk"],
+                ["ag-ui.mjs", f"{url}/ag-ui"],
+            ]
+            started = [
+                subprocess.Popen(
+                    [need_command("node"), *command], cwd=npm, stdout=subprocess.PIPE, text=True
+                )
+                for command in commands
+            ]
+            until = time.monotonic() + 30
+            while cut == "sigterm" and metric(http, "readers") < 3 and time.monotonic() < until:
+                time.sleep(0.05)
+        if cut == "sigterm":
+            assert server.process is not None
+            server.process.send_signal(signal.SIGTERM)
+        code = "STOPPED" if cut == "sigterm" else "LIMIT_EXCEEDED"
+        ai_sdk, ag_ui = [json.loads(process.communicate(timeout=60)[0]) for process in started]
+    assert any(code in error for error in ai_sdk["first"]["errors"]), ai_sdk
+    assert "RUN_ERROR" in ag_ui[0]["events"] and "RUN_FINISHED" not in ag_ui[0]["events"]
 
 
 def curl(*arguments: str) -> str:

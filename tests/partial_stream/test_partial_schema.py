@@ -70,7 +70,8 @@ def same_ends(text: str, mode: Mode, **options: Any) -> list[dict[str, Any]]:
         ('{"name": "a", "tags": ["red", "red", "', 38, {"name": "a", "tags": ["red", "red"]},
          "maxItems"),
         ('{"name": "a", "tags": []', 24, {"name": "a"}, "minItems"),
-        ('{"name": "a", "other"', 21, {"name": "a"}, "additionalProperties"),
+        ('{"name": "a", "other"', 16, {"name": "a"}, "additionalProperties"),
+        ('{"name": "a", "na"', 18, {"name": "a"}, "additionalProperties"),
         ('{"name": "a", "sub": {"x": 1', 28, {"name": "a", "sub": {}}, "type"),
         ('{"name": "a", "sub": {}', 23, {"name": "a"}, "required"),
         ('{"n": 5}', 8, {"n": 5}, "required"),
@@ -213,12 +214,15 @@ def test_one_schema_for_each_name() -> None:
 
 
 def test_the_schema_of_the_whole_document() -> None:
-    text = '{"title": 5, "colors": [{"hex": "a"}, {"hex": 1}]}'
+    text = '{"title": "5", "colors": [{"hex": "a"}, {"hex": 1}]}'
     found = same_ends(text, "REALTIME", document_schema=Palette, entity="colors")
     assert [(e["index"], e["status"]) for e in found] == [(0, "COMPLETED"), (1, "ERROR")]
     assert "root.colors[1].hex" in found[1]["error"]["message"]
     [whole] = same_ends(text, "REALTIME", document_schema=Palette)
-    assert (whole["status"], whole["data"]) == ("ERROR", {})
+    assert (whole["status"], whole["data"]) == (
+        "ERROR",
+        {"title": "5", "colors": [{"hex": "a"}, {}]},
+    )
     updates = run([text], "REALTIME", document_schema=Palette, entity="colors")
     assert updates[0].model == Color(hex="a")
     # Of what nothing is said, nothing is asked.

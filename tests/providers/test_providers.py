@@ -25,6 +25,7 @@ from support.provider_streams import (
     INTERLEAVING,
     PAGE_OF,
     PING,
+    SEARCH,
     STREAMS,
     THREE,
     TWO,
@@ -583,8 +584,9 @@ def test_anthropic_server_tools_have_their_results() -> None:
     ],
 )
 def test_an_error_of_the_provider_ends_what_is_open(name: str, event: Event) -> None:
-    made = [WEATHER, PING]
-    events = BUILDERS[name](made, [(0, WEATHER.text[:9]), (1, "{}"), (0, WEATHER.text[9:])])
+    made = [WEATHER, SEARCH]
+    cut = [(0, WEATHER.text[:9]), (1, SEARCH.text), (0, WEATHER.text[9:])]
+    events = BUILDERS[name](made, cut)
     at = next(number for number, one in enumerate(events) if WEATHER.text[9:] in repr_of(one))
     calls = ToolCalls()
     for one in events[:at]:

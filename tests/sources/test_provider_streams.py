@@ -53,7 +53,7 @@ def as_sse(events: Iterable[Any]) -> bytes:
 @sources
 def test_values_texts_fragments_and_updates_read_the_answer(source: Source) -> None:
     assert collect(jsonrill.values(source(ANSWER))) == ([{}, {"a": "x"}, {"a": "xy"}], None)
-    assert collect(jsonrill.texts(source(ANSWER), "a")) == (["x", "y"], None)
+    assert collect(jsonrill.text(source(ANSWER), "a")) == (["x", "y"], None)
     text = ['{"a', '": "x', 'y"}']
     assert collect(jsonrill.fragments(source(ANSWER))) == collect(jsonrill.fragments(text))
     found, error = collect(jsonrill.updates(source(ANSWER)))
@@ -137,7 +137,7 @@ def test_a_field_is_read_from_the_first_call_and_the_source_is_closed() -> None:
         finally:
             closed.append(True)
 
-    assert list(jsonrill.texts(events(), "q", tool="write")) == ["a", "b"]
+    assert list(jsonrill.text(events(), "q", tool="write")) == ["a", "b"]
     assert closed
 
 
@@ -174,9 +174,9 @@ def test_a_call_that_is_cut_off_is_an_error() -> None:
 
 
 def test_text_after_complete_arguments_is_an_error() -> None:
-    late = [call(0, "{}", "write"), call(1, "[1]", "write"), call(0, "junk"), ENDED]
+    late = [call(0, "[0]", "write"), call(1, "[1]", "write"), call(0, "junk"), ENDED]
     found, error = collect(jsonrill.values(late, tool="write"))
-    assert (found, type(error)) == ([{}, [1]], InvalidJSON)
+    assert (found, type(error)) == ([[0], [1]], InvalidJSON)
 
 
 def test_repair_reads_arguments_too() -> None:

@@ -123,7 +123,7 @@ def test_a_pipe_is_followed_live(text: bool, bufsize: int) -> None:
     command = [sys.executable, "-c", SLOW]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=text, bufsize=bufsize) as process:
-        assert process.stdin is not None
+        assert process.stdin is not None and process.stdout is not None
         found = []
         for value in jsonrill.values(process.stdout):
             found.append(value)
@@ -156,7 +156,7 @@ def test_the_stdout_of_an_async_process() -> None:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", SLOW), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        assert process.stdin is not None
+        assert process.stdin is not None and process.stdout is not None
         found = []
         async for value in jsonrill.values(process.stdout):
             found.append(value)
@@ -237,7 +237,7 @@ def read(client: Any, url: str, use: Callable[[Any], Any]) -> tuple[list[Any], A
 def test_a_body_is_read_as_it_arrives(client: Any, framing: Any) -> None:
     """The server sends the next piece only after the value of the one before was seen."""
     seen = [threading.Event() for _ in range(2)]
-    steps = [b'{"a": "x', seen[0], b'y"', seen[1], b', "b": 1}']
+    steps: Any = [b'{"a": "x', seen[0], b'y"', seen[1], b', "b": 1}']
     with Upstream(Script(steps, headers=JSON, framing=framing)) as upstream:
 
         def use(response: Any) -> Any:

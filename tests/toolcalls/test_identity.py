@@ -15,7 +15,7 @@ from jsonrill.toolcalls.identity import Identity
 
 @dataclass(eq=False)
 class Call:
-    """As much of a call as identity sees; a test says when it is whole or has ended."""
+    """As much of a call as identity sees; a test says when it is complete or has ended."""
 
     id: str
     index: int | None
@@ -24,7 +24,8 @@ class Call:
     given: bool = True
     number: int = 0
     ids: list[str] = field(default_factory=list)
-    whole: bool = False
+    args_ended: bool = False
+    begun: bool = False
     open: bool = True
 
     @property
@@ -63,8 +64,10 @@ def run(*events: dict[str, Any]) -> list[int | None]:
     found: list[int | None] = []
     for event in events:
         match event:
-            case {"WHOLE": number}:
-                calls.made[number].whole = True
+            case {"COMPLETE": number}:
+                calls.made[number].args_ended = True
+            case {"BEGUN": number}:
+                calls.made[number].begun = True
             case {"CLOSE": number}:
                 calls.made[number].open = False
             case {"END": message}:
@@ -103,10 +106,21 @@ G: dict[str, Any] = {"name": "g"}
         pytest.param([AT0, A0, B0, AT0], [0, 0, 1, 1], id="but only one"),
         pytest.param([AT0 | F, B0, AT0], [0, 1, 1], id="and not that of another name"),
         pytest.param([AT0 | F, {"CLOSE": 0}, A0], [0, 1], id="and not after its end"),
+        pytest.param([A0, {"id": "b", "index": 0}, AT0], [0, 0, 0], id="another id, no name"),
+        pytest.param([A0, {"id": "b", "index": 0}, {"id": "b"}], [0, 0, 0], id="known from then"),
+        pytest.param([{"id": "a", "index": 0}, {"id": "b", "index": 0}], [0, 1], id="no names"),
+        pytest.param([AT0 | F, {"COMPLETE": 0}, A0], [0, 1], id="an id and a name after the args"),
+        pytest.param([AT0 | F, {"COMPLETE": 0}, AT0 | F, AT0], [0, 1, 1], id="no ids: a name"),
+        pytest.param([AT0 | F, {"COMPLETE": 0}, AT0], [0, 0], id="no ids, no name"),
+        pytest.param([A0, {"COMPLETE": 0}, AT0 | F, AT0], [0, 0, 0], id="ids: the name again"),
+        pytest.param([A0, {"COMPLETE": 0}, AT0 | G, AT0], [0, 1, 1], id="ids: another name"),
+        pytest.param([AT0 | F, AT0 | G], [0, 0], id="the name in pieces"),
+        pytest.param([AT0 | F, {"BEGUN": 0}, AT0 | G, AT0], [0, 1, 1], id="not after arguments"),
+        pytest.param([AT0 | F, {"BEGUN": 0}, AT0 | F], [0, 0], id="the same name again"),
         pytest.param([F, BARE, BARE], [0, 0, 0], id="neither: the open call"),
         pytest.param([BARE, F, BARE], [0, 0, 0], id="neither, the name later"),
         pytest.param([F, F, BARE], [0, 0, 0], id="the name again is not a new call"),
-        pytest.param([F, {"WHOLE": 0}, F, BARE], [0, 1, 1], id="unless the open one is whole"),
+        pytest.param([F, {"COMPLETE": 0}, F, BARE], [0, 1, 1], id="unless the open one has ended"),
         pytest.param([F, G, BARE], [0, 1, 1], id="another name is another call"),
         pytest.param([F, {"CLOSE": 0}, BARE], [0, None], id="nothing is open: a straggler"),
         pytest.param([F, {"CLOSE": 0}, F], [0, 1], id="nothing is open: a name opens"),
@@ -254,22 +268,22 @@ EVENTS = st.fixed_dictionaries(
 )
 
 
-@given(st.lists(st.one_of(EVENTS, st.just({"END": None}), st.just({"WHOLE": 0})), max_size=12))
+@given(st.lists(st.one_of(EVENTS, st.just({"END": None}), st.just({"COMPLETE": 0})), max_size=12))
 def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> None:
     calls = Calls()
     for event in events:
         if "END" in event:
             calls.end()
-        elif "WHOLE" in event:
+        elif "COMPLETE" in event:
             for call in calls.made:
-                call.whole = True
+                call.args_ended = True
         else:
             number = calls.find(**event)
             if number is None:
                 continue
             call = calls.made[number]
             if "id" in event:
-                assert call.id in (event["id"], event.get("alias"))
+                assert event["id"] in call.ids or event.get("alias") in call.ids
             if "message" in event:
                 choice = event.get("choice", 0)
                 assert call.message_id == event["message"] + (f":{choice}" if choice else "")

@@ -274,8 +274,10 @@ def test_a_growing_snapshot_beside_the_event_is_not_read() -> None:
 
     delta = {"type": "input_json_delta", "partial_json": "{}"}
     calls = ToolCalls()
+    block = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    calls.feed({"type": "content_block_start", "index": 0, "content_block": block})
     calls.feed(Delta(type="content_block_delta", index=0, delta=delta, snapshot="…"))
-    assert calls.calls[0].args == {}
+    assert calls.calls[0].raw == "{}"
 
 
 def test_objects_of_nobody_in_particular() -> None:

@@ -115,7 +115,7 @@ const jobs = {
         args: text(frozen(call.args)),
         raw: call.raw,
         result: text(call.result),
-        whole: call.whole,
+        completeArgs: call.completeArgs,
       }));
     const steps = events.map((event) => (calls.add(frozen(event)), shown()));
     calls.flush();

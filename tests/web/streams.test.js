@@ -12,13 +12,14 @@ import {
   LimitExceeded,
   PathError,
   Truncated,
+  formatPath,
   fragments,
   select,
   text,
   texts,
   values,
 } from "../../src/jsonrill/web/lib/index.js";
-import { cuttings, frozen } from "./support.js";
+import { cases, cuttings, frozen } from "./support.js";
 
 const TEXT =
   '{"title": "Tea", "items": [{"summary": "a1", "n": 1}, {"summary": "", "n": null},' +
@@ -219,6 +220,31 @@ test("select: each value when it is complete, and nothing else", async () => {
   assert.deepEqual(await good(select('{"i": 1}\n{"i": 2}\n', "root", { many: true })), [{ i: 1 }, { i: 2 }]);
   for (const cut of cuttings(TEXT)) assert.deepEqual(await good(select(cut, "items[*]")), FINAL.items);
 });
+
+for (const { text: source, call, options, out, error, message } of cases("fields.json").cases) {
+  test(`${call.join(" ")} of ${source.slice(0, 60)}`, async () => {
+    const [kind, ...fields] = call;
+    for (const cut of cuttings(source)) {
+      const read = { text, texts, select }[kind](cut, ...fields, ...(options ? [options] : []));
+      const { found, error: thrown } = await all(read);
+      assert.deepEqual(joined(found, kind), out);
+      assert.equal(thrown?.code, error);
+      if (message !== undefined) assert.equal(thrown.message, message);
+    }
+  });
+}
+
+/** The pieces of each string as one, in the order in which the strings begin. */
+function joined(found, kind) {
+  if (kind === "select") return found;
+  if (kind === "text") return found.length ? [found.join("")] : [];
+  const whole = new Map();
+  for (const [path, piece] of found) {
+    const name = formatPath(path);
+    whole.set(name, (whole.get(name) ?? "") + piece);
+  }
+  return [...whole];
+}
 
 test("select: the limit of the text counts for each value, at any cutting", async () => {
   const long = JSON.stringify({ skip: "x".repeat(500), rows: [["y".repeat(50)], ["z".repeat(60)]] });

@@ -173,7 +173,7 @@ def test_the_dialect(
 def call_of(found: dict[str, Any]) -> tuple[Any, ...]:
     said = (found["status"], found["error"], found["encoding"], found["answered"])
     who = (found["id"], found["index"], found["messageId"], found["name"])
-    return (*who, found["raw"], *said, found["resultIsError"], found["whole"])
+    return (*who, found["raw"], *said, found["resultIsError"], found["completeArgs"])
 
 
 def compare_calls(ask: Ask, events: list[Any], keep: int = 256) -> None:
@@ -185,7 +185,8 @@ def compare_calls(ask: Ask, events: list[Any], keep: int = 256) -> None:
         for call, found in zip(calls.calls, shown, strict=True):
             who = (call.id, call.index, call.message_id, call.name)
             said = (call.status, call.error, call.encoding, call.answered)
-            assert call_of(found) == (*who, call.raw, *said, call.result_is_error, call.whole)
+            ends = (call.result_is_error, call.complete_args)
+            assert call_of(found) == (*who, call.raw, *said, *ends)
             assert agree(found["args"], call.args)
             assert agree(found["result"], call.result)
 

@@ -89,7 +89,7 @@ test("args that were handed out stay as they were", () => {
     }),
   );
   assert.deepEqual([before, call.args], [{ x: "a" }, { x: "ab" }]);
-  assert.ok(call.whole && call.open && call.status === "streaming");
+  assert.ok(call.completeArgs && call.open && call.status === "streaming");
 });
 
 test("dangerous keys in arguments, results and events pollute nothing", () => {
@@ -239,7 +239,7 @@ test("arguments without fragments are what their text says, once it is complete,
       for (const function_args of pieces) {
         [call] = calls.add(update({ tool_call_id: "a", function_args }));
       }
-      if (/^[[{"tn]/.test(text.trim())) assert.equal(call.whole, good, text);
+      if (/^[[{"tn]/.test(text.trim())) assert.equal(call.completeArgs, good, text);
       calls.add(update({ tool_call_id: "a", status: "complete" }));
       assert.equal(call.status, good ? "complete" : "truncated", text);
       if (good) assert.deepEqual(call.args, JSON.parse(text));

@@ -219,7 +219,7 @@ class Parts:
                 yield from self._close_text()
                 known = self._of_call[call.number] = self._begin("call", None, call)
             self._last = known
-            complete = call.whole and call.status in ("streaming", "complete")
+            complete = call.complete_args
             yield Part("call", known.index, update.function_args or "", complete, call)
 
     def _result(self, call: ToolCall) -> Iterator[Part]:

@@ -102,7 +102,7 @@ class ToolRun:
             for number, (call, index) in [*self._waiting.items()]:
                 if part.index > index:
                     del self._waiting[number]
-                    if call.whole and call.live == {}:
+                    if call.complete_args and call.live == {}:
                         shown += self._start(call)
             if part.kind == "call" and isinstance(part.call, LiveCall) and not part.call.hosted:
                 shown += self._look(part.call, part)
@@ -142,7 +142,7 @@ class ToolRun:
     def _refuse(self, call: LiveCall, error: str) -> list[Part]:
         """The error result of a call that does not run. The model cannot see one without arguments
         that can be sent back, so that one has no result either."""
-        if not (call.whole or (not call.open and _is_object(call.raw))):
+        if not (call.args_ended or (not call.open and _is_object(call.raw))):
             return []
         self._handled[call.number] = None
         return self.parts.answer(call, error=error)

@@ -27,7 +27,8 @@ from .. import (
     to_wire,
 )
 from ..options import offered
-from ..streams import drive, value_stage
+from ..selection import Selection, TextSelection
+from ..streams import drive, selection_stage, value_stage
 from . import batch
 from .input import BadInput
 from .options import Own, flagged, made, own_flags
@@ -46,12 +47,18 @@ app = typer.Typer(
 )
 
 
-def command(make: Callable[..., Any]) -> Callable[[Callable[[Any, Own, Sink], None]], None]:
-    """Add a filter: a function of its stage (made by `make`), its flags and its output."""
+def command(
+    make: Callable[..., Any], **argument: str
+) -> Callable[[Callable[[Any, Own, Sink], None]], None]:
+    """Add a filter: a function of its stage (made by `make`), its flags and its output.
+
+    `argument` is the name and the help of one that comes before the files, if the stage has one.
+    """
 
     def add(work: Callable[[Any, Own, Sink], None]) -> None:
         def run(options: dict[str, Any], own: Own) -> None:
-            stage, sink = made(lambda: make(**options)), own.sink()
+            first = [vars(own)[name] for name in argument]
+            stage, sink = made(lambda: make(*first, **options)), own.sink()
 
             def work_and_close() -> None:
                 work(stage, own, sink)
@@ -61,7 +68,8 @@ def command(make: Callable[..., Any]) -> Callable[[Callable[[Any, Own, Sink], No
 
         run.__name__, run.__doc__ = work.__name__, work.__doc__
         rows = [*offered("cli", work.__name__), *own_flags(work.__name__)]
-        app.command()(flagged(run, rows, "Files to read; - or none is standard input."))
+        files = "Files to read; - or none is standard input."
+        app.command()(flagged(run, rows, {**argument, "files": files}))
 
     return add
 
@@ -79,6 +87,29 @@ def values(document: Document, own: Own, sink: Sink) -> None:
         return watched(pieces, document)
     for value in drive(value_stage(document, live=True), pieces):
         sink.write(value)
+
+
+@command(Selection, field="A path or pattern, such as results[*] or days[*].title.")
+def select(selection: Selection, own: Own, sink: Sink) -> None:
+    """Write each value at a path of a JSON text when it is complete; keep nothing else.
+
+    An array at the path stands for its elements.
+
+    Example: echo '{"results": [{"id": 1}, {"id": 2}]}' | jsonrill select results
+    """
+    for value in drive(selection_stage(selection), own.source().pieces()):
+        sink.write(value)
+
+
+@command(TextSelection, field="The path of a string, such as answer or steps[0].title.")
+def text(selection: TextSelection, own: Own, sink: Sink) -> None:
+    """Write one string of a JSON text while it arrives, as plain text.
+
+    Example: echo '{"answer": "It is four.", "sources": [1]}' | jsonrill text answer
+    """
+    for _, piece in drive(selection_stage(selection), own.source().pieces()):
+        sink.piece(piece)
+    sink.end_text()
 
 
 @command(PartialStream)

@@ -89,7 +89,7 @@ def batch(options: dict[str, Any], own: Own) -> None:
     _do(lambda show: begun(job, paths, own.out, **where, on_progress=show), own.out, own.json)
 
 
-command = flagged(batch, [*own_flags("batch"), *_options()], INPUTS, _schema)
+command = flagged(batch, [*own_flags("batch"), *_options()], {"files": INPUTS}, _schema)
 
 
 def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json: bool) -> None:

@@ -16,10 +16,11 @@ from ..options import Entity, Option, Rules, Schemas
 from .input import Source
 from .output import Sink
 
-_TEXTS: Final = ("values", "updates", "fragments")
+_TEXTS: Final = ("values", "updates", "fragments", "select", "text")
 _REPAIRING: Final = (*_TEXTS, "calls")
 _PACED: Final = (*_REPAIRING, "chunks")
 _FILTERS: Final = (*_PACED, "rebuild")
+_VALUES: Final = tuple(name for name in _FILTERS if name != "text")
 _BATCH: Final = ("batch",)
 _Engine = Literal["local", "dask"]
 _Rows = Literal["jsonl", "parquet"]
@@ -38,8 +39,8 @@ OWN: Final = (
     Option("sse", bool, False, _FILTERS, "Read and write text/event-stream."),
     Option("sse_in", bool, False, _FILTERS, "Read text/event-stream, write lines."),
     Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
-    Option("pretty", bool, False, _FILTERS, "Indent the output."),
-    Option("color", bool | None, None, _FILTERS, "Write colours; by default on a terminal."),
+    Option("pretty", bool, False, _VALUES, "Indent the output."),
+    Option("color", bool | None, None, _VALUES, "Write colours; by default on a terminal."),
     Option("out", str | None, None, _BATCH, "A new folder for the output."),
     Option("resume", str | None, None, _BATCH, "Continue the run in this folder."),
     Option("engine", _Engine, "local", _BATCH, "Processes on this machine, or a Dask cluster."),
@@ -73,7 +74,8 @@ class Own(SimpleNamespace):
         return Source([*map(Path, self.files or ())], tokens, delay, self.sse or self.sse_in)
 
     def sink(self) -> Sink:
-        return Sink(pretty=self.pretty, color=self.color, sse=self.sse or self.sse_out)
+        pretty, color = vars(self).get("pretty", False), vars(self).get("color")
+        return Sink(pretty=pretty, color=color, sse=self.sse or self.sse_out)
 
 
 def json_file(path: str | None) -> Any:
@@ -91,11 +93,12 @@ def json_file(path: str | None) -> Any:
 def flagged(
     work: Callable[[dict[str, Any], Own], None],
     rows: list[Option],
-    files: str,
+    arguments: dict[str, str],
     schema_of: Callable[[str | None], Any] = json_file,
 ) -> Callable[..., None]:
-    """A command with a flag for each of these options; `files` is the help of its arguments.
+    """A command with a flag for each of these options; `arguments` has the help of the others.
 
+    The last of those are any number of files.
     It calls `work` with the options of the stage, and with all flags.
     """
 
@@ -110,11 +113,14 @@ def flagged(
         own = Own(**{**given, **read})
         work({row.name: vars(own)[row.name] for row in rows if row not in OWN}, own)
 
-    argument = Annotated[list[str] | None, typer.Argument(help=files, show_default=False)]
-    parameters = [
-        Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context),
-        Parameter("files", Parameter.KEYWORD_ONLY, default=None, annotation=argument),
-    ]
+    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+    for name, help in arguments.items():
+        given: dict[str, Any] = {"help": help, "show_default": False}
+        kind: Any = Annotated[str, typer.Argument(**given)]
+        if name == "files":
+            kind = Annotated[list[str] | None, typer.Argument(**given)]
+        default = None if name == "files" else Parameter.empty
+        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
     parameters += [flag for row in rows for flag in _flags(row)]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {it.name: it.annotation for it in parameters}

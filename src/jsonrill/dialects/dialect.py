@@ -48,6 +48,10 @@ class Dialect(ABC):
         failed = () if problem is None else self._fail(problem)
         return [*self._close(problem is None), *failed, *self._finish()]
 
+    def interrupt(self, problem: Problem) -> list[Event]:
+        """The events that report a problem whatever was sent before; changes nothing."""
+        return [*self._failure(problem)]
+
     def _fail(self, problem: Problem) -> Iterator[Event]:
         """Report a failure of the stream, but only the first one."""
         if not self.failed:

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from json import JSONDecoder
-from typing import Any
+from typing import Any, Final
+
+_NUMERIC: Final = "0123456789+-.eE"
 
 
-def bounded_decoder(limit: int, parse_float: Callable[[str], Any]) -> JSONDecoder:
-    """A decoder that refuses what the machine would: longer numbers, and what is not JSON."""
-
-    def bounded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
-        def number(text: str) -> Any:
-            if len(text) > limit:
-                raise ValueError("too long a number: the machine walks")
-            return convert(text)
-
-        return number
+def scanner(parse_float: Callable[[str], Any]) -> Callable[[str, int], tuple[Any, int]]:
+    """A function that reads the value at an index, and refuses constants that are not JSON."""
 
     def refuse(name: str) -> Any:
         raise ValueError(f"{name} is not JSON: the machine walks")
 
-    return JSONDecoder(
-        parse_float=bounded(parse_float), parse_int=bounded(int), parse_constant=refuse
-    )
+    # With `int` and `float` themselves the scanner makes numbers without calling Python.
+    decoder: Any = JSONDecoder(parse_float=parse_float, parse_constant=refuse)
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
+    return scan
+
+
+def has_longer(text: str, start: int, end: int, limit: int) -> bool:
+    """True if this part of a text may have a number of more than `limit` characters.
+
+    Such a number has a character at one of the places that are looked at. (So does a long string of
+    digits: then the machine walks, which is slower and no less right.)
+    """
+    for at in range(start + limit, end, limit + 1):
+        first = last = at
+        while last < end and text[last] in _NUMERIC:
+            last += 1
+        while first < last and first > start and text[first - 1] in _NUMERIC:
+            first -= 1
+        if last - first > limit:
+            return True
+    return False
 
 
 def deeper(value: Any, depth: int, brackets: int) -> bool:

@@ -33,6 +33,7 @@ cdef class Machine(Position):
     @cython.locals(text=str)
     cpdef read(self, data)
     cpdef flush(self)
+    cpdef limit_text(self, Py_ssize_t offset, Py_ssize_t size)
     cdef _finish(self)
     cdef bint _at_bom(self)
     cdef bint _outside(self)
@@ -63,7 +64,7 @@ cdef class Machine(Position):
     @cython.final
     cdef _ended(self, Py_ssize_t pos)
     @cython.final
-    @cython.locals(left=Py_ssize_t, end=Py_ssize_t)
+    @cython.locals(left=Py_ssize_t, end=Py_ssize_t, size=Py_ssize_t, depth=Py_ssize_t)
     cdef Py_ssize_t _decode_whole(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(stop=Py_ssize_t)

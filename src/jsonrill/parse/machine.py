@@ -32,7 +32,7 @@ What comes of the events is the sink's: fragments in `parser.py`, a value in `do
 from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
-from json import JSONDecoder
+from collections.abc import Callable
 from sys import get_int_max_str_digits
 from typing import Any, Final
 
@@ -46,7 +46,7 @@ from ..errors import (
     Truncated,
 )
 from ..options import Duplicates, ParseFloat, check
-from .c_scanner import bounded_decoder, deeper
+from .c_scanner import deeper, has_longer, scanner
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -155,7 +155,7 @@ class Machine(Position):
             self._keys_limit = min(limits.keys, FAR)
         # The standard library's decoder, made when a piece is large enough; how much of this piece
         # it may read in vain.
-        self._decoder: JSONDecoder | None = None
+        self._decoder: Callable[[str, int], tuple[Any, int]] | None = None
         self._budget = 0
         # With many documents: the number of this one, and what went wrong in earlier ones.
         self.document = 0
@@ -361,6 +361,11 @@ class Machine(Position):
         self._begin_at(self._offset + pos)
         self.document += 1
 
+    def limit_text(self, offset: int, size: int) -> None:
+        """Allow `size` characters from the one at `offset` on; no piece may be longer than that."""
+        self._text_limit = size
+        self._bound = offset + size
+
     def _begin_at(self, offset: int) -> None:
         """A document may begin here, and be as long as the limit allows."""
         self._bound = offset + self._text_limit
@@ -495,18 +500,22 @@ class Machine(Position):
         if left > self._budget or left > self._limits.string or self._unique:
             return pos
         if self._decoder is None:
-            self._decoder = bounded_decoder(self._limits.number, self._parse_float)
+            self._decoder = scanner(self._parse_float)
         self._budget -= left
         try:
-            value, end = self._decoder.raw_decode(text, pos)
-        except (ValueError, ArithmeticError, RecursionError):
+            value, end = self._decoder(text, pos)
+        except (ValueError, ArithmeticError, RecursionError, StopIteration):
             return pos
-        if text.count(":", pos, end) > self._limits.keys:
-            return pos
-        if deeper(
-            value,
-            self._limits.depth - len(self._frames),
-            text.count("[", pos, end) + text.count("{", pos, end),
+        size = end - pos
+        depth = self._limits.depth - len(self._frames)
+        # What is short enough cannot pass a limit: no need to count.
+        if (
+            (size > self._number_limit and has_longer(text, pos, end, self._number_limit))
+            or (size > self._keys_limit and text.count(":", pos, end) > self._keys_limit)
+            or (
+                size > 2 * depth
+                and deeper(value, depth, text.count("[", pos, end) + text.count("{", pos, end))
+            )
         ):
             return pos
         self._budget += left

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InvalidJSON, LimitExceeded
 from ..paths import Path, format_path
 from .grammar import LITERALS, START, ZERO
-from .states import AFTER, CLOSED, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, READY, STRING, VALUE
+from .states import AFTER, CLOSED, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, KEY, READY, STRING, VALUE
 
 
 class Position:
@@ -108,6 +108,11 @@ class Position:
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
             return self._held
         return None
+
+    @property
+    def pending_key(self) -> tuple[str, int] | None:
+        """Text so far and offset of the key that is being read, else None."""
+        return (self._begun, self._token) if self._state == KEY else None
 
     @property
     def pending_offset(self) -> int:

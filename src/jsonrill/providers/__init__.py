@@ -39,7 +39,7 @@ class Provider(NamedTuple):
 
 # An event is offered to them in this order: those that recognise theirs most surely come first.
 PROVIDERS: Final[dict[str, Provider]] = {
-    "openai_chat": Provider(openai_chat.accepts, lambda: openai_chat.translate),
+    "openai_chat": Provider(openai_chat.accepts, openai_chat.Chat),
     "anthropic": Provider(anthropic.accepts, lambda: anthropic.translate),
     "openai_responses": Provider(openai_responses.accepts, openai_responses.Responses),
     "jsonrill": Provider(jsonrill.accepts, lambda: jsonrill.translate),

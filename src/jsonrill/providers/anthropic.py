@@ -53,7 +53,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"type": "input_json_delta", "partial_json": text} if index is not None:
-            return [CallDelta(None, index, None, as_text(text))]
+            # The block before it says what it is: a result, too, may come as JSON.
+            return [CallDelta(None, index, None, as_text(text), opens=False)]
         case {"type": "text_delta", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thinking_delta", "thinking": str(text)} if text:

@@ -127,9 +127,10 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"arguments": dict(arguments)}:
-            return [CallDelta(None, index, value=arguments)]
+            return [CallDelta(None, index, opens=False, value=arguments)]
         case {"arguments": arguments}:
-            return [CallDelta(None, index, None, as_text(arguments))]
+            # Searches and code that Google runs itself have arguments, too, but are no calls.
+            return [CallDelta(None, index, None, as_text(arguments), opens=False)]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thought_summary", "content": {"text": str(text)}} if text:

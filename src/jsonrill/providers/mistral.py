@@ -20,7 +20,8 @@ accepts = typed("function.call.", "conversation.response.", "message.output.", "
 def translate(event: dict[str, Any]) -> list[Statement]:
     match event:
         case {"choices": _}:
-            return [_distrust(said) for said in openai_chat.translate(event)]
+            said = openai_chat.translate(event, as_id(event.get("id")))
+            return [_distrust(one) for one in said]
         case {"type": "function.call.delta"}:
             arguments = event.get("arguments")
             call = CallDelta(

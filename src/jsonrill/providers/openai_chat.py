@@ -2,12 +2,14 @@
 
 Reasoning comes in a field of its own, or in chunks beside those of the text. A call is named by its
 index, its id comes once, and nothing ends it but the `finish_reason`. Also here: the older
-`function_call` (neither id nor index) and custom tools (free text).
+`function_call` (one, without an id) and custom tools (free text).
+
+The `id` of a chunk tells which response it belongs to; some servers send another with every chunk.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .fields import as_error, as_id, as_index, as_text, items
 from .statements import CallDelta, Finish, Reasoning, Statement, Text, as_usage
@@ -20,8 +22,76 @@ def accepts(event: dict[str, Any]) -> bool:
     return isinstance(event.get("choices"), list)
 
 
-def translate(event: dict[str, Any]) -> list[Statement]:
-    message = as_id(event.get("id"))
+# The most response ids that are remembered.
+_MOST: Final = 1000
+
+
+class Chat:
+    """Translates chunks; remembers their ids, to see if they are those of responses.
+
+    An id that has not come before begins a response, unless its chunk can only continue one. From
+    then on such ids mean nothing, until one of them comes again.
+    """
+
+    def __init__(self) -> None:
+        # The last id, and the response that its chunk belongs to.
+        self._id: str | None = None
+        self._message: str | None = None
+        self._seen: set[str] = set()
+        self._changing = False
+        self._ended = False
+
+    def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        id = event.get("id")
+        knew = self._changing
+        if id != self._id:
+            self._message = self._response(as_id(id), event)
+            self._id = id
+        said = translate(event, self._message)
+        if self._changing:
+            for one in said:
+                if type(one) is Finish:
+                    self._ended = True
+                    # Calls before this chunk may have been taken for those of other responses.
+                    one.message, one.choice = (one.message, one.choice) if knew else (None, None)
+        return said
+
+    def _response(self, id: str | None, event: dict[str, Any]) -> str | None:
+        if id is None:
+            return None
+        if id in self._seen:
+            self._changing = False
+            return id
+        if len(self._seen) == _MOST:
+            self._seen.clear()
+        self._seen.add(id)
+        if self._message is None or self._ended:
+            self._ended = False
+            return id
+        self._changing = self._changing or _continues(event)
+        return self._message if self._changing else id
+
+
+def _continues(event: dict[str, Any]) -> bool:
+    """True for a chunk with which no response begins: more of a call, a later call, or an end."""
+    for choice in items(event.get("choices")):
+        delta = choice.get("delta")
+        said = {key for key, value in delta.items() if value} if isinstance(delta, dict) else set()
+        calls = items(delta.get("tool_calls")) if isinstance(delta, dict) else []
+        if calls:
+            return all(_is_later(call) for call in calls)
+        return bool(choice.get("finish_reason")) and said <= {"role"}
+    return False
+
+
+def _is_later(call: dict[str, Any]) -> bool:
+    function = call.get("function")
+    named = call.get("id") or (isinstance(function, dict) and function.get("name"))
+    return not named or bool(as_index(call.get("index")))
+
+
+def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
+    """The statements of a chunk of this response."""
     said: list[Statement] = []
     error = event.get("error")
     for choice in items(event.get("choices")):
@@ -35,7 +105,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             if calls := delta.get("tool_calls"):
                 said += [_call(call, message, number) for call in items(calls)]
             if isinstance(function := delta.get("function_call"), dict):
-                said.append(_call({"function": function}, message, number))
+                said.append(_call({"function": function, "index": 0}, message, number))
         # With an error comes a `finish_reason` that says less.
         if isinstance(reason := choice.get("finish_reason"), str) and reason and not error:
             said.append(Finish(message, number, cut=reason in CUT))

@@ -43,7 +43,10 @@ LINGER = 5.0
 LOOK = 1.0
 # Ends that are counted by name; a producer's own codes are `FAILED`.
 ENDS = frozenset(
-    ("CANCELLED", "PRODUCER_LOST", "LIMIT_EXCEEDED", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT")
+    (
+        *("CANCELLED", "PRODUCER_LOST", "LIMIT_EXCEEDED"),
+        *("UPSTREAM_ERROR", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT"),
+    )
 )
 AT_ONCE = 20
 # Seconds after which readers get an error if a lease has run out and the store does not answer.
@@ -91,6 +94,7 @@ class Hub:
         # Told to stop, but still working: a load balancer should send requests elsewhere.
         self.draining = False
         self.stopping = False
+        self._end_at = 0.0
         self.tasks: set[asyncio.Task[Any]] = set()
         self._followed: dict[str, _Followed] = {}
         self._readers: dict[str, int] = {}
@@ -121,14 +125,27 @@ class Hub:
 
     def stop(self) -> None:
         """Begin to shut down: end the responses of readers, which resume at another process."""
+        if not self.stopping:
+            self._end_at = asyncio.get_running_loop().time() + self.config.grace
         self.draining = self.stopping = True
         for view in self._views():
             view.wake()
 
+    @property
+    def must_end(self) -> bool:
+        """True if the time is over that readers who cannot resume have after a stop.
+
+        They notice it within a second, and must have ended before the server ends them.
+        """
+        return self.stopping and self._time_left() <= 2 * LOOK
+
+    def _time_left(self) -> float:
+        return max(0.0, self._end_at - asyncio.get_running_loop().time())
+
     async def close(self) -> None:
         self.stop()
         if self.tasks:
-            await asyncio.wait(self.tasks, timeout=self.config.grace)
+            await asyncio.wait(self.tasks, timeout=self._time_left())
         looking = [followed.looking for followed in self._followed.values()]
         await stop(*self.tasks, self._watching, *looking)
         for view in self._views():

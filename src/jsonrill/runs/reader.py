@@ -159,7 +159,7 @@ class Reader:
         end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
         self._ended = True
         work = self._make()
-        blocks = [encode_event(data) for data in work.end(end)]
+        blocks = [encode_event(data) for data in work.failure(end)]
         if work.closes:
             blocks.append(encode_event(DONE, event="CLOSE"))
         return b"".join(blocks)

@@ -43,6 +43,10 @@ class Rendering(ABC):
     def end(self, end: End) -> list[str]:
         """Return the data of the last events."""
 
+    def failure(self, end: End) -> list[str]:
+        """Return the data of an error after any events, for a reader whose connection ends."""
+        return [error_data(end.error())]
+
 
 class TextSource:
     """Records → text: pieces joined, snapshots chunked, the text in a provider's events."""
@@ -264,6 +268,9 @@ class Dialect(TextRendering):
 
     def _error(self, error: dict[str, Any]) -> list[str]:
         return [_data(event) for event in self._stage.flush(error)]
+
+    def failure(self, end: End) -> list[str]:
+        return [_data(event) for event in self._stage.interrupt(end.error())]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:

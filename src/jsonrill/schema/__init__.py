@@ -14,14 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InvalidSchema
-from ..parse.sink import Sink
+from ..parse.sink import Sink, TextBuffer
 from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
 from ..wire.fragment import Fragment
 from ..wire.parser import emit
 from .jsonschema import compile_schema
-from .nodes import ARRAY, EVERY, NULL, STRING, Node, Refusal, kind_of
-from .parts import anything, below, natural, zero
-from .walk import DEEPEST, Walk, violation_at
+from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node, Refusal, kind_of
+from .parts import anything, below, is_plain_list, natural, prefix_length, zero
+from .walk import DEEPEST, Walk, validated, violation_at
 
 __all__ = ["Check", "Schema"]
 
@@ -30,17 +30,19 @@ class Schema:
     """A pydantic model, a TypeAdapter, any type it takes (`list[T]`), or a JSON Schema.
 
     Compiled once, never changed, free to share. What is no schema raises `ValueError`.
+    `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
     """
 
-    __slots__ = ("_is_pydantic", "_node")
+    __slots__ = ("_is_pydantic", "_items", "_node")
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, *, check_formats: bool = False) -> None:
         self._node: Node
         self._is_pydantic = False
+        self._items: dict[int, Schema] = {}
         if isinstance(source, Schema):
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
-            self._node = _json_schema(source)
+            self._node = _json_schema(source, check_formats)
         elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
             kind = type(source).__name__
             raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
@@ -50,11 +52,38 @@ class Schema:
             self._node = compile_type(source)
             self._is_pydantic = True
 
+    def describes_arrays(self) -> bool:
+        """True if this schema says what an array must be, rather than what each element must be.
+
+        A schema without a type does if it has a keyword for arrays, or none for other values.
+        """
+        kinds = natural(self._node)
+        if not kinds:
+            return True  # nothing is allowed, so no array is
+        if kinds == EVERY:
+            about = self._node.about
+            return bool(about & ARRAY) or not (about or self._is_pydantic)
+        return bool(kinds & ARRAY)
+
     def items(self) -> Schema | None:
-        """The schema of one element if this one describes an array, else None."""
+        """The schema of any element if this one describes nothing but arrays, else None."""
         if natural(self._node) & ~NULL != ARRAY:
             return None
-        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
+        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._anything()
+
+    def item(self, index: int) -> Schema:
+        """The schema of one element of an array that this schema describes."""
+        index = min(index, prefix_length(self._node))
+        if index not in self._items:
+            node = below(self._node, index, by_shape=True)
+            self._items[index] = self._part(node) or self._anything()
+        return self._items[index]
+
+    def document_check(
+        self, violated: Callable[[InvalidSchema, Path | None], None]
+    ) -> DocumentCheck:
+        """A new check for a document of which some values are validated on their own."""
+        return DocumentCheck(self, violated)
 
     @property
     def takes_text(self) -> bool:
@@ -99,8 +128,14 @@ class Schema:
     def _part(self, node: Node | None) -> Schema | None:
         if node is None or node.full_validator is None or not node.full_validator.is_usable():
             return None
+        return self._with(node)
+
+    def _anything(self) -> Schema:
+        return self._with(anything())
+
+    def _with(self, node: Node) -> Schema:
         part = Schema.__new__(Schema)
-        part._node, part._is_pydantic = node, self._is_pydantic
+        part._node, part._is_pydantic, part._items = node, self._is_pydantic, {}
         return part
 
 
@@ -171,7 +206,85 @@ class Check(Walk):
             return None
 
 
-def _json_schema(source: bool | Mapping[str, Any]) -> Node:
+class DocumentCheck(Check):
+    """The check of a document around its entities, each of which has a check of its own.
+
+    Outside of entities it is a sink of events. An entity comes as one value: `begins` before it,
+    `passed` after it. So nothing is checked twice while it arrives, and at the end the validator of
+    the document is asked, for which the document's value is kept. A list whose schema says nothing
+    but how many elements there are and what each of them is needs no more than to be counted.
+    """
+
+    __slots__ = ("_keeps",)
+
+    def __init__(
+        self, schema: Schema, violated: Callable[[InvalidSchema, Path | None], None]
+    ) -> None:
+        super().__init__(schema, None, None, violated)
+        self._keeps = not is_plain_list(schema._node)
+
+    def begins(self, offset: int) -> bool:
+        """False, and a violation, if no value at all may be here."""
+        refused = self._expected()[1]
+        return not refused or self._allows(refused, self._here(), offset)
+
+    def passed(self, value: Callable[[], Any], offset: int, depth: int) -> None:
+        """Take in a complete entity, in which containers nest `depth` deep."""
+        if not self._keeps:
+            self._pass()
+            return
+        known = value()
+        kind = kind_of(known)
+        active, refused = self._begin(kind)
+        place = self._started(offset)
+        frame = self._inside
+        assert frame is not None
+        frame.put(place, known)
+        self.deepest = max(self.deepest, self.depth + depth)
+        # What holds outside of choices the check of the entity has asked.
+        if self._allows(refused, place, offset, begun=True):
+            branched = [one for one in active if one[1] is not None and not one[0].sure & kind]
+            self._allows(validated(branched, known), place, offset, begun=True)
+
+    def end_container(self, offset: int) -> None:
+        frame = self._inside
+        assert frame is not None
+        super().end_container(offset)
+        if not self._frames and self.violation is None and self._keeps:
+            self._finish(frame.value)
+
+    def start_string(self, offset: int) -> None:
+        super().start_string(offset)
+        if not self._frames and self._text is None:
+            self._text = TextBuffer()
+
+    def end_string(self) -> None:
+        value = None if self._frames or self._text is None else self._text.text()
+        super().end_string()
+        if value is not None and self.violation is None:
+            self._finish(value)
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        super().scalar(value, text, offset)
+        if not self._frames and self.violation is None:
+            self._finish(value)
+
+    def _start(self, kind: int, step: str | int, offset: int) -> bool:
+        allowed = super()._start(kind, step, offset)
+        if self._keeps and len(self._frames) == 1 and self._inside is not None:
+            self._inside.value = {} if kind == OBJECT else []
+        return allowed
+
+    def _started(self, offset: int) -> Place | None:
+        return super()._started(offset) if self._keeps or not self._starts else self._next()
+
+    def _finish(self, value: Any) -> None:
+        violation = self.close(value)
+        if violation is not None and self._violated is not None:
+            self._violated(violation, None)
+
+
+def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:
     """Compile a JSON Schema, or take what the same text was compiled to before.
 
     A server hears of a schema with every reader of a stream, and compiling one takes long.
@@ -179,12 +292,12 @@ def _json_schema(source: bool | Mapping[str, Any]) -> Node:
     try:
         text = json.dumps(source)
         if json.loads(text) == source:
-            return _of_text(text)
+            return _of_text(text, check_formats)
     except (TypeError, RecursionError):
         pass  # it has no text: the compiler says why
-    return compile_schema(source)
+    return compile_schema(source, check_formats)
 
 
 @lru_cache(maxsize=64)
-def _of_text(text: str) -> Node:
-    return compile_schema(json.loads(text))
+def _of_text(text: str, check_formats: bool) -> Node:
+    return compile_schema(json.loads(text), check_formats)

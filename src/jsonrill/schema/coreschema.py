@@ -128,6 +128,7 @@ class Compiler:
     def _inner(self, node: Node, core: Core, config: Config) -> None:
         """Exactly the schema inside."""
         node.all.append(self._node(core["schema"], config))
+        node.is_described = True
 
     def _default(self, node: Node, core: Core, config: Config) -> None:
         if core.get("on_error", "raise") == "raise":
@@ -151,6 +152,7 @@ class Compiler:
     def _reference(self, node: Node, core: Core, config: Config) -> None:
         target = self._definitions.get(core["schema_ref"], {"type": "any"})
         node.all.append(self._node(target, self._config))
+        node.is_described = True
 
     # Alternatives
 
@@ -176,6 +178,7 @@ class Compiler:
 
     def _list(self, node: Node, core: Core, config: Config) -> None:
         self._sequence(node, core, config).maximum = core.get("max_length")
+        node.is_described = True
 
     def _set(self, node: Node, core: Core, config: Config) -> None:
         """Here equal elements count once, so only the end tells how many there are."""

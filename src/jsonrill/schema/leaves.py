@@ -88,6 +88,7 @@ def opaque(node: Node, shape: Node | None = None) -> None:
     """Leave everything to the validator, when the value is complete."""
     node.end_validator = node.full_validator
     node.sure = 0 if node.end_validator is not None else EVERY
+    node.is_described = False
     node.shape = shape
 
 

@@ -19,7 +19,7 @@ bounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -40,6 +40,7 @@ from .nodes import (
     TRUE,
     Node,
     Refusal,
+    common,
     count,
     shown,
 )
@@ -81,7 +82,7 @@ class Text:
         self.texts = [text for text in texts if text.startswith(run, at)]
         if self.texts:
             return None
-        far = max((_common(text, at, run) for text in texts), default=0)
+        far = max((common(text, at, run) for text in texts), default=0)
         return far, Refusal(self.node.text_rule, "no allowed value begins like this")
 
 
@@ -161,7 +162,7 @@ class Walk(PlacedSink):
                 refused.append((branch, missing))
         if self._allows(refused, place, frame.offset, begun=True):
             asked = frame.unsure if self.deepest <= DEEPEST else []
-            refused = _validated(asked, frame.value)
+            refused = validated(asked, frame.value)
             if self._allows(refused, place, frame.offset, begun=True):
                 self._then.end_container(offset)
 
@@ -172,6 +173,8 @@ class Walk(PlacedSink):
         self._step = key
         self._member = []
         refused: Refused = []
+        if not self._allows_beginning(key, offset):
+            return
         frame.obligations = alive(frame.obligations)
         for node, branch in frame.obligations:
             if node.members is None:
@@ -255,6 +258,12 @@ class Walk(PlacedSink):
             self._allows(refused, place_of(path), offset)
         return self.violation
 
+    def pending_key(self, text: str, offset: int) -> InvalidSchema | None:
+        """The violation of a key that has begun. It may be called again for it."""
+        self.violation = None
+        self._allows_beginning(text, offset)
+        return self.violation
+
     def offset_of(self, path: Path) -> int:
         """The offset of the value at this path; if it never came, of the one around it."""
         for length in range(len(path), 0, -1):
@@ -315,20 +324,30 @@ class Walk(PlacedSink):
 
     def _read(self, run: str) -> bool:
         """Text of a string of which not every one is allowed."""
-        found = []
-        for order, text in enumerate(self._texts):
-            wrong = text.read(run)
-            if wrong is not None:
-                found.append((wrong[0], order, text.branch, wrong[1]))
+        found = [(wrong, text.branch) for text in self._texts if (wrong := text.read(run))]
         if not found:
             return True
-        found.sort(key=lambda one: one[:2])
-        for _, same in groupby(found, key=lambda one: one[0]):
-            refused = [(branch, refusal) for _, _, branch, refusal in same]
+        for refused in _in_order(found):
             if not self._allows(refused, self._string, self._offset, begun=True):
                 return False
         self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
         return True
+
+    def _allows_beginning(self, key: str, offset: int) -> bool:
+        """False if no allowed key begins like this one, which may not be complete.
+
+        The path is that of the object: how much of the key has arrived makes no difference to it.
+        """
+        frame = self._inside
+        assert frame is not None
+        found = [
+            (wrong, branch)
+            for node, branch in frame.obligations
+            if node.members is not None and (wrong := node.members.forbidden(key))
+        ]
+        return not found or all(
+            self._allows(refused, self._container, offset) for refused in _in_order(found)
+        )
 
     def _end_scalar(
         self, active: list[Obligation], kind: int, place: Place | None, value: Any
@@ -338,7 +357,7 @@ class Walk(PlacedSink):
         if frame is None:
             return []
         frame.put(place, value)
-        return _validated(_unsure(active, kind), value)
+        return validated(_unsure(active, kind), value)
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False
@@ -375,7 +394,14 @@ def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSch
     return violation
 
 
-def _validated(obligations: list[Obligation], value: Any) -> Refused:
+def _in_order(found: list[tuple[tuple[int, Refusal], Branch | None]]) -> Iterator[Refused]:
+    """The refusals of a text, by the character at which they are certain."""
+    found.sort(key=lambda one: one[0][0])
+    for _, same in groupby(found, key=lambda one: one[0][0]):
+        yield [(branch, refusal) for (_, refusal), branch in same]
+
+
+def validated(obligations: list[Obligation], value: Any) -> Refused:
     """The refusals of a complete value by the validators of these obligations."""
     refused: Refused = []
     for node, branch in obligations:
@@ -403,12 +429,3 @@ def _kind(value: Any, text: str | None) -> int:
     if text is None and type(value) is bool:
         return TRUE if value else FALSE
     return INTEGER if type(value) is int else FRACTION
-
-
-def _common(text: str, at: int, run: str) -> int:
-    """The number of characters in which `run` agrees with `text` from `at` on."""
-    rest = text[at : at + len(run)]
-    for index, char in enumerate(rest):
-        if char != run[index]:
-            return index
-    return len(rest)

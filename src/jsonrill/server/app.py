@@ -30,6 +30,7 @@ from .access.guard import Account, Guard
 from .access.permissions import hub_of, require_subject
 from .http import convert, demo, pages, publish, relay, subscribe
 from .http.openapi import document
+from .http.upstream import Upstream
 from .problems import KNOWN, answer
 from .signals import before_the_end
 
@@ -126,7 +127,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     config = config or Config.from_environment()
     check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
-    upstream = relay.Upstream(config)
+    upstream = Upstream(config)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

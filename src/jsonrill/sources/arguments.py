@@ -86,7 +86,8 @@ class ArgumentText:
             if number in self._passed or number in self._unwanted:
                 continue
             waiting = self._queue.setdefault(number, _Waiting(update.call))
-            if update.function_args:
+            # A `{}` may be replaced; if it is not, it is handed on when the call is closed.
+            if update.function_args and not update.call.is_placeholder:
                 waiting.add(update.function_args)
         return self._emit() if self._queue else iter(())
 
@@ -121,7 +122,7 @@ class ArgumentText:
             if closed:
                 if not waiting.size and call.status == "complete":
                     yield "{}"
-            elif not (self._next_begun() and call.whole):
+            elif not (self._next_begun() and call.args_ended):
                 return
             self._passed[number] = self._queue.pop(number)
             self.done = self._first

@@ -26,6 +26,7 @@ Problem = dict[str, Any]
 
 # RFC 8259 section 2: exactly these four.
 _SPACES: Final = " \t\n\r"
+_SPACED: Final = frozenset("{" + _SPACES)
 
 
 def is_blank(text: str) -> bool:
@@ -33,10 +34,15 @@ def is_blank(text: str) -> bool:
     return not text.strip(_SPACES)
 
 
+def is_empty_object(text: str) -> bool:
+    """True if the text is an object without fields, written in one piece."""
+    return text == "{}" or (text[:1] in _SPACED and text.strip(_SPACES) == "{}")
+
+
 class Arguments:
     """The base of all kinds. By itself: arguments before their first text, or after their end."""
 
-    __slots__ = ("_known", "_limits", "_raw", "_repairs", "error")
+    __slots__ = ("_known", "_limits", "_raw", "_repairs", "error", "is_placeholder")
 
     def __init__(
         self,
@@ -51,6 +57,9 @@ class Arguments:
         self._repairs = repairs
         self._limits = limits
         self.error: Problem | None = None
+        # True for a `{}` that came alone: the arguments that some providers send after it replace
+        # it, so that it makes no fragments before its end.
+        self.is_placeholder = False
 
     @property
     def raw(self) -> str:
@@ -70,13 +79,18 @@ class Arguments:
         return self._repairs
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """True if the arguments are a complete JSON value."""
         return False
 
     @property
     def begun(self) -> tuple[Path, str, int] | None:
         """The number or literal that is being read, or that an error cut off, and its offset."""
+        return None
+
+    @property
+    def begun_key(self) -> tuple[str, int] | None:
+        """The key that is being read, or that an error cut off, and its offset."""
         return None
 
     def feed(self, text: str) -> list[Fragment] | None:
@@ -87,33 +101,46 @@ class Arguments:
         """End the text: what it turned out to be, and the last fragments."""
         return "empty", []
 
+    def _replaces(self, text: str) -> bool:
+        """False if this text only repeats the placeholder; else drop that, for the text to come."""
+        if is_blank(text) or is_empty_object(text):
+            return False
+        self._raw = TextBuffer()
+        self.is_placeholder = False
+        return True
+
 
 class JsonArguments(Arguments):
     """Argument text that should be JSON: it is parsed once, into fragments and a value."""
 
-    __slots__ = ("_parser", "_tree")
+    __slots__ = ("_is_new", "_parser", "_tree")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, repair: Iterable[str] = ()) -> None:
         super().__init__(limits=limits)
         self._parser = Parser(limits=limits, repair=repair)
         self._tree = ValueBuilder()
+        self._is_new = True
 
     @property
     def value(self) -> Any:
-        return self._tree.value
+        return {} if self.is_placeholder else self._tree.value
 
     @property
     def live(self) -> Any:
-        return self._tree.live
+        return {} if self.is_placeholder else self._tree.live
 
     @property
-    def whole(self) -> bool:
-        return self._tree.done and self.error is None
+    def complete(self) -> bool:
+        return self.is_placeholder or (self._tree.done and self.error is None)
 
     @property
     def begun(self) -> tuple[Path, str, int] | None:
         pending = self._parser.pending
         return None if pending is None else (*pending, self._parser.pending_offset)
+
+    @property
+    def begun_key(self) -> tuple[str, int] | None:
+        return self._parser.pending_key
 
     @property
     def repairs(self) -> Sequence[Repair]:
@@ -126,8 +153,17 @@ class JsonArguments(Arguments):
                 return None
             self._raw.add(text)
             return []
-        if self._tree.done and text == self.raw:
-            return None  # a repetition
+        if self.is_placeholder:
+            if not self._replaces(text):
+                return None
+        elif self._tree.done:
+            if text == self.raw or is_empty_object(text):
+                return None  # a repetition
+        elif self._is_new and is_empty_object(text):
+            self._raw.add(text)
+            self.is_placeholder = True
+            return []
+        self._is_new = False
         self._raw.add(text)
         try:
             fragments = self._parser.feed(text)
@@ -140,8 +176,10 @@ class JsonArguments(Arguments):
     def end(self) -> tuple[Outcome, list[Fragment]]:
         if is_blank(self.raw):
             return "empty", []
+        start = self._parser.feed(self.raw) if self.is_placeholder else []
+        self.is_placeholder = False
         try:
-            fragments = self._parser.flush()
+            fragments = start + self._parser.flush()
         except (InvalidJSON, LimitExceeded) as error:
             return "truncated", error.fragments
         emit(fragments, self._tree)
@@ -196,15 +234,15 @@ class Received(Arguments):
 
     @property
     def value(self) -> Any:
-        return self.raw if self.free else self._shown.value
+        return self.raw if self.free else {} if self.is_placeholder else self._shown.value
 
     @property
     def live(self) -> Any:
-        return self.raw if self.free else self._shown.live
+        return self.raw if self.free else {} if self.is_placeholder else self._shown.live
 
     @property
-    def whole(self) -> bool:
-        return self._shown.done and not self.free
+    def complete(self) -> bool:
+        return not self.free and (self.is_placeholder or self._shown.done)
 
     def receive(
         self, text: str | None, fragments: list[Any] | None
@@ -212,8 +250,18 @@ class Received(Arguments):
         """Add the text and fragments of one event; returns the text and the fragments that fit."""
         if len(self.raw) > self._limits.text:
             return None, None
+        if self.is_placeholder:
+            if text and not self._replaces(text):
+                return None, None
+        elif fragments == [] and text and not self.raw and is_empty_object(text):
+            self.is_placeholder = not self.free
         if text:
             self._raw.add(text)
+        if self.is_placeholder:
+            if fragments:  # they say that it was the value
+                self.is_placeholder = False
+                return None, self._apply(fragments)[0]
+            return text, fragments
         if fragments is not None and self._machine is None:
             used, fit = self._apply(fragments)
             if fit or self.free:
@@ -228,7 +276,8 @@ class Received(Arguments):
         return []
 
     def end(self) -> tuple[Outcome, list[Fragment]]:
-        if self.free or self.whole:
+        self.is_placeholder = False
+        if self.free or self.complete:
             return "complete", []
         if is_blank(self.raw):
             return "empty", []

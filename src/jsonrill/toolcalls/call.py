@@ -55,9 +55,13 @@ class ToolCall:
         return self._arguments.live
 
     @property
-    def whole(self) -> bool:
-        """True if the arguments are complete JSON. (`status` says if the provider ended them.)"""
-        return self.status == "complete" or self._arguments.whole
+    def complete_args(self) -> bool:
+        """True if the arguments are a complete JSON value; `status` is the provider's word.
+
+        `{}` may be a placeholder: if the arguments follow, they replace it.
+        """
+        streaming = self.status == "streaming"
+        return self._arguments.complete if streaming else self.status == "complete"
 
     @property
     def repairs(self) -> list[Repair]:

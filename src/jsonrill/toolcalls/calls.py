@@ -35,7 +35,7 @@ from ..wire.full import to_wire
 from .arguments import Problem
 from .call import Status, ToolCall
 from .identity import Identity, Scope
-from .lifecycle import LiveCall, News
+from .lifecycle import LiveCall, News, joined
 
 if TYPE_CHECKING:
     from ..schema import Schema
@@ -110,15 +110,16 @@ class ToolCalls:
         provider: Provider = "auto",
         *,
         schemas: Schemas = None,
+        check_formats: bool = False,
         keep: int | None = 256,
         repair: Rules = False,
         limits: Limits | None = None,
     ) -> None:
-        check(schemas=schemas, keep=keep, limits=limits)
+        check(schemas=schemas, check_formats=check_formats, keep=keep, limits=limits)
         self.reader = Reader(provider)
         # How many events came before one was recognised; None after that.
         self._unknown: int | None = 0
-        self._schemas = _compiled(schemas) if schemas else {}
+        self._schemas = _compiled(schemas, check_formats) if schemas else {}
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a complete one.
         self._repair = rule_names(repair) - {"cut-off"}
@@ -128,6 +129,9 @@ class ToolCalls:
         self._calls: dict[int, LiveCall] = {}
         self._done: dict[int, LiveCall] = {}
         self._updates: list[ToolCallUpdate] = []
+        # The number of the last event, and of the last one with token counts.
+        self._event = 0
+        self._counted = 0
         # The messages whose response ended with the last `feed` or `flush`.
         self.ended: list[str] = []
 
@@ -161,6 +165,7 @@ class ToolCalls:
         if self.ended:
             self.ended = []
             self._evict()
+        self._event += 1
         for statement in said:
             self._act(statement)
         return self._take()
@@ -214,7 +219,9 @@ class ToolCalls:
         match statement:
             case CallDelta():
                 self._call(statement)
-            case Text() | Reasoning() | Keep() | Usage():
+            case Usage():
+                self._counted = self._event
+            case Text() | Reasoning() | Keep():
                 pass
             case Begin(message):
                 for scope in self._identity.ended(None, None, except_for=message):
@@ -241,7 +248,8 @@ class ToolCalls:
             new = True
             self._add(call)
         status = call.status
-        name = self._name(call, delta.name, delta.free)
+        call.event = self._event
+        name = None if delta.name is None else self._name(call, delta.name, delta)
         text, fragments = _fed(call, delta) if call.open else (None, None)
         changed = call.status != status
         if new or name or text or fragments is not None or changed:
@@ -261,17 +269,21 @@ class ToolCalls:
                 self._updates.append(ToolCallUpdate(oldest, status=oldest.status))
             self._drop(oldest)
 
-    def _name(self, call: LiveCall, name: str | None, free: bool) -> str | None:
-        """The name if it is new to the call, else None. With it the schema is known.
+    def _name(self, call: LiveCall, name: str, delta: CallDelta) -> str | None:
+        """The name if it changes with this delta, else None. With it the schema is known.
 
-        A schema of objects says nothing about free text.
+        Before the arguments it may come in pieces, or again and longer. A schema of objects says
+        nothing about free text.
         """
-        if name is None or call.name is not None:
-            return None
+        if call.name is not None:
+            if call.begun or name == call.name or delta.end is not None or not call.open:
+                return None
+            if not (delta.received or name.startswith(call.name)):
+                name = call.name + name
         call.name = name
         if self._schemas:
             schema = self._schemas.get(name)
-            if schema is not None and free and not schema.takes_text:
+            if schema is not None and delta.free and not schema.takes_text:
                 schema = None
             call.validate_with(None if schema is None else schema.check())
         return name
@@ -288,7 +300,8 @@ class ToolCalls:
         status = call.status
         text, fragments = None, None
         if finish is None:
-            call.abandon()
+            # Some servers end a response with nothing but its token counts.
+            call.abandon(counted=self._counted > call.event)
         else:
             text, fragments = call.finish(cut=finish.cut, error=finish.malformed)
         changed = call.status != status
@@ -318,7 +331,7 @@ class ToolCalls:
                 self._add(call)
             told.add(call.number)
             status = call.status
-            name = self._name(call, delta.name, delta.free)
+            name = None if delta.name is None else self._name(call, delta.name, delta)
             call.replace(delta)
             if name or call.status != status:
                 self._updates.append(ToolCallUpdate(call, function_name=name, status=call.status))
@@ -338,12 +351,9 @@ class ToolCalls:
 
 
 def _fed(call: LiveCall, delta: CallDelta) -> News:
-    """The new text and fragments of a call; those its end states only if there are no others."""
+    """The new text and fragments of a call."""
     news = call.take(delta)
-    if delta.end is None:
-        return news
-    stated = call.end(delta.end)
-    return stated if news[0] is None else news
+    return news if delta.end is None else joined(news, call.end(delta.end))
 
 
 def _says_nothing(delta: CallDelta) -> bool:
@@ -353,10 +363,10 @@ def _says_nothing(delta: CallDelta) -> bool:
     return not (said or named) and delta.value is ABSENT
 
 
-def _compiled(schemas: Mapping[str, Any]) -> dict[str, Schema]:
+def _compiled(schemas: Mapping[str, Any], check_formats: bool) -> dict[str, Schema]:
     from ..schema import Schema
 
     return {
-        name: schema if isinstance(schema, Schema) else Schema(schema)
+        name: schema if isinstance(schema, Schema) else Schema(schema, check_formats=check_formats)
         for name, schema in schemas.items()
     }

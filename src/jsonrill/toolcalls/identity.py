@@ -1,18 +1,22 @@
 """Which call an event is about. The rules, in this order:
 
 1. A known id wins.
-2. A new id opens a new call, even if its index is taken; but if the call at that index has no id
-   yet (and no other name), it is that call's id.
-3. Without an id, the index decides: the call last opened there. An index not seen opens a call.
+2. A new id opens a new call, even if its index is taken. But without a name it is another id of the
+   call at that index; and with the same name it is the id of that call if it has none yet and its
+   arguments have not ended.
+3. Without an id, the index decides: the call last opened there. An index not seen opens a call. So
+   does a name, if the arguments of that call have begun and it has another name; or, in a response
+   without ids, if they have ended.
 4. With neither, it is the call that is open now; a name opens a new one if the open one has
-   another name, or has one and its arguments are complete.
+   another name, or has one and its arguments have ended.
 
-All of it within one response and choice, a *scope*. For example, of four deltas in one response
+All of it within one response and choice, a *scope*. For example, of five deltas in one response
 
     id=a index=0   opens call a                              (rule 2)
     index=0        belongs to call a                         (rule 3)
     index=1        opens a call, whose id we make up: m:1    (rule 3)
     id=b index=1   is about the same call, whose id is b now (rule 2)
+    id=c index=1   is about the same call, whose id stays b  (rule 2)
 
 Identity sees of a call only what the protocol `Call` names: neither its text nor how it ends.
 """
@@ -38,7 +42,9 @@ class Call(Protocol):
     message_id: str
 
     @property
-    def whole(self) -> bool: ...  # the arguments are a complete JSON value, as far as is known
+    def begun(self) -> bool: ...  # argument text has arrived
+    @property
+    def args_ended(self) -> bool: ...  # the arguments are a complete JSON value, right or wrong
     @property
     def open(self) -> bool: ...  # more of it may come
     @property
@@ -55,6 +61,8 @@ class Scope(Generic[C]):
     message_id: str
     choice: int
     ended: bool = False
+    # True if an event has named a call by its id.
+    has_ids: bool = False
     calls: dict[int, C] = field(default_factory=dict)
     ids: dict[str, C] = field(default_factory=dict)
     indices: dict[int, C] = field(default_factory=dict)
@@ -188,11 +196,12 @@ class Identity(Generic[C]):
     def _open(self, scope: Scope[C], id: str | None, index: int | None) -> C:
         scope.ended = False
         scope.count += 1
-        given = id is not None
+        # At an index that is taken, a made id is all that tells two calls apart: it stays.
+        given = id is not None or index in scope.indices
         if id is None:
             # Made of what a receiver sees too, so that both ends make the same one.
-            tail = f"#{scope.count}" if index is None else str(index)
-            id = f"{scope.message_id}:{tail}"
+            id = f"{scope.message_id}:" + ("" if index is None else str(index))
+            id += f"#{scope.count}" if index is None or given else ""
         call = self._make(id, index, scope.message_id)
         call.given = given
         self._opened += 1
@@ -221,11 +230,14 @@ class Identity(Generic[C]):
         scope = self._scopes[call.message_id]
         scope.last = call
         self.linked = False
-        if id is not None and not call.given:
-            call.id, call.given = id, True
-            scope.know(call, id)
-            self._known[id] = call
-            self.linked = True
+        if id is not None:
+            scope.has_ids = True
+            if not call.given:
+                call.id, call.given = id, True
+                self.linked = True
+            if id not in scope.ids:
+                scope.know(call, id)
+                self._known[id] = call
         if delta.alias is not None and delta.alias not in scope.ids:
             scope.know(call, delta.alias)
         if delta.index is not None and call.index is None:
@@ -245,21 +257,38 @@ def _among(scope: Scope[C], delta: CallDelta) -> C | None:
             return there
         if there is None and index is not None:
             there = scope.indices.get(index)
-        return there if there is not None and _could_be(there, scope, name) else None
+        return there if there is not None and _takes_id(there, scope, name) else None
     if there is not None or (alias is not None and index is None):
         return there
     if index is not None:
-        return scope.indices.get(index)
+        call = scope.indices.get(index)
+        # A sender has decided already, and names a call that is not the first at its index.
+        decided = delta.received or scope.ended
+        if call is None or name is None or call.name is None or decided:
+            return call
+        return None if _is_another(call, scope, name) else call
     call = scope.open_call()
     if call is None or name is None or call.name is None:
         return call
-    return None if call.whole or call.name != name else call
+    return None if call.args_ended or call.name != name else call
 
 
-def _could_be(call: Call, scope: Scope[Any], name: str | None) -> bool:
-    """True if an id that comes now can be this call's, decided by what a receiver sees too."""
-    waits = not (call.given or call.settled or scope.ended)
-    return waits and (name is None or call.name in (None, name))
+def _takes_id(call: Call, scope: Scope[Any], name: str | None) -> bool:
+    """True if an id that is new belongs to this call, decided by what a receiver sees too."""
+    if call.settled or scope.ended:
+        return False
+    if name is None:
+        return not call.given or call.name is not None
+    if call.given:
+        return False
+    return call.name is None or (call.name == name and not call.args_ended)
+
+
+def _is_another(call: Call, scope: Scope[Any], name: str) -> bool:
+    """True if a name that comes at the index of this call is that of another call."""
+    if call.args_ended or not call.open:
+        return name != call.name or not scope.has_ids
+    return call.begun and name != call.name
 
 
 def _key(message: str, choice: int) -> str:

@@ -35,6 +35,8 @@ class LiveCall(ToolCall):
 
     limits: Limits
     repair: frozenset[str] = frozenset()
+    # The number of the last event about it.
+    event: int = 0
     # For `Identity`, which says what they mean.
     number: int = 0
     ids: list[str] = field(default_factory=list)
@@ -53,6 +55,21 @@ class LiveCall(ToolCall):
     # Validates the arguments; before the name is known, the fragments that wait for it.
     _check: Check | None = None
     _waiting: list[Fragment] | None = None
+
+    @property
+    def begun(self) -> bool:
+        """True if argument text has arrived."""
+        return bool(self.raw)
+
+    @property
+    def is_placeholder(self) -> bool:
+        """True for a `{}` that the arguments may still replace."""
+        return self._arguments.is_placeholder
+
+    @property
+    def args_ended(self) -> bool:
+        """True if the arguments are a complete JSON value, though the call may be in error."""
+        return self.status == "complete" or self._arguments.complete
 
     @property
     def settled(self) -> bool:
@@ -83,18 +100,21 @@ class LiveCall(ToolCall):
         news = self._stated(end.text, end.value)
         if end.error is not None:
             self._fail(_problem("PROVIDER_ERROR", end.error))
-        self._close(cut=end.cut, void=not end.sure)
-        return news
+        return joined(news, self._close(cut=end.cut, void=not end.sure))
 
     def finish(self, *, cut: bool = False, error: str | None = None) -> News:
         """End the call with its response."""
         news = (None, None) if cut else self._stated(None, ABSENT)
-        self._close(cut=cut, error=error)
-        return news
+        return joined(news, self._close(cut=cut, error=error))
 
-    def abandon(self) -> None:
-        """End the call because the stream stopped: truncated, unless the arguments are complete."""
-        if self.status == "streaming" and not self._void and not self._arguments.whole:
+    def abandon(self, *, counted: bool = False) -> None:
+        """End the call because the stream stopped: truncated, unless the arguments are complete.
+
+        `{}` is enough only if the tokens were `counted` after it: the arguments might follow.
+        """
+        arguments = self._arguments
+        ended = self._void or (arguments.complete and (counted or not arguments.is_placeholder))
+        if self.status == "streaming" and not ended:
             self.status = "truncated"
             self._freeze(self.args)
         else:
@@ -140,7 +160,7 @@ class LiveCall(ToolCall):
                 return self._parts(delta)
             if delta.value is ABSENT:
                 return None
-            if not self.raw:
+            if not self.raw or self._arguments.is_placeholder:
                 return dumps(delta.value)
         except (ValueError, TypeError, RecursionError) as error:
             self._fail(_problem("INVALID_JSON", str(error)))
@@ -177,7 +197,7 @@ class LiveCall(ToolCall):
 
     def _stated(self, text: str | None, value: Any) -> News:
         """Compare stated arguments with those that came; take them if none came."""
-        if self.raw:
+        if self.raw and not self._arguments.is_placeholder:
             self._compare(text, value)
             return None, None
         if text is None:
@@ -201,34 +221,43 @@ class LiveCall(ToolCall):
         if self.encoding == "text":
             return (value if text is None else text) in (ABSENT, None, self.raw)
         if text is not None:
-            return text == self.raw or (self.whole and _loaded(text) == self.live)
-        return value is ABSENT or (self.whole and _extends(value, self.live))
+            return text == self.raw or (self.complete_args and _loaded(text) == self.live)
+        return value is ABSENT or (self.complete_args and _extends(value, self.live))
 
     # ---- the end ----
 
-    def _close(self, *, cut: bool = False, error: str | None = None, void: bool = False) -> None:
-        """Set the final status. With `void`, arguments without a character stay undecided."""
+    def _close(self, *, cut: bool = False, error: str | None = None, void: bool = False) -> News:
+        """Set the final status. With `void`, arguments without a character stay undecided.
+
+        Returns the fragments of a placeholder that was the value.
+        """
         known = self.args
         if self.status == "streaming":
+            was_placeholder = self._arguments.is_placeholder
             outcome, fragments = self._arguments.end()
             if outcome == "empty" and not cut and error is None:
                 if void:
                     self._void = True
-                    return
+                    return None, None
                 self._complete({}, Parser().feed("{}"))
-                return
-            if outcome == "complete":
+                return None, None
+            if outcome == "complete" and not (was_placeholder and (cut or error)):
                 self._complete(self.args, fragments)
-                return
+                return None, fragments if was_placeholder else None
             if error is not None:
                 self._fail(_problem("PROVIDER_ERROR", error))
             else:
                 self.status = "truncated"
         self._freeze(known)
+        return None, None
 
     def _complete(self, value: Any, fragments: list[Fragment]) -> None:
         """Complete the call, unless the schema finds a violation in what the end made certain."""
         known = self.args
+        if self.name is None and not isinstance(self._arguments, Received):
+            self._fail(_problem("NO_NAME", "the call ended without a name"))
+            self._freeze(value)
+            return
         self.status = "complete"
         if self._check is not None and fragments:
             self._validate(fragments, value)
@@ -267,11 +296,20 @@ class LiveCall(ToolCall):
             violation = check.close(self.args if value is ABSENT else value)
             self.model = check.model
         # In a string no number or literal has begun.
-        elif violation is None and last != "PartialString" and (begun := self._arguments.begun):
-            violation = check.pending(*begun)
+        elif violation is None and last != "PartialString":
+            if begun := self._arguments.begun:
+                violation = check.pending(*begun)
+            elif key := self._arguments.begun_key:
+                violation = check.pending_key(*key)
         if violation is not None:
             self._check = None
             self._fail(violation.locate(self.raw).to_dict())
+
+
+def joined(news: News, more: News) -> News:
+    """Both together; at most one of them has text."""
+    fragments = None if news[1] is more[1] is None else [*(news[1] or ()), *(more[1] or ())]
+    return news[0] if more[0] is None else more[0], fragments
 
 
 def _problem(code: str, message: str) -> Problem:

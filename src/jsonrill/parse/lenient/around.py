@@ -60,6 +60,11 @@ class ProseMachine(Machine):
         self._resume = BEFORE
 
     @property
+    def pending_key(self) -> tuple[str, int] | None:
+        """None: how a key will be repaired is not known before its end."""
+        return None
+
+    @property
     def pending_text(self) -> str | None:
         """Text of the number or literal that is being read, else None.
 

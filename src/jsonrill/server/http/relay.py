@@ -8,22 +8,16 @@ by the configuration alone, and nothing of a request but its body reaches the up
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
 from contextlib import suppress
 from typing import Any
 
-import httpx2
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...errors import LimitExceeded
-from ...eventstream import DONE, SSEDecoder
 from ...options import Wire
-from ...providers import Reader
-from ...providers.statements import Ending
-from ...runs.config import Config
 from ...runs.hub import Hub
 from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
 from ...runs.positions import START
@@ -32,40 +26,25 @@ from ...store import LogClosed, StoreError, StoreFull, UnknownStream
 from ...store.tasks import stop
 from ..access.permissions import Allowed, hub_of, require_subject
 from .publish import media_type, read_body
+from .responses import EventStreamResponse
 from .subscribe import answer
+from .upstream import (
+    PROVIDER,
+    Incoming,
+    Received,
+    Upstream,
+    UpstreamFailed,
+    check_answer,
+    json_object,
+)
 
 log = logging.getLogger("jsonrill.server")
-OPTIONS = StreamOptions(input="events", provider="openai_chat")
+OPTIONS = StreamOptions(input="events", provider=PROVIDER)
 # Seconds for which records are held while the store is unreachable.
 HOLD = 60.0
-
-
-class Upstream:
-    """The client of the upstream server; opened when first used."""
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._client: httpx2.AsyncClient | None = None
-
-    async def send(self, body: bytes) -> httpx2.Response:
-        """Send a request and return the response without its body yet.
-
-        Raises TimeoutError or httpx2.HTTPError.
-        """
-        if self._client is None:
-            timeout = httpx2.Timeout(None, connect=self._config.upstream_connect)
-            self._client = httpx2.AsyncClient(timeout=timeout, trust_env=False)
-        headers = {"content-type": "application/json"}
-        if key := self._config.key_of_upstream():
-            headers["authorization"] = f"Bearer {key}"
-        url = f"{self._config.upstream.rstrip('/')}/chat/completions"
-        request = self._client.build_request("POST", url, content=body, headers=headers)
-        async with asyncio.timeout(self._config.upstream_first):
-            return await self._client.send(request, stream=True)
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+# Headers of the upstream's response that its clients read.
+KEPT = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "x-request-id")
+MOST_CHOICES = 128
 
 
 async def chat_completions(request: Request) -> Response:
@@ -73,68 +52,80 @@ async def chat_completions(request: Request) -> Response:
     if not hub.config.upstream:
         return _error(404, "no upstream is configured", "not_configured")
     body = await read_body(request, hub.config.body_bytes)
-    asked = _parsed(request, body)
+    asked = json_object(body) if media_type(request) == "application/json" else None
     if asked is None:
         return _error(400, "the body must be a JSON object (application/json)", "invalid_body")
-    wire = _fragments(request)
     upstream: Upstream = request.app.state.upstream
     try:
-        came = await upstream.send(body)
-    except TimeoutError:
-        return _failed(hub, 504, "the upstream did not answer in time", "upstream_timeout")
-    except httpx2.TimeoutException:
-        return _failed(hub, 504, "the upstream could not be connected in time", "upstream_timeout")
-    except httpx2.HTTPError:
-        return _failed(hub, 502, "the upstream could not be reached", "upstream_unreachable")
-    streams = came.headers.get("content-type", "").startswith("text/event-stream")
-    if not (asked.get("stream") is True and came.status_code == 200 and streams):
-        return await _as_it_is(hub, came)
-    return await _relayed(request, hub, owner, came, wire)
+        if asked.get("stream") is True:
+            return await _streamed(request, hub, owner, upstream, body, _choices(asked))
+        return await _as_it_is(hub, await upstream.send(body))
+    except UpstreamFailed as failed:
+        _note(hub, failed.code, failed.message)
+        return _error(failed.status, failed.message, failed.code)
 
 
-async def _relayed(
-    request: Request, hub: Hub, owner: str, came: httpx2.Response, wire: Wire | None
+async def _streamed(
+    request: Request, hub: Hub, owner: str, upstream: Upstream, body: bytes, choices: int
 ) -> Response:
-    producer = secrets.token_hex(8)
+    """Relay an answer as a stream of its own.
+
+    The stream and its reader have their places before the upstream is called: a request that a
+    limit refuses is not billed.
+    """
+    wire = _fragments(request)
+    if hub.stopping:
+        return _error(503, "the server is stopping", "stopping")
+    producer, lease = secrets.token_hex(8), hub.config.relay_lease
+    stream = await hub.create(owner, OPTIONS, producer, lease)
+    response: EventStreamResponse | None = None
     try:
-        stream = await hub.create(owner, OPTIONS, producer, hub.config.relay_lease)
+        view = ViewOptions(format="openai", fragments=bool(wire), wire=wire or "full")
+        allowed = Allowed(stream, await hub.store.status(stream))
+        response = await answer(request, allowed, view, START, {"jsonrill-stream": stream})
+        async with hub.holding(stream, producer, lease):
+            received = await upstream.send(body)
+            streams = await received.is_event_stream()
     except BaseException:
-        await came.aclose()
+        await _give_back(hub, stream, response)
         raise
-    hub.spawn(_generate(hub, stream, producer, came))
-    status = await hub.store.status(stream)
-    view = ViewOptions(format="openai", fragments=bool(wire), wire=wire or "full")
-    headers = {"jsonrill-stream": stream}
-    return await answer(request, Allowed(stream, status), view, START, headers)
+    if streams:
+        incoming = Incoming(hub.config.record_bytes, choices)
+        hub.spawn(_generate(hub, stream, producer, received, incoming))
+        return response
+    await _give_back(hub, stream, response)
+    if received.status < 300:
+        check_answer(await received.read())
+        message = "the upstream was asked for a stream and sent none"
+        raise UpstreamFailed(502, message, "upstream_invalid")
+    return await _as_it_is(hub, received)
 
 
-async def _as_it_is(hub: Hub, came: httpx2.Response) -> Response:
+async def _give_back(hub: Hub, stream: str, response: EventStreamResponse | None) -> None:
+    """Free the places of a stream that nothing was written to."""
+    if response is not None:
+        await response.aclose()
+    with suppress(StoreError):
+        await hub.store.delete(stream)
+
+
+async def _as_it_is(hub: Hub, received: Received) -> Response:
     """An answer that is not a stream, or an error: status, body and type are passed on."""
-    if came.status_code >= 400:
-        _note(hub, f"status_{came.status_code // 100}xx", f"it answered {came.status_code}")
-    body = bytearray()
-    try:
-        async with asyncio.timeout(hub.config.upstream_first):
-            async for data in came.aiter_bytes():
-                body += data
-                if len(body) > hub.config.stream_bytes:
-                    message = "the upstream's answer is too large"
-                    return _failed(hub, 502, message, "upstream_too_large")
-    except TimeoutError:
-        return _failed(hub, 504, "the upstream stopped answering", "upstream_timeout")
-    except httpx2.HTTPError:
-        return _failed(hub, 502, "the upstream broke off its answer", "upstream_lost")
-    finally:
-        await came.aclose()
-    kept = ("content-type", "retry-after", "x-request-id")
-    headers = {name: came.headers[name] for name in kept if name in came.headers}
-    return Response(bytes(body), came.status_code, headers)
+    if received.status >= 400:
+        _note(hub, f"status_{received.status // 100}xx", f"it answered {received.status}")
+    body = await received.read()
+    if received.status < 300:
+        check_answer(body)
+    headers = {name: received.headers[name] for name in KEPT if name in received.headers}
+    return Response(body, received.status, headers)
 
 
-async def _generate(hub: Hub, stream: str, producer: str, came: httpx2.Response) -> None:
+async def _generate(
+    hub: Hub, stream: str, producer: str, received: Received, incoming: Incoming
+) -> None:
     """Publish what the upstream sends until it ends, fails, or the stream is cancelled."""
     hub.metrics.add("relays", 1)
-    working = asyncio.create_task(_publish(hub, stream, producer, came))
+    working = asyncio.create_task(_publish(hub, stream, producer, received, incoming))
     try:
         async with hub.holding(stream, producer, hub.config.relay_lease, working.cancel):
             await asyncio.wait({working})
@@ -145,56 +136,51 @@ async def _generate(hub: Hub, stream: str, producer: str, came: httpx2.Response)
         raise
     finally:
         hub.metrics.add("relays", -1)
-        await came.aclose()
+        await received.close()
     if not working.cancelled():
         end = working.result()
-        if end.code:
+        if end.code.startswith("UPSTREAM"):
             _note(hub, end.code.lower(), end.message)
         with suppress(StoreError):
             await hub.end(stream, end)
 
 
-async def _publish(hub: Hub, stream: str, producer: str, came: httpx2.Response) -> End:
+async def _publish(
+    hub: Hub, stream: str, producer: str, received: Received, incoming: Incoming
+) -> End:
     """How it ended. Appends name their position, so that one may be repeated."""
-    decoder = SSEDecoder(limit=hub.config.record_bytes)
-    reader, ending = Reader(OPTIONS.provider), Ending()
-    first = 1
-    chunks = came.aiter_bytes()
+    written = 0
+
+    async def append(records: list[Record]) -> None:
+        nonlocal written
+        if records:
+            await hub.append(stream, producer, records, written + 1, hold=HOLD)
+            written += len(records)
+
     try:
-        while True:
-            async with asyncio.timeout(hub.config.upstream_idle):
-                data = await anext(chunks, None)
+        while not incoming.done:
+            data = await received.next(hub.config.upstream_idle)
             if data is None:
+                await append(incoming.flush())
                 break
-            bodies = [event.data for event in decoder.feed(data) if event.data.strip()]
-            done = any(body.startswith(DONE) for body in bodies)
-            records = [Record("events", body) for body in bodies if not body.startswith(DONE)]
-            if records:
-                await hub.append(stream, producer, records, first, hold=HOLD)
-                first += len(records)
-                for record in records:
-                    ending.feed(reader.feed(record.body))
-            if done:
-                return CLOSED
-    except TimeoutError:
-        return End("error", "UPSTREAM_TIMEOUT", "the upstream fell silent")
-    except httpx2.HTTPError:
-        return End("error", "UPSTREAM_LOST", "the connection to the upstream broke")
+            await append(incoming.feed(data))
+        return incoming.end()
+    except UpstreamFailed as failed:
+        return incoming.end(End("error", failed.code.upper(), failed.message))
     except LimitExceeded:
         return End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
-    except (LogClosed, UnknownStream, StoreFull):
+    except StoreFull as full:
+        return End("error", "LIMIT_EXCEEDED", str(full))
+    except (LogClosed, UnknownStream):
         return CLOSED  # it has its end already
-    if ending.complete:
-        return CLOSED
-    return End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
+    except StoreError as error:
+        return End("error", "UNAVAILABLE", f"the store failed: {type(error).__name__}")
 
 
-def _parsed(request: Request, body: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(body) if media_type(request) == "application/json" else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+def _choices(asked: dict[str, Any]) -> int:
+    """The number of choices that a request asks for."""
+    count = asked.get("n")
+    return count if isinstance(count, int) and 0 < count <= MOST_CHOICES else 1
 
 
 def _fragments(request: Request) -> Wire | None:
@@ -202,11 +188,6 @@ def _fragments(request: Request) -> Wire | None:
     if wire and wire not in VIEW["wire"].choices:
         raise BadOption(f"Jsonrill-Fragments is {VIEW['wire'].allowed}")
     return wire or None  # type: ignore[return-value]
-
-
-def _failed(hub: Hub, status: int, message: str, code: str) -> Response:
-    _note(hub, code, message)
-    return _error(status, message, code)
 
 
 def _note(hub: Hub, error: str, message: str) -> None:

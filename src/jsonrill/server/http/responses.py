@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -36,6 +35,8 @@ class EventStreamResponse(Response):
     `heartbeat` and `send_timeout` are seconds; `lasts` ends the connection after that time, for the
     client to resume. `retry` are the milliseconds after which a browser reconnects, give or take a
     quarter. A client that goes away ends it too: the source is closed (`aclose`).
+    `last_words` are the bytes to send when this server ends the response before its source has
+    ended: for a client that cannot resume, that must not look like the end of a stream.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class EventStreamResponse(Response):
         headers: Mapping[str, str] | None = None,
         listen: bool = True,
         stopping: Callable[[], bool] = bool,
+        last_words: Callable[[], bytes] = bytes,
     ) -> None:
         self.status_code = 200
         self.background = None
@@ -60,6 +62,7 @@ class EventStreamResponse(Response):
         self._lasts = lasts
         self._listen = listen
         self._stopping = stopping
+        self._last_words = last_words
         self._sending: float | None = None
         self._sent = 0.0
         # What became of it: how much was sent, and whether it was cut off.
@@ -70,9 +73,13 @@ class EventStreamResponse(Response):
         try:
             await self._answer(scope, receive, send)
         finally:
-            close = getattr(self._source, "aclose", None)
-            if close is not None:
-                await close()
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the source; a response that is not sent needs no other end."""
+        close = getattr(self._source, "aclose", None)
+        if close is not None:
+            await close()
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
@@ -91,9 +98,16 @@ class EventStreamResponse(Response):
         for task in (sender, watcher):
             if not task.cancelled() and (error := task.exception()) is not None:
                 raise error
-        if not self.cut:
-            with suppress(OSError):
-                await send({"type": "http.response.body", "body": b""})
+        if self.cut:
+            return
+        words = self._last_words() if sender.cancelled() else b""
+        try:
+            async with asyncio.timeout(self._send_timeout):
+                await send({"type": "http.response.body", "body": words})
+        except TimeoutError:
+            self.cut = True
+        except OSError:
+            pass  # the client has gone
 
     async def _send_all(self, send: Send) -> None:
         # In the first event's own block: alone, some clients take it for an event.

@@ -12,10 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...dialects import DIALECTS
+from ...eventstream import encode_event
 from ...runs.hub import Hub
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.positions import START, Position, parse
 from ...runs.reader import Reader
+from ...runs.records import End
 from ...runs.render import rendering
 from ..access.permissions import Allowed, hub_of, is_revoked, readable
 from ..problems import Problem
@@ -23,6 +25,10 @@ from .publish import read_body
 from .responses import EventStreamResponse
 
 AI_SDK = {"x-vercel-ai-ui-message-stream": "v1"}
+# Why this server ends a response before its stream has ended.
+STOPPED = End("error", "STOPPED", "the server was stopped before the stream ended")
+TOO_LONG = End("error", "LIMIT_EXCEEDED", "the connection lasted longer than the server allows")
+REVOKED = End("error", "REVOKED", "the token is no longer valid")
 
 
 async def events(request: Request) -> Response:
@@ -86,10 +92,24 @@ async def answer(
     options: ViewOptions,
     position: Position,
     headers: dict[str, str] | None = None,
-) -> Response:
-    """The event stream. Its place among the readers is given back when the answer ends."""
+) -> EventStreamResponse:
+    """The event stream. Its place among the readers is given back when the answer ends.
+
+    Clients that cannot resume are served until the server must end; then they get an error, because
+    they would take the end of the response for that of the stream.
+    """
     hub = hub_of(request)
-    rendering(StreamOptions.from_bytes(allowed.status.meta), options)
+    work = rendering(StreamOptions.from_bytes(allowed.status.meta), options)
+
+    def revoked() -> bool:
+        return is_revoked(request, allowed.holder)
+
+    def last_words() -> bytes:
+        if work.ids:
+            return b""
+        end = REVOKED if revoked() else STOPPED if hub.stopping else TOO_LONG
+        return b"".join([encode_event(data) for data in work.failure(end)])
+
     source = Counted(hub, allowed, options, position)
     if request.method != "HEAD":
         await source.begin()
@@ -100,7 +120,8 @@ async def answer(
         retry=hub.config.retry if options.format not in DIALECTS else None,
         lasts=hub.config.max_connection,
         headers=headers,
-        stopping=lambda: hub.stopping or is_revoked(request, allowed.holder),
+        stopping=lambda: (hub.stopping if work.ids else hub.must_end) or revoked(),
+        last_words=last_words,
     )
     source.response = response
     allowed.hand_out(request, response)

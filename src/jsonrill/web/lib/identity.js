@@ -2,8 +2,9 @@
  * Which call a wire event speaks of. The rules, in their order:
  *
  * 1. A known id wins.
- * 2. A new id opens a new call, even if its index is taken; but if the call at that index has no id
- *    yet (and no other name), it is that call's id.
+ * 2. A new id opens a new call, even if its index is taken. But without a name it is another id of
+ *    the call at that index; and with the same name it is the id of that call if it has none yet and
+ *    its arguments are not complete.
  * 3. Without an id, the index tells: the call last opened there. An index not seen opens a call.
  * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
  *    another name, or has one and is complete.
@@ -14,7 +15,7 @@
 /**
  * What identity sees of a call; `given`: true if the id is the sender's own.
  * @typedef {{id: string, given: boolean, index: number | null, name: string | null,
- *   messageId: string, readonly whole: boolean, readonly open: boolean,
+ *   messageId: string, readonly argsEnded: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
  */
 
@@ -187,10 +188,13 @@ export class Identity {
   _open(scope, id, index) {
     scope.ended = false;
     scope.count += 1;
+    // At an index that is taken, a made id is all that tells two calls apart: it stays.
+    const given = id !== null || (index !== null && scope.indices.has(index));
     // A made id is told from what the sender sees too, so that both ends make the same one.
-    const name = id ?? `${scope.messageId}:${index === null ? `#${scope.count}` : index}`;
+    const tail = `${index ?? ""}${index === null || given ? `#${scope.count}` : ""}`;
+    const name = id ?? `${scope.messageId}:${tail}`;
     const call = this._make(name, index, scope.messageId);
-    call.given = id !== null;
+    call.given = given;
     scope.calls.add(call);
     scope.know(call, name);
     this._known.set(name, call);
@@ -226,12 +230,16 @@ export class Identity {
     const scope = /** @type {Scope<C>} */ (this._scopes.get(call.messageId));
     scope.last = call;
     this.linked = false;
-    if (id !== null && !call.given) {
-      call.id = id;
-      call.given = true;
-      scope.know(call, id);
-      this._known.set(id, call);
-      this.linked = true;
+    if (id !== null) {
+      if (!call.given) {
+        call.id = id;
+        call.given = true;
+        this.linked = true;
+      }
+      if (!scope.ids.has(id)) {
+        scope.know(call, id);
+        this._known.set(id, call);
+      }
     }
     if (index !== null && call.index === null) {
       call.index = index;
@@ -255,21 +263,23 @@ function among(scope, id, index, name) {
     const known = scope.ids.get(id);
     if (known !== undefined) return known;
     const there = index === null ? undefined : scope.indices.get(index);
-    return there !== undefined && couldBe(there, scope, name) ? there : null;
+    return there !== undefined && takesId(there, scope, name) ? there : null;
   }
   if (index !== null) return scope.indices.get(index) ?? null;
   const call = scope.openCall();
   if (call === null || name === null || call.name === null) return call;
-  return call.whole || call.name !== name ? null : call;
+  return call.argsEnded || call.name !== name ? null : call;
 }
 
 /**
- * True if an id that comes now can be this call's.
+ * True if an id that is new belongs to this call.
  * @param {Call} call
  * @param {{ended: boolean}} scope
  * @param {string | null} name
  */
-function couldBe(call, scope, name) {
-  if (call.given || call.settled || scope.ended) return false;
-  return name === null || call.name === null || call.name === name;
+function takesId(call, scope, name) {
+  if (call.settled || scope.ended) return false;
+  if (name === null) return !call.given || call.name !== null;
+  if (call.given) return false;
+  return call.name === null || (call.name === name && !call.argsEnded);
 }

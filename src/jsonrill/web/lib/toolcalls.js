@@ -43,6 +43,8 @@ class Arguments {
   #rebuilder;
   /** @type {Document | null} */
   #fallback = null;
+  // True for a `{}` that came alone and without fragments: arguments that follow replace it.
+  #isPlaceholder = false;
 
   /**
    * @param {boolean} free the text is no JSON but the value itself
@@ -57,11 +59,18 @@ class Arguments {
 
   get value() {
     if (this.free) return this.raw;
+    if (this.#isPlaceholder) return {};
     return this.#fallback?.complete ? this.#fallback.value : this.#rebuilder.value;
   }
 
-  get whole() {
-    return !this.free && (this.#fallback?.complete || this.#rebuilder.complete);
+  get complete() {
+    if (this.free) return false;
+    return this.#isPlaceholder || this.#fallback?.complete || this.#rebuilder.complete;
+  }
+
+  /** True if they are complete, and no other arguments may follow. */
+  get isCertain() {
+    return this.complete && !this.#isPlaceholder;
   }
 
   /**
@@ -70,7 +79,17 @@ class Arguments {
    */
   receive(text, fragments) {
     if (this.raw.length > MOST_TEXT) return;
+    if (this.#isPlaceholder && text) {
+      if (isBlank(text) || isEmptyObject(text)) return;
+      this.raw = "";
+      this.#isPlaceholder = false;
+    } else if (this.#isPlaceholder) {
+      this.#isPlaceholder = !fragments?.length;
+    } else if (fragments?.length === 0 && text && this.raw === "" && isEmptyObject(text)) {
+      this.#isPlaceholder = !this.free;
+    }
     if (text) this.raw += text;
+    if (this.#isPlaceholder) return;
     if (fragments !== null && this.#fallback === null) {
       if (this.#applied(fragments) || this.free) return;
     } else if (!text || this.free) {
@@ -84,11 +103,12 @@ class Arguments {
    * @returns {"complete" | "empty" | "truncated"}
    */
   end() {
-    if (this.free || this.whole) return "complete";
+    this.#isPlaceholder = false;
+    if (this.free || this.complete) return "complete";
     if (isBlank(this.raw)) return "empty";
     this.#fallBack("");
     this.#read((document) => document.flush());
-    return this.whole ? "complete" : "truncated";
+    return this.complete ? "complete" : "truncated";
   }
 
   /** @param {unknown[]} fragments */
@@ -176,9 +196,17 @@ export class ToolCall {
     return this.#arguments === null ? this.#args : this.#arguments.value;
   }
 
-  /** True if the arguments are complete JSON. (Only `status` says that the sender meant it.) */
-  get whole() {
-    return this.status === "complete" || (this.#arguments?.whole ?? false);
+  /**
+   * True if the arguments are a complete JSON value; `status` is the provider's word. `{}` may be a
+   * placeholder: if the arguments follow, they replace it.
+   */
+  get completeArgs() {
+    return this.status === "complete" || (this.status === "streaming" && this.argsEnded);
+  }
+
+  /** For identity: true if they are a complete JSON value, though the call may be in error. */
+  get argsEnded() {
+    return this.status === "complete" || (this.#arguments?.complete ?? false);
   }
 
   /** True if it is complete or truncated. (One in error may still gain text, or its id.) */
@@ -227,7 +255,7 @@ export class ToolCall {
    * The stream has ended without an event that ends the call.
    */
   _abandon() {
-    if (this.status === "streaming" && !this.#arguments?.whole) {
+    if (this.status === "streaming" && !this.#arguments?.isCertain) {
       this.status = "truncated";
       this.#freeze(this.args);
     } else {
@@ -369,7 +397,8 @@ export class ToolCalls {
     const call = this.#identity.find(id, index, name, message);
     if (call === null || !(call.open || this.#identity.linked)) return;
     this.#add(call);
-    call.name ??= name;
+    // Before the arguments a name may come in pieces; the sender sends all of it.
+    if (name !== null && (call.name === null || call.raw === "")) call.name = name;
     call._take(delta);
     this.#changed.add(call);
   }
@@ -394,14 +423,14 @@ export class ToolCalls {
   #aggregate(calls, message) {
     const told = new Set();
     for (const said of calls) {
-      const whole = delta(said);
-      if (Object.hasOwn(said, "args")) whole.args = said.args;
-      const call = this.#identity.find(whole.id, whole.index, whole.name, message);
+      const state = delta(said);
+      if (Object.hasOwn(said, "args")) state.args = said.args;
+      const call = this.#identity.find(state.id, state.index, state.name, message);
       if (call === null) continue;
       this.#add(call);
       told.add(call);
-      call.name ??= whole.name;
-      call._replace(whole);
+      call.name ??= state.name;
+      call._replace(state);
       this.#changed.add(call);
     }
     for (const scope of this.#identity.ended({ message })) {
@@ -505,6 +534,11 @@ function aText(value) {
  */
 function items(value) {
   return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** An object without fields, and nothing else. @param {string} text */
+function isEmptyObject(text) {
+  return /^[ \t\n\r]*\{\}[ \t\n\r]*$/.test(text);
 }
 
 /** Nothing but white space, as JSON has it. @param {string} text */

@@ -1,0 +1,355 @@
+"""Events → values at paths: the pieces of strings, or complete values. Nothing else is kept.
+
+`FieldSink` follows patterns down a document. Of each open container it keeps the patterns that
+lead into it, and how many of their steps are done: reading `{"a": [{"b": ` for `a[*].b` it has
+done 0 steps in the root, 1 in the array, 2 in the element, and the next value fits the third and
+last. A container that no pattern leads into is only counted, and if it is complete in one piece it
+is read in one go (`takes_values`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..errors import FAR, FieldNotFound
+from ..parse.machine import Machine
+from ..parse.sink import Sink
+from ..paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_pattern
+from .builder import ValueBuilder
+
+_KINDS: Final[dict[Any, str]] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    type(None): "null",
+}
+_NONE: Final[list[Any]] = []
+
+
+class Field:
+    """A field that is looked for: a pattern, and what was found of it.
+
+    With `elements` its steps lead on to the elements of the value, if it is an array.
+    """
+
+    __slots__ = ("found", "name", "other", "reached", "size", "steps", "wildcard", "within")
+
+    def __init__(self, field: str | Path, elements: bool = False) -> None:
+        self.steps: Pattern
+        if isinstance(field, str):
+            self.name, self.steps = field, parse_pattern(field)
+        elif isinstance(field, tuple):
+            self.name, self.steps = format_path(field), field
+        else:
+            kind = type(field).__name__
+            raise TypeError(f'a field is a path like "answer" or "items[*].title", not {kind}')
+        self.size = len(self.steps)
+        # The number of steps before the first wildcard.
+        self.wildcard = next(
+            (at for at, step in enumerate(self.steps) if isinstance(step, Wildcard)), self.size
+        )
+        if elements and self.steps[-1:] != (ANY_INDEX,):
+            self.steps = (*self.steps, ANY_INDEX)
+        # A value of the right kind was there; or else of which kind it was.
+        self.found = False
+        self.other = ""
+        # The container of the first wildcard was there; and it was not empty.
+        self.reached = False
+        self.within = False
+
+    def check(self) -> None:
+        """Raise `FieldNotFound` unless it was found, or the list in which it could be is empty."""
+        if self.found or (self.reached and not self.within and not self.other):
+            return
+        what = f"is {self.other}" if self.other else "never came"
+        raise FieldNotFound(f"the field {self.name} {what}", field=self.name)
+
+
+class FieldSink(Sink):
+    """Follows fields down a document."""
+
+    __slots__ = ("_alive", "_first", "_frames", "_inner", "_last", "_next", "_skipped", "_step",
+                 "_varies")  # fmt: skip
+
+    def __init__(self, fields: list[Field]) -> None:
+        self._first: list[tuple[Field, int]] = [(field, 0) for field in fields]
+        # Of the open container: the fields that may be in it with the number of their steps so far,
+        # its last key or next index, and whether its elements do not all fit the same fields.
+        self._alive: list[tuple[Field, int]] = _NONE
+        self._step: str | int = ""
+        self._varies = False
+        # Of the next value: the fields that it fits, if they are known, and whether one is inside.
+        self._next: list[tuple[Field, int]] | None = None
+        self._inner = True
+        # The fields that the value fits which began last.
+        self._last: list[tuple[Field, int]] = _NONE
+        self._frames: list[tuple[list[tuple[Field, int]], str | int, bool]] = []
+        # The number of open containers that no field leads into.
+        self._skipped = 0
+
+    def check(self) -> None:
+        """Raise `FieldNotFound` for the first field that was not found."""
+        for field, _ in self._first:
+            field.check()
+
+    def end_container(self, offset: int) -> None:
+        if self._skipped:
+            self._skipped -= 1
+        else:
+            self._alive, self._step, self._varies = self._frames.pop()
+            self._next = None
+
+    def key(self, key: str, offset: int) -> None:
+        if not self._skipped:
+            self._step = key
+            self._next = None
+
+    def next_document(self) -> None:
+        self._frames.clear()
+        self._next = None
+        self._skipped = 0
+
+    def takes_values(self) -> bool:
+        if self._skipped:
+            return True
+        if self._next is None:
+            self._fit()
+        return not self._inner
+
+    def path(self) -> Path:
+        """The path of the value that has begun last."""
+        if not self._frames:
+            return ()
+        steps = [*[step for _, step, _ in self._frames[1:]], self._step]
+        # An index is that of the next element.
+        return tuple([step if type(step) is str else step - 1 for step in steps])  # type: ignore[operator]
+
+    def _fit(self) -> None:
+        """Find the fields that the next value fits."""
+        fitting = self._first
+        if self._frames:
+            step = self._step
+            fitting = [
+                (field, done + 1) for field, done in self._alive if fits(field.steps[done], step)
+            ]
+        self._next = fitting
+        self._inner = False
+        for field, done in fitting:
+            if done < len(field.steps):
+                self._inner = True
+
+    def _begin(self, kind: str) -> list[tuple[Field, int]]:
+        """The fields that the value fits which begins now."""
+        if self._next is None:
+            self._fit()
+        fitting = self._next
+        assert fitting is not None
+        self._last = fitting
+        if type(self._step) is int and self._frames:
+            self._step += 1
+            if self._varies:
+                self._next = None
+        for field, done in fitting:
+            if done > field.wildcard:
+                field.within = True
+            elif done == field.wildcard and done < field.size:
+                wanted = "an array" if field.steps[done] is ANY_INDEX else "an object"
+                if kind == wanted or kind == "null":
+                    field.reached = True
+                else:
+                    field.other = f"{kind}, not {wanted}"
+        return fitting
+
+    def _open(self, step: str | int) -> None:
+        """Enter the container that has begun; `step` is "" in an object, 0 in an array."""
+        alive = [(field, done) for field, done in self._last if done < len(field.steps)]
+        if not alive:
+            self._skipped += 1
+            return
+        self._frames.append((self._alive, self._step, self._varies))
+        self._alive = alive
+        self._step = step
+        self._next = None
+        self._varies = any(type(field.steps[done]) is int for field, done in alive)
+
+
+class TextSink(FieldSink):
+    """The pieces of strings, each with the path of its string."""
+
+    __slots__ = ("_path", "pieces")
+
+    def __init__(self, fields: list[Field]) -> None:
+        FieldSink.__init__(self, fields)
+        self.pieces: list[tuple[Path, str]] = []
+        # The path of the open string, if it is one of the fields.
+        self._path: Path | None = None
+
+    def start_object(self, offset: int) -> None:
+        if self._skipped:
+            self._skipped += 1
+        else:
+            self._other("an object")
+            self._open("")
+
+    def start_array(self, offset: int) -> None:
+        if self._skipped:
+            self._skipped += 1
+        else:
+            self._other("an array")
+            self._open(0)
+
+    def start_string(self, offset: int) -> None:
+        if self._skipped:
+            return
+        for field, done in self._begin("a string"):
+            if done == field.size:
+                field.found = True
+                self._path = self.path()
+
+    def text(self, run: str) -> None:
+        if self._path is not None:
+            self.pieces.append((self._path, run))
+
+    def end_string(self) -> None:
+        self._path = None
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        if not self._skipped:
+            self._other(_KINDS.get(type(value), "a number"))
+
+    def next_document(self) -> None:
+        FieldSink.next_document(self)
+        self._path = None
+
+    def _other(self, kind: str) -> None:
+        """Note that the value that begins now is no string."""
+        for field, done in self._begin(kind):
+            if done == field.size:
+                field.other = f"{kind}, not a string"
+
+
+class ValueSink(FieldSink):
+    """The complete values of one field. An array stands for its elements, null for nothing."""
+
+    __slots__ = ("_building", "_depth", "_limit", "_machine", "_place", "places", "values")
+
+    def __init__(self, field: Field, limit: int, placed: bool) -> None:
+        FieldSink.__init__(self, [field])
+        self.values: list[Any] = []
+        # Offset and path of each, if they are wanted.
+        self.places: list[tuple[int, Path]] | None = [] if placed else None
+        # What builds the value that is being read, and how many of its containers are open.
+        self._building: ValueBuilder | None = None
+        self._depth = 0
+        self._place: tuple[int, Path] = 0, ()
+        # The most characters that a value may have; the machine is told when one begins.
+        self._limit = limit
+        self._machine: Machine | None = None
+
+    def attach(self, machine: Machine) -> None:
+        """Keep the limit of each value in this machine."""
+        self._machine = machine
+
+    def start_object(self, offset: int) -> None:
+        building = self._building
+        if building is None:
+            building = self._value("an object", offset, "")
+        if building is not None:
+            self._depth += 1
+            building.start_object(offset)
+
+    def start_array(self, offset: int) -> None:
+        building = self._building
+        if building is None:
+            building = self._value("an array", offset, 0)
+        if building is not None:
+            self._depth += 1
+            building.start_array(offset)
+
+    def end_container(self, offset: int) -> None:
+        building = self._building
+        if building is None:
+            FieldSink.end_container(self, offset)
+            return
+        self._depth -= 1
+        building.end_container(offset)
+        if not self._depth:
+            self._take(building.root)
+
+    def key(self, key: str, offset: int) -> None:
+        if self._building is None:
+            FieldSink.key(self, key, offset)
+        else:
+            self._building.key(key, offset)
+
+    def start_string(self, offset: int) -> None:
+        building = self._building
+        if building is None:
+            building = self._value("a string", offset)
+        if building is not None:
+            building.start_string(offset)
+
+    def text(self, run: str) -> None:
+        if self._building is not None:
+            self._building.text(run)
+
+    def end_string(self) -> None:
+        building = self._building
+        if building is not None:
+            building.end_string()
+            if not self._depth:
+                self._take(building.root)
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        if self._building is not None:
+            self._building.scalar(value, text, offset)
+        elif not self._skipped and self._selects(_KINDS.get(type(value), "a number")):
+            self.values.append(value)
+            if self.places is not None:
+                self.places.append((offset, self.path()))
+
+    def next_document(self) -> None:
+        FieldSink.next_document(self)
+        self._drop()
+
+    def takes_values(self) -> bool:
+        return self._building is not None or FieldSink.takes_values(self)
+
+    def _selects(self, kind: str) -> bool:
+        """True if the value is selected which begins now."""
+        for field, done in self._begin(kind):
+            if done >= field.size:
+                field.found = True
+                return done == len(field.steps) or (kind != "an array" and kind != "null")
+        return False
+
+    def _value(self, kind: str, offset: int, step: str | int | None = None) -> ValueBuilder | None:
+        """What builds the value that begins now, if it is selected; a container has a `step`."""
+        if self._skipped:
+            if step is not None:
+                self._skipped += 1
+            return None
+        if not self._selects(kind):
+            if step is not None:
+                self._open(step)
+            return None
+        if self._machine is not None:
+            self._machine.limit_text(offset, self._limit)
+        if self.places is not None:
+            self._place = offset, self.path()
+        self._building = ValueBuilder()
+        return self._building
+
+    def _take(self, value: Any) -> None:
+        """Keep the value that is complete now."""
+        self.values.append(value)
+        if self.places is not None:
+            self.places.append(self._place)
+        self._drop()
+
+    def _drop(self) -> None:
+        self._building = None
+        self._depth = 0
+        if self._machine is not None:
+            self._machine.limit_text(0, FAR)

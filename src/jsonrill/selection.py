@@ -1,0 +1,136 @@
+"""Text → what is at some paths: complete values, or the pieces of strings. Nothing else is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from .build.field_sink import Field, TextSink, ValueSink
+from .errors import DEFAULT_LIMITS, FAR, InvalidJSON, LimitExceeded, Limits
+from .options import Duplicates, ParseFloat, Rules, check
+from .parse.create import create_machine
+from .parse.machine import Machine
+from .parse.sink import Repair
+from .paths import Path
+
+if TYPE_CHECKING:
+    from .schema import Schema
+
+# More text at once than this would only take more memory.
+BLOCK: Final = 1 << 16
+
+
+class _Reader:
+    """What both selections do: read text, yield what it brings, then raise what is wrong."""
+
+    _machine: Machine
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """With `repair`: the repairs, in order."""
+        return self._machine.repairs
+
+    def _read(self, read: Callable[..., None], *data: Any) -> Iterator[Any]:
+        """Let the machine read a piece, or the end."""
+        error = None
+        try:
+            read(*data)
+        except (InvalidJSON, LimitExceeded) as raised:
+            error = raised
+        yield from self._take()
+        if error is not None:
+            raise error
+
+    def _take(self) -> Iterable[Any]:
+        """What the last piece brought."""
+        raise NotImplementedError
+
+
+class Selection(_Reader):
+    """Reads text and yields each value at a path when it is complete.
+
+    An array there stands for its elements, a null for nothing. `schema` is that of each value.
+    `limits.text` counts for each value, not for the document.
+    """
+
+    def __init__(
+        self,
+        field: str | Path,
+        *,
+        schema: Any = None,
+        repair: Rules = False,
+        many: bool = False,
+        duplicates: Duplicates = "last",
+        parse_float: ParseFloat = float,
+        limits: Limits | None = None,
+    ) -> None:
+        check(limits=limits)
+        self._schema: Schema | None = None
+        if schema is not None:
+            from .schema import Schema
+
+            self._schema = Schema(schema)
+        limits = limits or DEFAULT_LIMITS
+        size = min(limits.text, FAR)
+        self._sink = ValueSink(Field(field, elements=True), size, schema is not None)
+        # Outside of the values any number of characters may come.
+        limits = replace(limits, text=FAR)
+        self._machine = create_machine(self._sink, repair, many, duplicates, parse_float, limits)
+        self._sink.attach(self._machine)
+        # In a piece no longer than the limit, no value can be longer than it.
+        self._most = min(size, BLOCK)
+
+    def feed(self, data: str | bytes) -> Iterator[Any]:
+        """Yield the values that this piece of text completes; then raise what is wrong with it."""
+        whole: Any = data
+        if not isinstance(whole, (str, bytes, bytearray)) or len(whole) <= self._most:
+            yield from self._read(self._machine.feed, whole)
+            return
+        for at in range(0, len(whole), self._most):
+            yield from self._read(self._machine.feed, whole[at : at + self._most])
+
+    def flush(self) -> Iterator[Any]:
+        """End the text. `FieldNotFound` if there was nothing at the path."""
+        yield from self._read(self._machine.flush)
+        if self._machine.errors:
+            raise self._machine.errors[0]
+        self._sink.check()
+
+    def _take(self) -> Iterable[Any]:
+        values, self._sink.values = self._sink.values, []
+        return values if self._schema is None else self._typed(self._schema, values)
+
+    def _typed(self, schema: Schema, values: list[Any]) -> Iterator[Any]:
+        places, self._sink.places = self._sink.places or [], []
+        for value, (offset, path) in zip(values, places, strict=True):
+            yield schema.typed(value, path, offset)
+
+
+class TextSelection(_Reader):
+    """Reads text and yields the pieces of strings, each with the path of its string."""
+
+    def __init__(
+        self,
+        *fields: str | Path,
+        repair: Rules = False,
+        duplicates: Duplicates = "last",
+        limits: Limits | None = None,
+    ) -> None:
+        if not fields:
+            raise TypeError('at least one field is needed: a path such as "answer"')
+        self._sink = TextSink([Field(field) for field in fields])
+        self._machine = create_machine(self._sink, repair, False, duplicates, float, limits)
+
+    def feed(self, data: str | bytes) -> Iterator[tuple[Path, str]]:
+        """Yield what this piece of text adds to the strings; then raise what is wrong with it."""
+        return self._read(self._machine.feed, data)
+
+    def flush(self) -> Iterator[tuple[Path, str]]:
+        """End the text. `FieldNotFound` if a field never came, or is no string."""
+        yield from self._read(self._machine.flush)
+        self._sink.check()
+
+    def _take(self) -> Iterable[Any]:
+        pieces, self._sink.pieces = self._sink.pieces, []
+        return pieces
