@@ -20,7 +20,6 @@ Front = Literal["cli", "server", "batch"]
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
-Models = Literal["final", "partial"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
 OnRevision = Literal["raise", "keep"]
@@ -30,6 +29,7 @@ Wire = Literal["full", "compact"]
 Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
 Schemas = Mapping[str, Any] | None
+Split = bool | Iterable[str]
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
@@ -61,13 +61,11 @@ class SourceOptions(TypedDict, total=False):
 
 
 class UpdateOptions(ParseOptions, total=False):
-    """Options of `PartialStream`; `mode` is a parameter of its own."""
+    """Options of `PartialStream`; `mode` and `schema` are parameters of their own."""
 
     entity: Entity
-    schema: Any
     document_schema: Any
     check_formats: bool
-    models: Models
     send: Send
     partial_numbers: bool
     early_literals: bool
@@ -83,7 +81,7 @@ class ReadTextOptions(TextOptions, SourceOptions, total=False):
 
 
 class ReadUpdateOptions(UpdateOptions, SourceOptions, total=False):
-    """Options of `updates`; `mode` is a parameter of its own."""
+    """Options of `updates`; `mode` and `schema` are parameters of their own."""
 
 
 class ChunkOptions(TypedDict, total=False):
@@ -97,8 +95,8 @@ class ChunkOptions(TypedDict, total=False):
     loads: Loads | None
 
 
-class PartOptions(TypedDict, total=False):
-    """Options of `Parts`."""
+class AnswerOptions(TypedDict, total=False):
+    """Options of `ToolCalls` and `Parts`."""
 
     provider: Provider
     schemas: Schemas
@@ -106,11 +104,17 @@ class PartOptions(TypedDict, total=False):
     limits: Limits | None
 
 
-class CallOptions(PartOptions, total=False):
+class CallOptions(AnswerOptions, total=False):
     """Options of `ToolCalls`."""
 
     check_formats: bool
     keep: int | None
+
+
+class PartOptions(AnswerOptions, total=False):
+    """Options of `Parts`."""
+
+    split: Split
 
 
 # The JSON Schema of a type. An option whose type is not here exists in Python alone.
@@ -245,7 +249,6 @@ TABLE: Final[dict[str, Option]] = {
         Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
         Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
-        Option("models", Models, "final", _UPDATES, "When updates have a model."),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
         Option("early_literals", bool, False, _UPDATES, "Show true at its t."),
@@ -285,7 +288,6 @@ TABLE: Final[dict[str, Option]] = {
 NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
-    "models": (("cli", "server", "batch"), "a model is a Python object"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
     "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),

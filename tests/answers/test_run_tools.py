@@ -199,6 +199,9 @@ def test_empty_arguments_wait_for_the_next_part_or_the_close() -> None:
     def t(**named: int) -> None:
         given.append(named)
 
+    list(run_tools([call(0, "t", "{}"), more(0, '{"n":1}'), END], {"t": t}))
+    assert given == [{"n": 1}]
+    given.clear()
     running = run_tools([call(0, "t", "{}"), chunk(content="x"), chunk(content="y"), END], {"t": t})
     assert next(running).complete and not given
     assert [part.kind for part in running].count("result") == 1

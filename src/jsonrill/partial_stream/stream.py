@@ -11,20 +11,20 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
-from ..options import TABLE, Duplicates, Mode, Models, ParseFloat, Rules, Send, check
+from ..options import TABLE, Duplicates, Mode, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import ABSENT, Path, Place, lookup
+from ..paths import ABSENT, Path, Place, without
 from .entities import CheckedFinder, Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
 from .update import UNREAD, Status, Update
 
 if TYPE_CHECKING:
-    from ..schema import Check, DocumentCheck
+    from ..schema.check import Check, DocumentCheck
 
 # More levels than any text can have.
 _ALL_LEVELS: Final = 1 << 60
@@ -49,7 +49,6 @@ class PartialStream:
         schema: Any = None,
         document_schema: Any = None,
         check_formats: bool = False,
-        models: Models = "final",
         send: Send = "data",
         partial_numbers: bool = True,
         early_literals: bool = False,
@@ -61,7 +60,7 @@ class PartialStream:
         limits: Limits | None = None,
     ) -> None:
         self.mode: Mode = TABLE["mode"].check(mode)
-        check(models=models, send=send, partial_numbers=partial_numbers)
+        check(send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
         self.ended = False
         self._many = many
@@ -69,11 +68,10 @@ class PartialStream:
         self._schema_of, self._document_schema = schemas(
             schema, document_schema, entities, check_formats
         )
-        if self._schema_of is None and (zero_values or models != "final"):
-            raise ValueError("zero_values and models='partial' need a schema")
+        if self._schema_of is None and zero_values:
+            raise ValueError("zero_values needs a schema")
         self._data = UNREAD if send != "delta" else ABSENT
         self._delta = UNREAD if send != "data" else ABSENT
-        self._model = UNREAD if models == "partial" else None
         self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
         # A number that is cut off is dropped by that repair, so it is shown when it is complete.
@@ -120,8 +118,12 @@ class PartialStream:
         """All that had to be repaired so far, also after the last update."""
         return self._machine.repairs
 
-    def feed(self, data: str | bytes) -> list[Update]:
-        """The updates that this piece of text brings: at most one for each entity."""
+    def feed(self, data: str | bytes, *, more: bool = False) -> list[Update]:
+        """The updates that this piece of text brings: at most one for each entity.
+
+        With `more` it is part of a longer piece, whose rest follows: an entity that is open has
+        its update with the last part.
+        """
         if self.ended:
             return []
         try:
@@ -129,14 +131,14 @@ class PartialStream:
         except (InvalidJSON, LimitExceeded) as error:
             if not self._is_refused:
                 return self._failed(error)
-        if self._looks and (self._log is None or self._log.string is None):
+        if self._looks and not more and (self._log is None or self._log.string is None):
             self._look()
         if self._violations:
             self._find_violations()
         updates = self._out
         self._out = []
         self.ended = self._is_refused
-        log = self._log
+        log = None if more else self._log
         if log is not None and (log.news() if log.doubtful else log.changed):
             updates.append(self._partial(log))
         return updates
@@ -345,6 +347,7 @@ class PartialStream:
         del self._kept[self._kept_before :]
         if self.mode == "BATCH":
             update._data = self._by_name(finished)
+            update._model = None
         else:
             self._out += finished
         self._out.append(update)
@@ -367,7 +370,6 @@ class PartialStream:
         entity = self._entity
         assert entity is not None
         update = self._update(entity, "PARTIAL", self._data)
-        update._model = self._model
         log.mark()
         return update
 
@@ -397,7 +399,7 @@ class PartialStream:
             value, growing = self._recorder.known()
             if drop is not None:
                 drop = drop[len(update.path) :]
-                value = _without(value, drop)
+                value = without(value, drop)
                 if drop and growing is not None and growing[: len(drop)] == drop:
                     growing = drop[:-1]
             update._data, update._open = value, growing
@@ -419,17 +421,3 @@ class PartialStream:
         for update in finished:
             lists[update.entity].append(update.data)
         return lists if len(lists) > 1 else next(iter(lists.values()))
-
-
-def _without(value: Any, path: Path) -> Any:
-    """`value` without what is at `path`; itself it can only be left out if it is a scalar."""
-    if not path:
-        return value if isinstance(value, (dict, list)) else None
-    if not lookup(value, path)[0]:
-        return value
-    top = value = value.copy()
-    for step in path[:-1]:
-        top[step] = top[step].copy()
-        top = top[step]
-    del top[path[-1]]
-    return value
