@@ -93,7 +93,7 @@ def inner_streams(owner: Any) -> list[Any]:
     """The generators that a generator reads and does not close: those of google-genai.
 
     It has its response in a circle of references with them, and closes it when they end: without
-    the garbage collector the connection stays open, and the model writes for nobody.
+    the garbage collector the connection stays open, and the model goes on writing.
     """
     found: list[Any] = []
     seen, todo = {id(owner)}, [owner] if _is_genai(owner) else []
