@@ -34,6 +34,7 @@ Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
 Loads = Callable[[Any], Any]
+OnRepair = Callable[[Any], None] | None
 
 
 class TextOptions(TypedDict, total=False):

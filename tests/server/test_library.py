@@ -58,9 +58,9 @@ def test_a_schema_is_compiled_once_for_all_who_read_a_stream(
     compiled: list[Any] = []
     compile_schema = jsonrill.schema.compile_schema
 
-    def counted(source: Any) -> Any:
+    def counted(source: Any, *more: Any) -> Any:
         compiled.append(source)
-        return compile_schema(source)
+        return compile_schema(source, *more)
 
     monkeypatch.setattr(jsonrill.schema, "compile_schema", counted)
     schema = {"title": "only of this test", "type": "array", "items": {"type": "integer"}}

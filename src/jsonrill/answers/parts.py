@@ -21,6 +21,7 @@ from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..jsontext import dumps
 from ..options import Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
+from ..providers import Reader
 from ..providers.statements import (
     Aggregate,
     Begin,
@@ -160,9 +161,9 @@ class Parts:
         return self._calls.calls
 
     @property
-    def provider(self) -> str | None:
-        """The name of the provider; None if it is not known yet."""
-        return self._calls.reader.provider
+    def reader(self) -> Reader:
+        """Turns events into statements, for `read`."""
+        return self._calls.reader
 
     @property
     def outcome(self) -> Outcome | None:
@@ -181,7 +182,7 @@ class Parts:
         """
         if self._splitter is not None and isinstance(event, (str, bytes)):
             return self.feed_text(event)
-        return self.read(self._calls.reader.feed(event))
+        return self.read(self.reader.feed(event))
 
     def read(self, said: Iterable[Statement]) -> list[Part]:
         """The parts that statements change."""
