@@ -204,11 +204,9 @@ def test_the_core_does_no_io(part: str) -> None:
                 assert node.func.id not in {"open", "print", "input"}, f"line {node.lineno}"
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("part", sorted(set(CORE) - {"opening", "streams", "toolrunner"}))
-=======
-@pytest.mark.parametrize("part", sorted(set(CORE) - {"streams", "toolrunner", "translations"}))
->>>>>>> main
+@pytest.mark.parametrize(
+    "part", sorted(set(CORE) - {"opening", "streams", "toolrunner", "translations"})
+)
 def test_only_streams_knows_sync_from_async(part: str) -> None:
     for module in modules(part):
         for node, _ in walk(parsed(files()[module])):

@@ -36,11 +36,7 @@ The folders are the journey of the data. A part imports only from parts above it
     providers/       events of each provider → statements: what they say
     toolcalls/       what providers say → tool calls that grow
     sources/         any source → pieces of text: an answer's text, arguments of calls
-<<<<<<< HEAD
     opening.py       streams, files, pipes, responses → their elements, or blocks of text
-    dialects/        what providers say, and JSON → events of other people's clients
-=======
->>>>>>> main
     answers/         the parts of an answer; which calls are run, and the next turn
     dialects/        what providers say, and JSON → events of other people's clients
     streams.py       the public functions, sync and async
