@@ -35,6 +35,7 @@ CORE = PAGE[: PAGE.index("store")]
 EXTRAS = {
     "schema": {"pydantic", "pydantic_core", "jsonschema_rs"},
     "answers": {"pydantic", "pydantic_core", "typing_extensions"},
+    "eventstream": {"pydantic_core"},
 }
 NO_IO = set(
     "asyncio concurrent http io logging multiprocessing os pathlib select selectors shutil signal"
@@ -45,7 +46,7 @@ NO_IO = set(
 # methods, but errors and types of files are known.
 MAY_DO_IO = {
     "opening": {"http", "io", "os"},
-    "streams": {"asyncio", "time"},
+    "streams": {"asyncio", "logging", "time"},
     "toolrunner": {"asyncio", "threading", "time"},
 }
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
