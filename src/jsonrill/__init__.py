@@ -12,7 +12,7 @@ tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s a
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
-server-sent events `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
+server-sent events `sse`; by hand: `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `format_path`, `parse_path`, `to_pointer`, `from_pointer`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
@@ -36,6 +36,7 @@ The folders are the journey of the data. A part imports only from parts above it
     providers/       events of each provider → statements: what they say
     toolcalls/       what providers say → tool calls that grow
     sources/         any source → pieces of text: an answer's text, arguments of calls
+    opening.py       streams, files, pipes, responses → their elements, or blocks of text
     answers/         the parts of an answer; which calls are run, and the next turn
     dialects/        what providers say, and JSON → events of other people's clients
     streams.py       the public functions, sync and async
@@ -43,7 +44,7 @@ The folders are the journey of the data. A part imports only from parts above it
     toolrunner.py    `run_tools`: tools run in threads or in the event loop
     store/           append-only logs: memory, SQLite, Redis
     runs/            a log with a producer and readers, in formats
-    ext/             adapters for frameworks: an output parser for LangChain
+    ext/             adapters for frameworks: Starlette's responses, LangChain's output parser
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     demo/            recordings, simulated models, the terminal demo
@@ -70,6 +71,7 @@ from .errors import (
     SourceFailed,
     StreamClosed,
     Truncated,
+    UnknownEvents,
     UnknownSource,
 )
 from .eventstream import SSEDecoder, SSEEncoder, SSEEvent, encode_event
@@ -88,6 +90,7 @@ from .streams import (
     partial,
     parts,
     select,
+    sse,
     text,
     texts,
     tool_calls,
@@ -138,6 +141,7 @@ __all__ = [
     "ToolCallUpdate",
     "ToolCalls",
     "Truncated",
+    "UnknownEvents",
     "UnknownSource",
     "Update",
     "WireReader",
@@ -159,6 +163,7 @@ __all__ = [
     "parts",
     "run_tools",
     "select",
+    "sse",
     "text",
     "texts",
     "to_ag_ui",

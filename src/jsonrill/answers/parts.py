@@ -112,6 +112,18 @@ class Part:
             return self._document.value
         return self.text if self.call is None else self.call.args
 
+    def to_dict(self) -> dict[str, Any]:
+        """The part as JSON wants it: its delta, and of a call its arguments once complete."""
+        fields: dict[str, Any] = {"kind": self.kind, "index": self.index}
+        call = self.call
+        if call is not None:
+            fields["call"] = {"id": call.id, "name": call.name, "status": call.status}
+            if self.kind == "call" and self.complete:
+                fields["call"]["args"] = call.args
+        if self.kind == "result":
+            return {**fields, "result": self.result, "error": self.error}
+        return {**fields, "delta": self.delta, "complete": self.complete}
+
 
 class Parts:
     """Reads a provider's events and returns the parts of the answer as they grow.
