@@ -22,6 +22,7 @@ BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
+Numbers = Literal["growing", "final"]
 OnRevision = Literal["raise", "keep"]
 Input = Literal["text", "snapshots", "events"]
 Dialect = Literal["jsonrill", "juf"]
@@ -92,6 +93,7 @@ class ChunkOptions(TypedDict, total=False):
     on_revision: OnRevision
     patience: int
     verify: bool
+    numbers: Numbers
     loads: Loads | None
 
 
@@ -237,6 +239,7 @@ _ENTITY: Final = (
 )
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
 _FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
+_NUMBERS: Final = "Numbers may get more digits, or each is final when it first comes."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -264,6 +267,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("on_revision", OnRevision, "raise", _CHUNKS, _ON_REVISION),
         Option("patience", int, 1, _CHUNKS, _PATIENCE, least=1, most=1000),
         Option("verify", bool, False, _CHUNKS, "Check at the end that the text is the snapshot."),
+        Option("numbers", Numbers, "growing", _CHUNKS, _NUMBERS),
         Option("loads", Loads | None, None, _CHUNKS, "Decodes snapshots that are text."),
         Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
         Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
