@@ -20,6 +20,7 @@ from ..options import (
     Null,
     Numbers,
     OnRevision,
+    OnViolation,
     Option,
     Schemas,
     Send,
@@ -59,6 +60,7 @@ class Job:
     document_schema: Any = None
     schemas: Schemas = None
     check_formats: bool = False
+    on_violation: OnViolation = None
     mode: Mode = BATCH_MODE
     entity: Entity = None
     send: Send = "data"
