@@ -50,7 +50,7 @@ from .eventstream import CLOSE, SSEEncoder
 from .options import (
     CallOptions,
     ChunkOptions,
-    Mode,
+    Modes,
     ParseOptions,
     PartOptions,
     Provider,
@@ -324,7 +324,7 @@ def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) 
 @overload
 def updates(
     source: Source,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
@@ -333,7 +333,7 @@ def updates(
 @overload
 def updates(
     source: AsyncIterable[Any],
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
@@ -342,7 +342,7 @@ def updates(
 @overload
 def updates(
     source: Source,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
@@ -351,7 +351,7 @@ def updates(
 @overload
 def updates(
     source: AsyncIterable[Any],
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
@@ -359,7 +359,7 @@ def updates(
 ) -> AsyncIterator[Update[Any]]: ...
 def updates(
     source: Any,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: Any = None,
     every: float | None = None,
