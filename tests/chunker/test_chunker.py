@@ -20,7 +20,6 @@ from support.chunker_cases import CASES
 from support.chunker_streams import load, same
 from support.costs import is_linear
 
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-20, 200) | st.floats(-9, 9) | st.text(max_size=4),
     lambda inner: (

@@ -201,7 +201,7 @@ def test_each_declared_name_may_have_its_own_mode() -> None:
     stream = PartialStream(mode, entity=entity)
     fed = [update for char in text for update in stream.feed(char)]
     assert [(u.entity, u.status, u.data) for u in fed] == [
-        ("title", "PARTIAL", ""), ("title", "PARTIAL", "a"), ("title", "PARTIAL", "ab"),
+        ("title", "PARTIAL", "a"), ("title", "PARTIAL", "ab"),
         ("title", "COMPLETED", "ab"),
         ("items", "COMPLETED", {"n": 1}), ("items", "COMPLETED", {"n": 2}),
     ]  # fmt: skip

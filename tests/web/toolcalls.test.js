@@ -269,10 +269,11 @@ test("which arguments are complete, while they grow and after they were cut off"
     { path: "root", kind: "StartObject" },
     { path: "root", kind: "Key", value: "city" },
     { path: "root.city", kind: "StartString" },
+    { path: "root.city", kind: "PartialString", textValue: "Oslo" },
     { path: "root.city", kind: "CompleteString", value: "Oslo" },
     { path: "root", kind: "Key", value: "to" },
     { path: "root.to", kind: "StartString" },
-    { path: "root.to", kind: "PartialString", value: "Ber" },
+    { path: "root.to", kind: "PartialString", textValue: "Ber" },
   ];
   const text = '{"city":"Oslo","to":"Ber';
   calls.add(update({ tool_call_id: "a", function_name: "f" }));

@@ -160,7 +160,7 @@ class Spine:
         return None if self._frames[0].open is None else self._path(len(self._frames))
 
     def held(self) -> Iterator[tuple[Path, Tree]]:
-        """Path and value of all that the last snapshot had and that is not written, or not whole."""
+        """Path and value of all in the last snapshot that is not written, or not all of it."""
         for level, frame in enumerate(self._frames):
             path = self._path(level)
             for key, value in frame.waiting():

@@ -36,8 +36,9 @@ _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 class PartialStream:
     """Text in, updates out. Nothing is raised for bad data: an ERROR is an update.
 
-    `mode` says what arrives (also for each declared name: `{"title": "REALTIME", …}`), `entity` which parts of a document are entities, `schema` what one
-    of them must look like (or `document_schema` the document), `send` whether updates carry
+    `mode` says what arrives (or a mapping says it for each declared name), `entity` which parts of
+    a document are entities, `schema` what one of them must look like (or `document_schema` the
+    document), `send` whether updates carry
     their data, what is new in it, or both. After the end, or an ERROR of the stream, `ended`
     is true and nothing more comes. `on_violation` says whether that of a schema is one of the
     stream ("stop") or of its entity alone ("next"); by default it is one of the stream if it is in
