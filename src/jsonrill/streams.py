@@ -52,7 +52,7 @@ from .opening import inner_streams, open_source
 from .options import (
     CallOptions,
     ChunkOptions,
-    Mode,
+    Modes,
     ParseOptions,
     PartOptions,
     Provider,
@@ -326,7 +326,7 @@ def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) 
 @overload
 def updates(
     source: Source,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
@@ -335,7 +335,7 @@ def updates(
 @overload
 def updates(
     source: AsyncIterable[Any],
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
@@ -344,7 +344,7 @@ def updates(
 @overload
 def updates(
     source: Source,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
@@ -353,7 +353,7 @@ def updates(
 @overload
 def updates(
     source: AsyncIterable[Any],
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
@@ -361,7 +361,7 @@ def updates(
 ) -> AsyncIterator[Update[Any]]: ...
 def updates(
     source: Any,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: Any = None,
     every: float | None = None,
