@@ -36,6 +36,7 @@ The folders are the journey of the data. A part imports only from parts above it
     providers/       events of each provider → statements: what they say
     toolcalls/       what providers say → tool calls that grow
     sources/         any source → pieces of text: an answer's text, arguments of calls
+    opening.py       streams, files, pipes, responses → their elements, or blocks of text
     answers/         the parts of an answer; which calls are run, and the next turn
     dialects/        what providers say, and JSON → events of other people's clients
     streams.py       the public functions, sync and async
@@ -70,6 +71,7 @@ from .errors import (
     SourceFailed,
     StreamClosed,
     Truncated,
+    UnknownEvents,
     UnknownSource,
 )
 from .eventstream import SSEDecoder, SSEEncoder, SSEEvent, encode_event
@@ -139,6 +141,7 @@ __all__ = [
     "ToolCallUpdate",
     "ToolCalls",
     "Truncated",
+    "UnknownEvents",
     "UnknownSource",
     "Update",
     "WireReader",
