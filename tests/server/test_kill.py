@@ -19,7 +19,7 @@ from support.crowd import ALL_IN, LOST_IN, Crowd, replicas
 from support.processes import Events, Server
 from support.redis_server import RedisServer
 from support.relays import Relays, reply
-from support.upstream import Upstream as Endless
+from support.upstream import an_upstream
 
 
 @pytest.fixture
@@ -99,8 +99,9 @@ def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str)
                 assert code == "PRODUCER_LOST"
             assert time.monotonic() - killed < LOST_IN
 
-    with Endless(tmp_path) as upstream, replicas(tmp_path, store, 2, upstream=upstream.url) as two:
-        asyncio.run(main(two))
+    with an_upstream() as upstream:
+        with replicas(tmp_path, store, 2, upstream=f"{upstream.url}/v1") as two:
+            asyncio.run(main(two))
 
 
 async def _numbers(server: Server, stream: str) -> tuple[list[int], str]:
