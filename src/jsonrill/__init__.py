@@ -1,6 +1,6 @@
 """Streaming JSON for programs that talk to language models, in both directions.
 
-text → values      `values`, `partial`; by hand: `Document`
+text → values      `values`, `fields`, `partial`; by hand: `Document`
 text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
@@ -78,7 +78,9 @@ from .streams import (
     arguments,
     chunks,
     content,
+    fields,
     fragments,
+    is_partial,
     partial,
     parts,
     select,
@@ -140,10 +142,12 @@ __all__ = [
     "compiled",
     "content",
     "encode_event",
+    "fields",
     "format_path",
     "fragments",
     "from_pointer",
     "from_wire",
+    "is_partial",
     "parse_path",
     "partial",
     "parts",

@@ -78,6 +78,8 @@ class JsonrillError(Exception):
 class _ParseError(JsonrillError):
     # The fragments that the failing call had found before the error.
     fragments: list[Fragment]
+    # Of a text that is read with a schema: the last good value.
+    value: Any = None
 
     def __init__(self, message: str = "", **place: Any) -> None:
         super().__init__(message, **place)
@@ -112,8 +114,12 @@ class LimitExceeded(_ParseError):
 
 
 class InvalidSchema(JsonrillError, ValueError):
-    """The value breaks its schema: by which `rule`, and where the offending value or key begins."""
+    """The value breaks its schema: by which `rule`, and where the offending value or key begins.
 
+    `value` is the last good one, if `values` or `fields` raised this.
+    """
+
+    value: Any = None
     code = "INVALID_SCHEMA"
     offset: int
     path: Path

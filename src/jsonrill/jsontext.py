@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from json.encoder import encode_basestring
 from math import isinf
 from typing import Any, Final
 
 SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+# Items of a container that are written by one call in `dumps_in_parts`.
+_AT_ONCE: Final = 500
 
 
 def dumps(value: Any, *, strict: bool = False) -> str:
@@ -27,6 +30,65 @@ def dumps(value: Any, *, strict: bool = False) -> str:
             raise
         return write(value, _scalar)
     return text if text.isascii() else escape_surrogates(text)
+
+
+def dumps_in_parts(value: Any) -> str:
+    """`dumps(value)`, in short calls of the C encoder, so that other threads can run in between.
+
+    One call holds Python's lock to its end, a quarter of a second for 15 MB. Takes twice as long.
+    """
+    out: list[str] = []
+    spine: list[Iterator[Any]] = [iter((dumps(value),)) if _is_small(value) else _parts(value)]
+    while spine:
+        for part in spine[-1]:
+            if isinstance(part, str):
+                out.append(part)
+            else:
+                spine.append(_parts(part))
+                break
+        else:
+            spine.pop()
+    return "".join(out)
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """The text of a container in pieces; a large container inside it as it is."""
+    in_object = isinstance(value, dict)
+    yield "{" if in_object else "["
+    items = iter(value.items() if in_object else value)
+    comma = ""
+    while some := list(islice(items, _AT_ONCE)):
+        together: Any = dict(some) if in_object else some
+        if _is_small(together):
+            yield comma + dumps(together)[1:-1]
+        else:
+            for item in some:
+                if in_object:
+                    key, item = item
+                    yield comma + dumps({key: None})[1:-5]
+                elif comma:
+                    yield comma
+                yield dumps(item) if _is_small(item) else item
+                comma = ","
+        comma = ","
+    yield "}" if in_object else "]"
+
+
+def _is_small(value: Any) -> bool:
+    """True if the value has few parts, at any depth."""
+    left = 2 * _AT_ONCE
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            value = value.values()
+        elif not isinstance(value, (list, tuple)):
+            continue
+        left -= len(value)
+        if left < 0:
+            return False
+        waiting.extend(value)
+    return True
 
 
 def quoted(text: str) -> str:

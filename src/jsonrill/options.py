@@ -20,7 +20,6 @@ Front = Literal["cli", "server", "batch"]
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
-Models = Literal["final", "partial"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
 OnRevision = Literal["raise", "keep"]
@@ -30,10 +29,12 @@ Wire = Literal["full", "compact"]
 Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
 Schemas = Mapping[str, Any] | None
+Split = bool | Iterable[str]
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
 Loads = Callable[[Any], Any]
+OnRepair = Callable[[Any], None] | None
 
 
 class TextOptions(TypedDict, total=False):
@@ -61,12 +62,11 @@ class SourceOptions(TypedDict, total=False):
 
 
 class UpdateOptions(ParseOptions, total=False):
-    """Options of `PartialStream`; `mode` is a parameter of its own."""
+    """Options of `PartialStream`; `mode` and `schema` are parameters of their own."""
 
     entity: Entity
-    schema: Any
     document_schema: Any
-    models: Models
+    check_formats: bool
     send: Send
     partial_numbers: bool
     early_literals: bool
@@ -82,7 +82,7 @@ class ReadTextOptions(TextOptions, SourceOptions, total=False):
 
 
 class ReadUpdateOptions(UpdateOptions, SourceOptions, total=False):
-    """Options of `updates`; `mode` is a parameter of its own."""
+    """Options of `updates`; `mode` and `schema` are parameters of their own."""
 
 
 class ChunkOptions(TypedDict, total=False):
@@ -96,8 +96,8 @@ class ChunkOptions(TypedDict, total=False):
     loads: Loads | None
 
 
-class PartOptions(TypedDict, total=False):
-    """Options of `Parts`."""
+class AnswerOptions(TypedDict, total=False):
+    """Options of `ToolCalls` and `Parts`."""
 
     provider: Provider
     schemas: Schemas
@@ -105,10 +105,17 @@ class PartOptions(TypedDict, total=False):
     limits: Limits | None
 
 
-class CallOptions(PartOptions, total=False):
+class CallOptions(AnswerOptions, total=False):
     """Options of `ToolCalls`."""
 
+    check_formats: bool
     keep: int | None
+
+
+class PartOptions(AnswerOptions, total=False):
+    """Options of `Parts`."""
+
+    split: Split
 
 
 # The JSON Schema of a type. An option whose type is not here exists in Python alone.
@@ -230,6 +237,7 @@ _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
+_FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -241,7 +249,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("entity", Entity, None, _VIEWED, _ENTITY),
         Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
-        Option("models", Models, "final", _UPDATES, "When updates have a model."),
+        Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
         Option("early_literals", bool, False, _UPDATES, "Show true at its t."),
@@ -281,7 +289,6 @@ TABLE: Final[dict[str, Option]] = {
 NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
-    "models": (("cli", "server", "batch"), "a model is a Python object"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
     "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),

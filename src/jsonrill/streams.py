@@ -22,12 +22,21 @@ from inspect import isawaitable
 from itertools import chain
 from math import isfinite
 from time import monotonic
-from typing import Any, Final, Literal, TypeVar, Unpack, get_type_hints, overload
+from typing import (
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    TypeVar,
+    Unpack,
+    get_type_hints,
+    overload,
+)
 
 from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
-from .errors import InvalidJSON, LimitExceeded, SourceFailed, Truncated
+from .errors import InvalidJSON, InvalidSchema, LimitExceeded, SourceFailed, Truncated
 from .options import (
     CallOptions,
     ChunkOptions,
@@ -56,6 +65,16 @@ Text = str | bytes
 Source = Text | Iterable[Any]
 T = TypeVar("T")
 U = TypeVar("U")
+T_co = TypeVar("T_co", covariant=True)
+JsonSchema = Mapping[str, Any] | bool
+
+
+class Adapter(Protocol[T_co]):
+    """What a type checker needs to know of a pydantic `TypeAdapter`: what it makes."""
+
+    def validate_python(self, object: Any, /) -> T_co: ...
+
+
 # What `drive` runs: a stage, and a function that tells if it needs no more pieces.
 StageOf = Callable[[T], Iterator[U]]
 Over = Callable[[], bool]
@@ -65,21 +84,55 @@ END: Final[Any] = object()
 
 @overload
 def values(
-    source: Source, *, live: bool = False, **options: Unpack[ReadOptions]
+    source: Source,
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> Iterator[T]: ...
+@overload
+def values(
+    source: AsyncIterable[Any],
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def values(
+    source: Source,
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
 ) -> Iterator[Any]: ...
 @overload
 def values(
-    source: AsyncIterable[Any], *, live: bool = False, **options: Unpack[ReadOptions]
+    source: AsyncIterable[Any],
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
 ) -> AsyncIterator[Any]: ...
-def values(source: Any, *, live: bool = False, **options: Unpack[ReadOptions]) -> Any:
+def values(
+    source: Any, schema: Any = None, *, live: bool = False, **options: Unpack[ReadOptions]
+) -> Any:
     """Yield the value after each piece of text that changed it, safe to keep.
 
-    With `live=True` it is not copied, and changes with the next piece. Options are those of
+    With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) it is an
+    instance of that type: partial ones (`is_partial`) on the way, at last the validated one. With a
+    JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest character.
+
+    With `live=True` the value is not copied, and changes with the next piece. Options are those of
     `Document`. With `many=True` a document that is not JSON does not stop the others; the first
     such error is raised at the end of the source.
     """
-    reading, given = take_options("values", options, "live")
-    return drive(value_stage(Document(**given), live), source, reading=reading)
+    reading, given = take_options("values", options, "schema", "live")
+    if schema is None:
+        return drive(value_stage(Document(**given), live), source, reading=reading)
+    if live:
+        raise TypeError("live=True shows plain values: leave out live or schema")
+    return drive(value_stage(_with_schema(schema, given), False), source, reading=reading)
 
 
 def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any]]:
@@ -88,7 +141,8 @@ def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any
     def stage(piece: Text) -> Iterator[Any]:
         try:
             changed = document.flush() if piece is END else document.feed(piece)
-        except (InvalidJSON, LimitExceeded):
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from document.finished
             if document.changed:
                 yield document.live if live else document.value
             raise
@@ -99,6 +153,49 @@ def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any
             raise document.errors[0]
 
     return stage
+
+
+def _with_schema(schema: Any, options: Mapping[str, Any]) -> Any:
+    """As a `Document`, but with a schema. (Its module is imported when it is first needed.)"""
+    from .schema.document import SchemaDocument
+
+    return SchemaDocument(schema, **options)
+
+
+@overload
+def fields(
+    source: Source, schema: Any, **options: Unpack[ReadOptions]
+) -> Iterator[tuple[str, Any]]: ...
+@overload
+def fields(
+    source: AsyncIterable[Any], schema: Any, **options: Unpack[ReadOptions]
+) -> AsyncIterator[tuple[str, Any]]: ...
+def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
+    """Yield the name and the value of each top-level field when it is complete, validated.
+
+    `schema` and options are those of `values`. A field that did not come is not yielded.
+    """
+    reading, given = take_options("values", options, "schema")
+    document = _with_schema(schema, given)
+    if not document.has_fields:
+        raise TypeError("the schema has no fields: use values(…) for what is no object")
+
+    def stage(piece: Text) -> Iterator[tuple[str, Any]]:
+        try:
+            document.flush() if piece is END else document.feed(piece)
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from document.take_fields()
+            raise
+        yield from document.take_fields()
+        if piece is END and document.errors:
+            raise document.errors[0]
+
+    return drive(stage, source, reading=reading)
+
+
+def is_partial(value: object) -> bool:
+    """True if this is an instance of a model or dataclass that is not complete yet."""
+    return getattr(type(value), "__partial_of__", None) is not None
 
 
 @overload
@@ -219,21 +316,42 @@ def updates(
     source: Source,
     mode: Mode = "REALTIME",
     *,
+    schema: type[T] | Adapter[T],
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> Iterator[Update]: ...
+) -> Iterator[Update[T]]: ...
 @overload
 def updates(
     source: AsyncIterable[Any],
     mode: Mode = "REALTIME",
     *,
+    schema: type[T] | Adapter[T],
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> AsyncIterator[Update]: ...
+) -> AsyncIterator[Update[T]]: ...
+@overload
+def updates(
+    source: Source,
+    mode: Mode = "REALTIME",
+    *,
+    schema: JsonSchema | None = None,
+    every: float | None = None,
+    **options: Unpack[ReadUpdateOptions],
+) -> Iterator[Update[Any]]: ...
+@overload
+def updates(
+    source: AsyncIterable[Any],
+    mode: Mode = "REALTIME",
+    *,
+    schema: JsonSchema | None = None,
+    every: float | None = None,
+    **options: Unpack[ReadUpdateOptions],
+) -> AsyncIterator[Update[Any]]: ...
 def updates(
     source: Any,
     mode: Mode = "REALTIME",
     *,
+    schema: Any = None,
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
 ) -> Any:
@@ -247,7 +365,7 @@ def updates(
     An async source is read in a task of its own, by asyncio.
     """
     reading, given = take_options("updates", options, "every")
-    stream = PartialStream(mode, **given)
+    stream = PartialStream(mode, schema=schema, **given)
 
     def stage(piece: Text) -> Iterator[Update]:
         yield from stream.flush() if piece is END else stream.feed(piece)

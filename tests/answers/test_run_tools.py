@@ -199,6 +199,9 @@ def test_empty_arguments_wait_for_the_next_part_or_the_close() -> None:
     def t(**named: int) -> None:
         given.append(named)
 
+    list(run_tools([call(0, "t", "{}"), more(0, '{"n":1}'), END], {"t": t}))
+    assert given == [{"n": 1}]
+    given.clear()
     running = run_tools([call(0, "t", "{}"), chunk(content="x"), chunk(content="y"), END], {"t": t})
     assert next(running).complete and not given
     assert [part.kind for part in running].count("result") == 1
@@ -228,7 +231,7 @@ def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
     return tool
 
 
-@pytest.mark.parametrize("provider", BUILDERS)
+@pytest.mark.parametrize("provider", sorted(BUILDERS.keys() - {"claude_code"}))
 @pytest.mark.parametrize("seed", range(2))
 def test_cut_anywhere_no_tool_gets_anything_but_its_arguments(provider: str, seed: int) -> None:
     script = shuffled(THREE, seed) if seed else in_a_row(THREE)

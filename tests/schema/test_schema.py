@@ -45,6 +45,8 @@ PETS = {
     ]
 }
 
+SHAPES = {"properties": {"colour": {}, "size": {}}, "additionalProperties": False}
+
 
 def of(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
@@ -77,7 +79,7 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (of(a={"const": [1, {"b": "x"}]}), '{"a":[1,{"b":"y', '"}]}', "const", "root.a[1].b"),
     (of(a={"const": [1]}), '{"a":[1,2', "]}", "maxItems", "root.a[1]"),
     (of(a={"const": [1]}), '{"a":[]', "}", "minItems", "root.a"),
-    (of(a={"enum": [{"x": 1}, {"y": 1}]}), '{"a":{"z"', ":1}}", "enum", "root.a.z"),
+    (of(a={"enum": [{"x": 1}, {"y": 1}]}), '{"a":{"z', '":1}}', "enum", "root.a"),
     (of(a={"enum": [[n] for n in range(20)]}), '{"a":[20]', "}", "enum", "root.a"),
     (of(a={"enum": ["abc"], "maxLength": 1}), '{"a":"x', 'yz"}', "enum", "root.a"),
     (of(a={"enum": ["abc"], "maxLength": 1}), '{"a":"ab', 'd"}', "maxLength", "root.a"),
@@ -91,9 +93,15 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (of(a={"minItems": 1}), '{"a":[]', "}", "minItems", "root.a"),
     (of(a={"maxProperties": 1}), '{"a":{"b":1,"c"', ":1}}", "maxProperties", "root.a.c"),
     (of(a={"minProperties": 1}), '{"a":{}', "}", "minProperties", "root.a"),
-    # keys, when they end
-    ({"additionalProperties": False}, '{"a"', ":1}", "additionalProperties", "root.a"),
-    ({"additionalProperties": False}, '{"\\u0061"', ":1}", "additionalProperties", "root.a"),
+    # keys, at the first character with which no allowed one begins, or when they end
+    ({"additionalProperties": False}, '{"a', '":1}', "additionalProperties", "root"),
+    ({"additionalProperties": False}, '{""', ":1}", "additionalProperties", 'root[""]'),
+    ({"additionalProperties": False}, '{"\\u0061', '":1}', "additionalProperties", "root"),
+    (SHAPES, '{"colour":1,"color', '":1}', "additionalProperties", "root"),
+    (SHAPES, '{"si"', ":1}", "additionalProperties", "root.si"),
+    (SHAPES, '{"sizes', '":1}', "additionalProperties", "root"),
+    ({"anyOf": [SHAPES, {"properties": {"sizes": {}}, "additionalProperties": False}]},
+     '{"size":1,"sizes', '":1}', "additionalProperties", "root"),
     ({"additionalProperties": {"type": "null"}}, '{"a":1', "}", "type", "root.a"),
     ({"properties": {"a": False}}, '{"a"', ":1}", "false", "root.a"),
     ({"propertyNames": {"pattern": "^x"}}, '{"x":1,"y"', ":1}", "propertyNames", "root.y"),
@@ -144,7 +152,7 @@ EARLIEST: list[tuple[Any, str, str, str, str]] = [
     (PETS, "1", "", "anyOf", "root"),
     (PETS, '{"kind":"di', 'g"}', "anyOf", "root.kind"),
     (PETS, '{"kind":"dog","name":1', "}", "type", "root.name"),
-    (PETS, '{"kind":"dot","nose"', ":1}", "additionalProperties", "root.nose"),
+    (PETS, '{"kind":"dot","n', 'ose":1}', "additionalProperties", "root"),
     (PETS, '{"nose":1,"kind":"dot', '"}', "const", "root.kind"),
     (PETS, '{"nose":1}', "", "required", "root"),
     (of(a={"oneOf": [{"type": "null"}, {"maxLength": 0}]}), '{"a":"b', '"}', "maxLength", "root.a"),
@@ -205,7 +213,8 @@ def test_a_message_names_the_path_the_place_and_the_rule(
         (of(a={"maxLength": 1}), '{"a":"yes"}', "longer than 1 character", 5),
         (of(a={"maxItems": 2}), '{"a":[1,2,3]}', "more than 2 items", 10),
         ({"required": ["x"]}, ' {"a":1}', '"x" is missing', 1),
-        ({"additionalProperties": False}, '{ "a":1}', "this key is not allowed", 2),
+        ({"additionalProperties": False}, '{ "a":1}', 'no allowed key begins with "a"', 2),
+        (SHAPES, '{ "si":1}', "this key is not allowed", 2),
         (of(a={"not": {}}), '{"a":{"b":1}}', "{} is not allowed for the value", 5),
         (of(a={"pattern": "x"}), f'{{"a":"{"y" * 99}"}}', f'"{"y" * 60}…" does not match "x"', 5),
     ],
@@ -667,7 +676,7 @@ def test_a_json_schema_makes_no_models() -> None:
     check = Schema(ITEM).check()
     assert check.close({"id": 1}) is None
     assert check.model is None
-    assert check.partial_model({"id": 1}) is None
+    assert check.partial_model({"id": 1}, None) is None
 
 
 @pytest.mark.parametrize("source, missing", [(ITEM, "jsonschema_rs"), (list[int], "pydantic")])

@@ -24,7 +24,7 @@ from jsonrill.runs.positions import START, Position, parse
 from jsonrill.runs.reader import Reader
 from jsonrill.runs.records import CLOSED, Record, to_bytes
 from jsonrill.runs.render import rendering
-from jsonrill.runs.view import View
+from jsonrill.runs.view import View, Views
 from jsonrill.store import MemoryStore, StoreUnavailable
 from support import at_random, examples
 
@@ -57,7 +57,8 @@ async def read(
     store: MemoryStore, options: ViewOptions, position: Position, view: View | None = None
 ) -> list[SSEEvent]:
     stream = StreamOptions()
-    reader = Reader(store, "s", options, position, lambda: rendering(stream, options), view)
+    views = None if view is None else Views(lambda: view)
+    reader = Reader(store, "s", options, position, lambda: rendering(stream, options), views)
     decoder = SSEDecoder()
     return [event async for chunk in reader.chunks() for event in decoder.feed(chunk)]
 
@@ -149,7 +150,7 @@ def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatc
         await store.acquire("s", "p", lease=60, meta=StreamOptions().to_bytes())
         view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         make = lambda: rendering(StreamOptions(), options)  # noqa: E731
-        reader = Reader(store, "s", options, START, make, view)
+        reader = Reader(store, "s", options, START, make, Views(lambda: view))
         decoder, seen = SSEDecoder(), []
         chunks = reader.chunks()
         await store.append("s", "p", [to_bytes(Record("text", "0"))])
@@ -198,11 +199,11 @@ def test_a_view_that_gives_up_ends_its_readers(
         store = await filled("[1,2", 1, StreamOptions())
         view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         await asyncio.sleep(0.01)
-        reader = Reader(
-            store, "s", options, START, lambda: rendering(StreamOptions(), options), view
-        )
+        make = lambda: rendering(StreamOptions(), options)  # noqa: E731
+        reader = Reader(store, "s", options, START, make, Views(lambda: view))
         if behind:
-            monkeypatch.setattr(reader, "_place", lambda: None)
+            monkeypatch.setattr(view, "place_after", lambda position: None)
+            monkeypatch.setattr(view, "has", lambda position: True)
         decoder = SSEDecoder()
         chunks = reader.chunks()
         seen = decoder.feed(await anext(chunks))

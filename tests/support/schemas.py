@@ -38,6 +38,12 @@ def placed(violation: InvalidSchema) -> tuple[Path, int, str]:
     return violation.path, violation.offset, violation.rule
 
 
+def _pending(parser: Parser, check: Check) -> InvalidSchema | None:
+    if parser.pending:
+        return check.pending(*parser.pending, parser.pending_offset)
+    return check.pending_key(*parser.pending_key) if parser.pending_key else None
+
+
 def validated(schema: Any, text: str, pieces: Iterable[str] | None = None) -> Verdict:
     """Send a whole document through a check, by character if it is not cut otherwise."""
     check = (schema if isinstance(schema, Schema) else Schema(schema)).check()
@@ -48,7 +54,7 @@ def validated(schema: Any, text: str, pieces: Iterable[str] | None = None) -> Ve
         for fragment in parser.feed(piece):
             if violation := check.feed(fragment):
                 return Verdict(read, violation, check)
-        if parser.pending and (violation := check.pending(*parser.pending, parser.pending_offset)):
+        if violation := _pending(parser, check):
             return Verdict(read, violation, check)
     for fragment in parser.flush():
         if violation := check.feed(fragment):
@@ -64,7 +70,7 @@ def begun(schema: Any, text: str) -> InvalidSchema | None:
         for fragment in parser.feed(char):
             if violation := check.feed(fragment):
                 return violation
-        if parser.pending and (violation := check.pending(*parser.pending, parser.pending_offset)):
+        if violation := _pending(parser, check):
             return violation
     return None
 

@@ -54,7 +54,7 @@ def run(texts: list[str], schema: Any = JSON_SCHEMA, *, end: bool = True, **name
     "text, seen, rule",
     [
         ('{"city": 5}', '{"city": 5', "type"),
-        ('{"city": "x", "place": 1}', '{"city": "x", "place"', "additionalProperties"),
+        ('{"city": "x", "place": 1}', '{"city": "x", "p', "additionalProperties"),
         ('{"unit": "Kelvin"}', '{"unit": "K', "enum"),
         ('{"city": null}', '{"city": n', "type"),
         ('{"city": "x", "days": 10}', '{"city": "x", "days": 10}', "maximum"),

@@ -11,18 +11,21 @@ a call and a text:
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
-from ..errors import Limits
+from ..build.document import Document
+from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..jsontext import dumps
-from ..options import Provider, Rules, Schemas
+from ..options import Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
 from ..providers.statements import (
     Aggregate,
     Begin,
     CallDelta,
+    End,
     Ending,
     Finish,
     Keep,
@@ -36,8 +39,9 @@ from ..providers.statements import (
 )
 from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from ..toolcalls.lifecycle import LiveCall
+from .split import Segment, Splitter
 
-Kind = Literal["text", "reasoning", "call", "result"]
+Kind = Literal["text", "reasoning", "json", "call", "result"]
 
 
 @dataclass(slots=True, eq=False)
@@ -51,18 +55,22 @@ class Entry:
     buffer: TextBuffer = field(default_factory=TextBuffer)
     length: int = 0
     kept: dict[str, Any] | None = None
+    # Of a JSON block: what reads it.
+    document: Document | None = None
+    error: str | None = None
 
     @property
     def text(self) -> str:
         return self.buffer.text()
 
-    def add(self, text: str, *, complete: bool = False) -> Part:
+    def add(self, text: str, *, complete: bool = False, raw: str | None = None) -> Part:
         """Add text. The part shares the buffer, so that making many of them copies nothing."""
         self.buffer.add(text)
         self.length += len(text)
         assert self.kind != "kept"
         part = Part(self.kind, self.index, text, complete)
-        part._buffer, part._length = self.buffer, self.length
+        part._buffer, part._length, part._document = self.buffer, self.length, self.document
+        part.raw, part.error = text if raw is None else raw, self.error
         return part
 
 
@@ -72,7 +80,8 @@ class Part:
 
     `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text
     follows, the arguments of a call are a complete value. `call` is the call, also of a result,
-    whose `result` or `error` says what the tool returned.
+    whose `result` or `error` says what the tool returned. With `split`, `raw` is the text as it
+    came, with tags: joined, the `raw` of all parts is the text.
     """
 
     kind: Kind
@@ -82,6 +91,8 @@ class Part:
     call: ToolCall | None = None
     result: Any = None
     error: str | None = None
+    raw: str = ""
+    _document: Document | None = field(default=None, repr=False)
     _buffer: TextBuffer | None = field(default=None, repr=False)
     _length: int = field(default=0, repr=False)
 
@@ -94,14 +105,19 @@ class Part:
 
     @property
     def value(self) -> Any:
-        """The arguments of the call as far as they are known, safe to keep; else the text."""
+        """The arguments of the call, or the value of the JSON block, as far as they are known; else
+        the text. It is safe to keep."""
+        if self._document is not None:
+            return self._document.value
         return self.text if self.call is None else self.call.args
 
 
 class Parts:
     """Reads a provider's events and returns the parts of the answer as they grow.
 
-    Options are those of `ToolCalls`; `choice` selects one of several answers.
+    Options are those of `ToolCalls`; `choice` selects one of several answers. `split` divides the
+    text into prose, reasoning, JSON blocks and calls that open models write as text: True, or names
+    from the table in `split.py`.
     """
 
     def __init__(
@@ -112,11 +128,19 @@ class Parts:
         schemas: Schemas = None,
         repair: Rules = False,
         limits: Limits | None = None,
+        split: Split = False,
     ) -> None:
         if type(choice) is not int or choice < 0:
             raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
         self._calls = ToolCalls(provider, schemas=schemas, repair=repair, limits=limits, keep=None)
         self._choice = choice
+        self._repair, self._limits = repair, limits
+        self._split = split
+        self._splitter = Splitter(split) if split else None
+        # The parts of a text that is split, by the number of the segment.
+        self._segments: dict[int, Entry] = {}
+        self._texts = 0
+        self._decoder = getincrementaldecoder("utf-8")("replace")
         self._ending = Ending()
         # All parts in the order in which they began; the one that text is added to, the last one
         # that a statement was about, and those of calls, by the number of the call.
@@ -151,7 +175,12 @@ class Parts:
         return "".join([entry.text for entry in self.entries if entry.kind == "text"])
 
     def feed(self, event: Any) -> list[Part]:
-        """The parts that one event changes: a dict, JSON text, or an object of a client library."""
+        """The parts that one event changes: a dict, JSON text, or an object of a client library.
+
+        With `split`, text is a piece of the answer's text.
+        """
+        if self._splitter is not None and isinstance(event, (str, bytes)):
+            return self.feed_text(event)
         return self.read(self._calls.reader.feed(event))
 
     def read(self, said: Iterable[Statement]) -> list[Part]:
@@ -160,10 +189,19 @@ class Parts:
         self._ending.feed(said)
         return [part for statement in said for part in self._act(statement)]
 
+    def feed_text(self, text: str | bytes) -> list[Part]:
+        """The parts that a piece of text changes, for `split` without a provider."""
+        if not isinstance(text, str):
+            text = self._decoder.decode(text)
+        return [*self._act(Text(text, self._choice))]
+
     def flush(self) -> list[Part]:
         """The parts at the end of the stream: calls that have not ended are truncated."""
-        updates = self._calls.flush()
-        return [*self._updates(updates), *self._close_text()]
+        return [
+            *self._end_split(),
+            *self._updates(self._calls.flush()),
+            *self._close_text(),
+        ]
 
     def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
         """The part of a tool's result, where the provider's stream does not carry it.
@@ -175,7 +213,11 @@ class Parts:
         return [*self._result(call)]
 
     def _act(self, statement: Statement) -> Iterator[Part]:
+        if self._splitter is not None and not isinstance(statement, Text | Keep | Usage):
+            yield from self._end_split()
         match statement:
+            case Text(text) if self._splitter is not None:
+                yield from self._divided(self._splitter.feed(text))
             case Text():
                 yield from self._text("text", statement)
             case Reasoning():
@@ -203,6 +245,69 @@ class Parts:
         self._last = entry
         yield entry.add(said.text)
 
+    # ---- a text that is split ----
+
+    def _divided(self, segments: Iterable[Segment]) -> Iterator[Part]:
+        for segment in segments:
+            if segment.kind == "call":
+                yield from self._written_call(segment)
+            else:
+                yield from self._segment(segment)
+
+    def _segment(self, segment: Segment) -> Iterator[Part]:
+        entry = self._segments.get(segment.number)
+        if entry is None:
+            yield from self._close_text()
+            entry = self._segments[segment.number] = self._open = self._begin(segment.kind, None)
+            if segment.kind == "json":
+                entry.document = Document(repair=self._repair, limits=self._limits)
+        if entry.document is not None and entry.error is None:
+            try:
+                entry.document.feed(segment.content)
+                if segment.closed:
+                    entry.document.flush()
+            except (InvalidJSON, LimitExceeded) as error:
+                entry.error = error.message
+        closed = segment.closed and entry.error is None
+        if segment.content or segment.raw or closed:
+            yield entry.add(segment.content, complete=closed, raw=segment.raw)
+        if segment.closed:
+            self._open = None
+
+    def _written_call(self, segment: Segment) -> Iterator[Part]:
+        """The parts of a call that the model wrote as text."""
+        alias = f"text-{self._texts}-{segment.number}"
+        # An id that comes twice names two calls, whatever the model means.
+        id = segment.id if self._calls.get(segment.id or "") is None else None
+        said = CallDelta(
+            id,
+            None,
+            segment.name,
+            segment.content or None,
+            choice=self._choice,
+            alias=alias,
+            end=End() if segment.closed else None,
+        )
+        found = [*self._updates(self._calls.read([said]))]
+        if found:
+            found[-1].raw = segment.raw
+            self._segments[segment.number] = self.entries[-1]
+        elif segment.raw:
+            entry = self._segments[segment.number]
+            complete = entry.call is not None and entry.call.complete_args
+            found = [Part("call", entry.index, "", complete, entry.call, raw=segment.raw)]
+        yield from found
+
+    def _end_split(self) -> Iterator[Part]:
+        """The text has ended: what follows is divided anew."""
+        if self._splitter is not None:
+            yield from self._divided(self._splitter.flush())
+            self._splitter = Splitter(self._split)
+            self._segments.clear()
+            self._texts += 1
+
+    # ---- parts ----
+
     def _close_text(self) -> Iterator[Part]:
         entry, self._open = self._open, None
         if entry is not None:
@@ -219,8 +324,8 @@ class Parts:
                 yield from self._close_text()
                 known = self._of_call[call.number] = self._begin("call", None, call)
             self._last = known
-            complete = call.complete_args
-            yield Part("call", known.index, update.function_args or "", complete, call)
+            text = update.function_args or ""
+            yield Part("call", known.index, text, call.complete_args, call)
 
     def _result(self, call: ToolCall) -> Iterator[Part]:
         entry = Entry("result", self._began)

@@ -34,7 +34,7 @@ def plain(result: Any) -> Any:
 
 def chat(entries: Sequence[Entry]) -> list[Message]:
     """OpenAI chat completions: an assistant message, and one message for each result."""
-    text = "".join([entry.text for entry in entries if entry.kind == "text"])
+    text = "".join([entry.text for entry in entries if entry.kind in ("text", "json")])
     calls = _answered(entries)
     if not text and not calls:
         return []
@@ -88,7 +88,7 @@ def _response_item(entry: Entry) -> Message | None:
     if call is not None:
         named = {"call_id": call.id, "name": call.name}
         return {"type": "function_call", **named, "arguments": _arguments(call)}
-    if entry.kind != "text":
+    if entry.kind not in ("text", "json"):
         return None
     content = {"type": "output_text", "text": entry.text, "annotations": []}
     return {"type": "message", "role": "assistant", "content": [content]}
@@ -115,7 +115,7 @@ def anthropic(entries: Sequence[Entry]) -> list[Message]:
 def _block(entry: Entry) -> Message | None:
     call = entry.call
     match entry.kind:
-        case "text":
+        case "text" | "json":
             return {"type": "text", "text": entry.text}
         case "reasoning":
             # Without its signature a thought is refused.
@@ -144,7 +144,7 @@ def gemini(entries: Sequence[Entry]) -> list[Message]:
 def _gemini_part(entry: Entry) -> Message | None:
     kept = entry.kept or {}
     match entry.kind:
-        case "text":
+        case "text" | "json":
             return {"text": entry.text, **kept}
         case "reasoning":
             return {"text": entry.text, "thought": True, **kept} if kept else None
@@ -192,8 +192,8 @@ FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
 
 
 def messages(provider: str | None, entries: Sequence[Entry]) -> list[Message]:
-    """The messages of a turn in the form of this provider."""
-    form = FORMS.get(provider or "")
+    """The messages of a turn in the form of this provider; of a text that has none, chat's."""
+    form = FORMS.get(provider or "openai_chat")
     if form is None:
         known = ", ".join(FORMS)
         raise ValueError(f"no form of messages is known for {provider}; name one of {known}")

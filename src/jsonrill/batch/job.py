@@ -57,6 +57,7 @@ class Job:
     schema: Any = None
     document_schema: Any = None
     schemas: Schemas = None
+    check_formats: bool = False
     mode: Mode = BATCH_MODE
     entity: Entity = None
     send: Send = "data"

@@ -41,9 +41,11 @@ class Judged:
 
     def feed(self, text: str) -> bool:
         self._take(lambda: self._machine.feed(text))
-        pending = self._machine.pending
-        if pending is not None:
-            self._check.pending(*pending, self._machine.pending_offset)
+        machine = self._machine
+        if (pending := machine.pending) is not None:
+            self._check.pending(*pending, machine.pending_offset)
+        elif (key := machine.pending_key) is not None:
+            self._check.pending_key(*key)
         return self.changed
 
     def flush(self) -> bool:

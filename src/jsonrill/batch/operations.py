@@ -34,11 +34,11 @@ class Work:
         self.job = job
         self.schema: Schema | None = None
         if job.schema is not None and job.kind in ("values", "check"):
-            self.schema = Schema(resolved(job.schema))
+            self.schema = self._schema(job.schema)
         self.options = {stage: of_stage(stage, vars(job)) for stage in get_args(Stage)}
         self.entity_options = self._entity_options() if job.kind == "updates" else {}
         tools = job.schemas if job.kind == "calls" else None
-        self.tools = {name: Schema(resolved(one)) for name, one in (tools or {}).items()}
+        self.tools = {name: self._schema(one) for name, one in (tools or {}).items()}
         self._rows = ROWS[job.kind]
         chunker(job)
         self.document()
@@ -59,8 +59,11 @@ class Work:
         """The compiled schema, or one for each name of an entity."""
         names = set(Entities(self.job.entity).names)
         if isinstance(schema, dict) and schema and schema.keys() <= names:
-            return {name: Schema(resolved(one)) for name, one in schema.items()}
-        return Schema(schema)
+            return {name: self._schema(one) for name, one in schema.items()}
+        return self._schema(schema)
+
+    def _schema(self, schema: Any) -> Schema:
+        return Schema(resolved(schema), check_formats=self.job.check_formats)
 
     def calls(self) -> ToolCalls:
         """What reads the calls of one stream."""

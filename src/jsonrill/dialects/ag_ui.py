@@ -47,7 +47,7 @@ class AGUI(ChatDialect):
     def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
         yield {"type": "TOOL_CALL_END", "toolCallId": id}
 
-    def _json(self, text: str | None) -> Iterator[Event]:
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
         parser = self._parser
         try:
             yield from self._state(parser.flush() if text is None else parser.feed(text))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..eventstream import DONE
-from ..jsontext import dumps
+from ..jsontext import dumps_in_parts
 from ..partial_stream import PartialStream, Update
 from ..toolcalls import ToolCall
 from .chat import ChatDialect
@@ -21,6 +21,8 @@ class AISDK(ChatDialect):
 
     TEXT_BEGINS = {"type": "text-start", "id": "text"}
     TEXT_ENDS = {"type": "text-end", "id": "text"}
+    # Parts do not show in its events, and a schema can take long for each character.
+    part = 256
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -50,8 +52,9 @@ class AISDK(ChatDialect):
             text = (call.error or {}).get("message") or f"the call is {call.status}"
             yield {"type": "tool-input-error", **event, "dynamic": True, "errorText": text}
 
-    def _json(self, text: str | None) -> Iterator[Event]:
-        for update in self._updates.flush() if text is None else self._updates.feed(text):
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
+        updates = self._updates
+        for update in updates.flush() if text is None else updates.feed(text, more=more):
             self._wrong = self._wrong or update.error is not None
             yield _part(update)
 
@@ -78,7 +81,7 @@ def _part(update: Update) -> Event:
 
 def _harmless(value: Any) -> Any:
     """The value without the keys for which the client refuses an event."""
-    text = dumps(value)
+    text = dumps_in_parts(value)
     return _without_banned(value) if any(f'"{key}":' in text for key in BANNED) else value
 
 

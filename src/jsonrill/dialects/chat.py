@@ -32,9 +32,9 @@ class ChatDialect(Dialect):
     def feed(self, event: Any) -> list[Event]:
         return [*self._opening(), *self._events(event)]
 
-    def feed_json(self, text: str) -> list[Event]:
+    def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
         self._in_json = True
-        return [*self._opening(), *(self._json(text) if text and not self.failed else ())]
+        return [*self._opening(), *(self._json(text, more) if text and not self.failed else ())]
 
     def _opening(self) -> Iterator[Event]:
         if not self._started:
@@ -63,7 +63,7 @@ class ChatDialect(Dialect):
         if self._in_text:
             yield self.TEXT_ENDS
         if self._in_json and complete and not self.failed:
-            yield from self._json(None)
+            yield from self._json(None, False)
         if complete and self._error is not None:
             yield from self._fail({"code": "PROVIDER_ERROR", "message": self._error})
 
@@ -97,5 +97,5 @@ class ChatDialect(Dialect):
     def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]: ...
 
     @abstractmethod
-    def _json(self, text: str | None) -> Iterator[Event]:
-        """The events of a piece of JSON text; None is its end."""
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
+        """The events of a piece of JSON text (part of one, if `more` follows); None is its end."""

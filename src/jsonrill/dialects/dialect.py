@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 # An event for the client; text is sent as it is.
 Event = dict[str, Any] | str
@@ -32,6 +32,9 @@ class Settings:
 class Dialect(ABC):
     """A stage that is fed either events or JSON text; `flush` ends it."""
 
+    # Characters of JSON text that are best read at a time.
+    part: ClassVar[int] = 4096
+
     def __init__(self, settings: Settings) -> None:
         self.failed = False
 
@@ -39,8 +42,8 @@ class Dialect(ABC):
     def feed(self, event: Any) -> list[Event]:
         """The client's events for a provider's event (a dict, JSON text, or an SDK object)."""
 
-    def feed_json(self, text: str) -> list[Event]:
-        """The client's events for a piece of JSON text."""
+    def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
+        """The client's events for a piece of JSON text, or for a part of one if `more` follows."""
         return []
 
     def flush(self, problem: Problem | None = None) -> list[Event]:

@@ -14,7 +14,8 @@ from ..parse.sink import PlacedSink, Sink
 from ..paths import ANY_INDEX, Pattern, Place, fits, parse_pattern
 
 if TYPE_CHECKING:
-    from ..schema import Check, Schema
+    from ..schema import Schema
+    from ..schema.check import Check, DocumentCheck
 
 # What a declaration is about, outside of which a text is simply a key.
 _SYNTAX: Final = frozenset('.[]*"')
@@ -101,8 +102,9 @@ Inside = tuple[Alive, Declared | None]
 class Finder(PlacedSink):
     """Follows the text outside entities; at each entity it calls `found` and tells it the rest.
 
-    `found(declared, place)` gives the sink for that entity and sees to it that the machine tells
-    it what follows; `place` is None for the root. `next_document` is called after each document.
+    `found(declared, place, offset)` gives the sink for that entity and sees to it that the machine
+    tells it what follows; `place` is None for the root. `next_document` is called after each
+    document.
     With `whole`, an entity may come as one value instead of event by event.
     """
 
@@ -111,7 +113,7 @@ class Finder(PlacedSink):
     def __init__(
         self,
         entities: Entities,
-        found: Callable[[Declared, Place | None], Sink],
+        found: Callable[[Declared, Place | None, int], Sink],
         next_document: Callable[[], None],
         whole: bool,
     ) -> None:
@@ -135,7 +137,7 @@ class Finder(PlacedSink):
         alive = self._alive(place)
         declared = self._entity(alive)
         if declared is not None:
-            self._found(declared, place).start_object(offset)
+            self._found(declared, place, offset).start_object(offset)
         else:
             self._open(alive, None, place, "")
 
@@ -147,7 +149,7 @@ class Finder(PlacedSink):
         alive = self._alive(place)
         declared = self._entity(alive)
         if declared is not None and self._is_element(declared):
-            self._found(declared, place).start_array(offset)
+            self._found(declared, place, offset).start_array(offset)
         else:
             if not self._frames and alive[0][0].root_array:
                 declared = alive[0][0]
@@ -164,14 +166,14 @@ class Finder(PlacedSink):
             self._step = key
 
     def start_string(self, offset: int) -> None:
-        sink = self.begin()
+        sink = self.begin(offset)
         if sink is not None:
             sink.start_string(offset)
         elif not self._skipped:
             self._pass()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        sink = self.begin()
+        sink = self.begin(offset)
         if sink is not None:
             sink.scalar(value, text, offset)
         elif self._begun:
@@ -196,7 +198,7 @@ class Finder(PlacedSink):
         self._skipped = depth
         self._begun = begun and not depth
 
-    def begin(self) -> Sink | None:
+    def begin(self, offset: int) -> Sink | None:
         """A value that is no container begins here: the sink of the entity, if it is one."""
         if self._skipped or self._begun:
             return None
@@ -205,7 +207,7 @@ class Finder(PlacedSink):
         if declared is None:
             return None
         self._pass()
-        return self._found(declared, place)
+        return self._found(declared, place, offset)
 
     def _alive(self, place: Place | None) -> Alive:
         """The patterns that a value at this place of the open container may still fit."""
@@ -240,6 +242,76 @@ class Finder(PlacedSink):
             self._skipped = 1
 
 
+class CheckedFinder(Finder):
+    """A finder that feeds what is outside entities to the check of their document.
+
+    The check is dropped (None) when the document is refused, or is an entity itself.
+    """
+
+    __slots__ = ("_is_entity", "_of_entity", "check")
+
+    def __init__(
+        self,
+        entities: Entities,
+        found: Callable[[Declared, Place | None, int], Sink],
+        next_document: Callable[[], None],
+        whole: bool,
+    ) -> None:
+        super().__init__(entities, self._found_one, next_document, whole)
+        self._of_entity = found
+        self._is_entity = False
+        self.check: DocumentCheck | None = None
+
+    def _found_one(self, declared: Declared, place: Place | None, offset: int) -> Sink:
+        self._is_entity = True
+        return self._of_entity(declared, place, offset)
+
+    def start_object(self, offset: int) -> None:
+        self._is_entity = False
+        super().start_object(offset)
+        if self.check is not None and not self._is_entity:
+            self.check.start_object(offset)
+
+    def start_array(self, offset: int) -> None:
+        self._is_entity = False
+        super().start_array(offset)
+        if self.check is not None and not self._is_entity:
+            self.check.start_array(offset)
+
+    def end_container(self, offset: int) -> None:
+        super().end_container(offset)
+        if self.check is not None:
+            self.check.end_container(offset)
+
+    def key(self, key: str, offset: int) -> None:
+        super().key(key, offset)
+        if self.check is not None:
+            self.check.key(key, offset)
+
+    def start_string(self, offset: int) -> None:
+        self._is_entity = False
+        super().start_string(offset)
+        if self.check is not None and not self._is_entity:
+            self.check.start_string(offset)
+
+    def text(self, run: str) -> None:
+        if self.check is not None:
+            self.check.text(run)
+
+    def end_string(self) -> None:
+        if self.check is not None:
+            self.check.end_string()
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        self._is_entity = False
+        super().scalar(value, text, offset)
+        if self.check is not None and not self._is_entity:
+            self.check.scalar(value, text, offset)
+
+    def takes_values(self) -> bool:
+        return self.check is None and super().takes_values()
+
+
 @dataclass(slots=True, eq=False)
 class Entity:
     """One entity of a document: where it is, its schema, and the check of its value."""
@@ -250,3 +322,4 @@ class Entity:
     document: int = 0
     schema: Schema | None = None
     check: Check | None = None
+    offset: int = 0

@@ -1,4 +1,4 @@
-"""The schema of each entity, from `schema=` or `document_schema=`."""
+"""The schema of each entity and of the document, from `schema=` or `document_schema=`."""
 
 from __future__ import annotations
 
@@ -14,26 +14,39 @@ if TYPE_CHECKING:
 SchemaOf = Callable[[Declared, Place | None], "Schema | None"]
 
 
-def schemas(schema: Any, document_schema: Any, entities: Entities) -> SchemaOf | None:
-    """A function that returns the schema of an entity; None if there are no schemas.
+def schemas(
+    schema: Any, document_schema: Any, entities: Entities, check_formats: bool
+) -> tuple[SchemaOf | None, Schema | None]:
+    """A function that returns the schema of an entity, and the schema of what is around entities.
 
-    It is the schema of the entity's name, the only one, or its part of the document's.
+    That of an entity is the schema of its name, the only one, or its part of the document's. Each
+    is None where there is none.
     """
     if schema is None and document_schema is None:
-        return None
+        return None, None
     if schema is not None and document_schema is not None:
         raise ValueError("give `schema` for one entity or `document_schema` for all, not both")
     from ..schema import Schema
 
     if document_schema is not None:
-        document = Schema(document_schema)
-        return lambda declared, place: document.at(path_of(place))
+        document = Schema(document_schema, check_formats=check_formats)
+        return _parts_of(document), document
     if _is_by_name(schema, entities):
-        by_name = {name: Schema(one) for name, one in schema.items()}
-        return lambda declared, place: by_name.get(declared.name)
-    whole = Schema(schema)
-    element = whole.items() if entities.is_default else None
-    return lambda declared, place: whole if element is None or place is None else element
+        by_name = {name: Schema(one, check_formats=check_formats) for name, one in schema.items()}
+        return lambda declared, place: by_name.get(declared.name), None
+    whole = Schema(schema, check_formats=check_formats)
+    if entities.is_default and whole.describes_arrays():
+        return _parts_of(whole), whole
+    return lambda declared, place: whole, None
+
+
+def _parts_of(document: Schema) -> SchemaOf:
+    def schema_of(declared: Declared, place: Place | None) -> Schema | None:
+        if place is not None and place.parent is None and type(place.key) is int:
+            return document.item(place.key)
+        return document.at(path_of(place))
+
+    return schema_of
 
 
 def _is_by_name(schema: Any, entities: Entities) -> bool:

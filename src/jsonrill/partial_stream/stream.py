@@ -8,21 +8,26 @@ error is an update like any other.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
-from ..options import TABLE, Duplicates, Mode, Models, ParseFloat, Rules, Send, check
+from ..options import TABLE, Duplicates, Mode, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import ABSENT, Path, Place, lookup
-from .entities import Declared, Entities, Entity, Finder
+from ..paths import ABSENT, Path, Place, without
+from .entities import CheckedFinder, Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
 from .update import UNREAD, Status, Update
 
+if TYPE_CHECKING:
+    from ..schema.check import Check, DocumentCheck
+
+# More levels than any text can have.
+_ALL_LEVELS: Final = 1 << 60
 # What a strict machine takes for the beginning of a number or literal.
 _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 
@@ -43,7 +48,7 @@ class PartialStream:
         entity: EntityOption = None,
         schema: Any = None,
         document_schema: Any = None,
-        models: Models = "final",
+        check_formats: bool = False,
         send: Send = "data",
         partial_numbers: bool = True,
         early_literals: bool = False,
@@ -55,16 +60,18 @@ class PartialStream:
         limits: Limits | None = None,
     ) -> None:
         self.mode: Mode = TABLE["mode"].check(mode)
-        check(models=models, send=send, partial_numbers=partial_numbers)
-        check(early_literals=early_literals, zero_values=zero_values)
+        check(send=send, partial_numbers=partial_numbers)
+        check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
         self.ended = False
+        self._many = many
         entities = Entities(entity)
-        self._schema_of = schemas(schema, document_schema, entities)
-        if self._schema_of is None and (zero_values or models != "final"):
-            raise ValueError("zero_values and models='partial' need a schema")
+        self._schema_of, self._document_schema = schemas(
+            schema, document_schema, entities, check_formats
+        )
+        if self._schema_of is None and zero_values:
+            raise ValueError("zero_values needs a schema")
         self._data = UNREAD if send != "delta" else ABSENT
         self._delta = UNREAD if send != "data" else ABSENT
-        self._model = UNREAD if models == "partial" else None
         self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
         # A number that is cut off is dropped by that repair, so it is shown when it is complete.
@@ -75,7 +82,9 @@ class PartialStream:
         self._float = parse_float
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
         whole = self._schema_of is None
-        self._finder = Finder(entities, self._begin, self._next_document, whole)
+        checked = self._document_schema is not None
+        kind = CheckedFinder if checked else Finder
+        self._finder = kind(entities, self._begin, self._next_document, whole)
         self._machine = create_machine(
             self._finder,
             repair=rules,
@@ -85,6 +94,7 @@ class PartialStream:
             limits=limits,
         )
         self._lenient = bool(rules)
+        self._is_refused = False
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
         self._errors = 0
@@ -101,27 +111,34 @@ class PartialStream:
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
+        self._begin_document()
 
     @property
     def repairs(self) -> list[Repair]:
         """All that had to be repaired so far, also after the last update."""
         return self._machine.repairs
 
-    def feed(self, data: str | bytes) -> list[Update]:
-        """The updates that this piece of text brings: at most one for each entity."""
+    def feed(self, data: str | bytes, *, more: bool = False) -> list[Update]:
+        """The updates that this piece of text brings: at most one for each entity.
+
+        With `more` it is part of a longer piece, whose rest follows: an entity that is open has
+        its update with the last part.
+        """
         if self.ended:
             return []
         try:
             self._machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
-            return self._failed(error)
-        if self._looks and (self._log is None or self._log.string is None):
+            if not self._is_refused:
+                return self._failed(error)
+        if self._looks and not more and (self._log is None or self._log.string is None):
             self._look()
         if self._violations:
             self._find_violations()
         updates = self._out
         self._out = []
-        log = self._log
+        self.ended = self._is_refused
+        log = None if more else self._log
         if log is not None and (log.news() if log.doubtful else log.changed):
             updates.append(self._partial(log))
         return updates
@@ -137,18 +154,31 @@ class PartialStream:
         self._lost()
         self._find_violations()
         self.ended = True
-        if self.mode == "BATCH":
+        if self.mode == "BATCH" and not self._is_refused:
             return self._out + [self._batch(name) for name in self._counts]
         return self._out + self._kept
 
     # Called by the finder, the recorders and the check while the machine runs.
 
-    def _begin(self, declared: Declared, place: Place | None) -> Sink:
+    def _begin_document(self) -> None:
+        """Begin the check of a document, if there is a schema for what is around entities."""
+        if isinstance(self._finder, CheckedFinder) and self._document_schema is not None:
+            self._finder.check = self._document_schema.document_check(self._refuse_document)
+            if not self._violations:
+                self._machine.keep_lines(True)
+
+    def _begin(self, declared: Declared, place: Place | None, offset: int) -> Sink:
         """Begin an entity; returns the sink for its events."""
+        around = self._document_check
+        if around is not None and place is None:
+            self._drop_document_check()
+        elif around is not None and not around.begins(offset):
+            return Sink()
         index = self._counts[declared.name]
         self._counts[declared.name] = index + 1
         schema = None if self._schema_of is None else self._schema_of(declared, place)
-        entity = self._entity = Entity(index, declared.name, place, self._document, schema)
+        entity = Entity(index, declared.name, place, self._document, schema, offset=offset)
+        self._entity = entity
         if self._realtime:
             recorder: Whole | Log = Log(*self._told)
         elif self.mode == "PROGRESSIVE":
@@ -159,7 +189,7 @@ class PartialStream:
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
         if schema is not None:
-            if not self._violations:
+            if not self._violations and self._document_check is None:
                 self._machine.keep_lines(True)
             sink = entity.check = schema.check(place, recorder, self._violated)
         self._machine.tell(sink)
@@ -176,16 +206,39 @@ class PartialStream:
             held = self.mode == "BATCH" or self.mode == "ALL-TOGETHER"
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
+            around = self._document_check
+            if around is not None:
+                levels = 0 if entity.check is None else entity.check.deepest
+                around.passed(lambda: recorder.known()[0], entity.offset, levels)
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
         """End the entity with the ERROR of its violation; skip the rest of it."""
         check = self._entity.check if self._entity is not None else None
         assert check is not None
+        self._drop_document_check()
         update = self._error(drop)
         self._violations.append((violation, update))
         self._out.append(update)
         self._leave()
         self._finder.skip(check.depth)
+
+    @property
+    def _document_check(self) -> DocumentCheck | None:
+        return self._finder.check if isinstance(self._finder, CheckedFinder) else None
+
+    def _drop_document_check(self) -> None:
+        """Check no longer what is around entities: it has been refused, or there is nothing."""
+        if isinstance(self._finder, CheckedFinder):
+            self._finder.check = None
+
+    def _refuse_document(self, violation: InvalidSchema, drop: Path | None) -> None:
+        """End the document with the ERROR of its violation, which is outside of entities."""
+        self._drop_document_check()
+        update = self._error()
+        self._end_with(update)
+        self._violations.append((violation, update))
+        self._finder.skip(_ALL_LEVELS)
+        self._is_refused = not self._many
 
     def _find_violations(self) -> None:
         """Set the errors of violations in this piece, with line and column."""
@@ -194,12 +247,12 @@ class PartialStream:
             violation.line, violation.column = found
             update.error = violation.to_dict()
         self._violations.clear()
-        if self._entity is None:
+        if self._entity is None and self._document_check is None:
             self._machine.keep_lines(False)
 
     def _leave(self) -> None:
         self._entity = self._recorder = self._log = None
-        if not self._violations:
+        if not self._violations and self._document_check is None:
             self._machine.keep_lines(False)
         self._machine.tell(self._finder)
 
@@ -208,6 +261,7 @@ class PartialStream:
         self._lost()
         self._leave()
         self._finder.reset()
+        self._begin_document()
         self._document += 1
         self._repairs = len(self._machine.repairs)
         self._kept_before = len(self._kept)
@@ -219,20 +273,33 @@ class PartialStream:
         text = self._machine.pending_text
         log = self._log
         if text is None:
+            self._check_key()
+            log = self._log
             if self._zeros and log is not None and log.waits:
                 self._show_zero(log)
             return
         if self._entity is None and not self._lenient:
-            self._finder.begin()
+            self._finder.begin(self._machine.pending_offset)
         self._check_pending(text)
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 
+    @property
+    def _check(self) -> Check | None:
+        """The check of what is being read."""
+        return self._document_check if self._entity is None else self._entity.check
+
+    def _check_key(self) -> None:
+        """Check a key that has begun."""
+        key = self._machine.pending_key
+        if key is not None and (check := self._check) is not None:
+            check.pending_key(*key)
+
     def _check_pending(self, text: str) -> None:
-        check = self._entity.check if self._entity is not None else None
+        check = self._check
         if check is not None:
             path, offset = self._machine.pending_path, self._machine.pending_offset
-            if check.pending(path, text, offset):
+            if check.pending(path, text, offset) and not self._is_refused:
                 self._finder.skip(check.depth, begun=True)
 
     def _show(self, log: Log, text: str) -> None:
@@ -272,23 +339,29 @@ class PartialStream:
         self._check_begun(error)
         update = self._error()
         update.error = stream_error(error)
+        self._end_with(update)
+
+    def _end_with(self, update: Update) -> None:
+        """Emit the error of a document; what is complete in it is emitted, too."""
         finished = self._kept[self._kept_before :]
         del self._kept[self._kept_before :]
         if self.mode == "BATCH":
             update._data = self._by_name(finished)
+            update._model = None
         else:
             self._out += finished
         self._out.append(update)
 
     def _check_begun(self, error: InvalidJSON | LimitExceeded) -> None:
         """A number or literal that had begun counts, however the text was cut before it."""
+        self._check_key()
         text = self._machine.pending_text
         if not text and isinstance(error, LimitExceeded) and error.limit == "number":
             text = "0"  # or any other number
         if text is None or text[:1] not in _BEGINS:
             return
         if self._entity is None:
-            self._finder.begin()
+            self._finder.begin(self._machine.pending_offset)
         self._check_pending(text)
 
     # Updates.
@@ -297,7 +370,6 @@ class PartialStream:
         entity = self._entity
         assert entity is not None
         update = self._update(entity, "PARTIAL", self._data)
-        update._model = self._model
         log.mark()
         return update
 
@@ -327,7 +399,7 @@ class PartialStream:
             value, growing = self._recorder.known()
             if drop is not None:
                 drop = drop[len(update.path) :]
-                value = _without(value, drop)
+                value = without(value, drop)
                 if drop and growing is not None and growing[: len(drop)] == drop:
                     growing = drop[:-1]
             update._data, update._open = value, growing
@@ -349,17 +421,3 @@ class PartialStream:
         for update in finished:
             lists[update.entity].append(update.data)
         return lists if len(lists) > 1 else next(iter(lists.values()))
-
-
-def _without(value: Any, path: Path) -> Any:
-    """`value` without what is at `path`; itself it can only be left out if it is a scalar."""
-    if not path:
-        return value if isinstance(value, (dict, list)) else None
-    if not lookup(value, path)[0]:
-        return value
-    top = value = value.copy()
-    for step in path[:-1]:
-        top[step] = top[step].copy()
-        top = top[step]
-    del top[path[-1]]
-    return value

@@ -5,6 +5,7 @@ positions.py  event ids: positions in the log
 options.py    the options of a stream, and of a reader's view of it
 render.py     records → events, one class for each format
 value.py      the current value of a stream
+steps.py      advances a rendering without holding up the event loop
 view.py       one rendering for all readers of one process
 reader.py     one reader, from any position to the end
 metrics.py    counts

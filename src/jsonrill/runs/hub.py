@@ -34,7 +34,7 @@ from .positions import Position
 from .reader import Reader
 from .records import CLOSED, LOST, End, Record, to_bytes
 from .render import rendering
-from .view import View
+from .view import View, Views
 
 log = logging.getLogger("jsonrill.server")
 # A view without readers is kept this long: the next reconnect finds it warm.
@@ -66,7 +66,7 @@ class _Followed:
     __slots__ = ("deadline", "due", "lease", "looking", "views")
 
     def __init__(self, lease: float, now: float) -> None:
-        self.views: dict[ViewOptions, View] = {}
+        self.views: dict[ViewOptions, Views] = {}
         self.looking: asyncio.Task[None] | None = None
         self.due = now
         # If its producer has not renewed the lease until then, its readers get an error.
@@ -281,20 +281,20 @@ class Hub:
         kept = StreamOptions.from_bytes(status.meta)
         self._readers[stream] = mine + 1
         self.metrics.add("readers", 1)
-        view = None
+        views = None
         reader = None
         try:
-            if not status.closed:
-                view = self._view(stream, status, kept, options)
-                view.readers += 1
+            views = self._views_of(stream, status, kept, options)
+            views.readers += 1
             reader = Reader(
                 self.store,
                 stream,
                 options,
                 position,
                 lambda: rendering(kept, options),
-                view,
+                views,
                 lost=not position.is_in(status.last, status.mark),
+                left=lambda view: self._left(views, view),
             )
             yield reader
         finally:
@@ -305,46 +305,62 @@ class Hub:
             if not self._readers[stream]:
                 del self._readers[stream]
                 self._appended.pop(stream, None)
-            if view is not None:
-                self._leave(view)
+            if views is not None:
+                self._leave(views)
 
-    def _view(self, stream: str, status: Status, kept: StreamOptions, options: ViewOptions) -> View:
+    def _views_of(
+        self, stream: str, status: Status, kept: StreamOptions, options: ViewOptions
+    ) -> Views:
         now = asyncio.get_running_loop().time
         followed = self._followed.get(stream)
         if followed is None:
             followed = self._followed[stream] = _Followed(status.lease, now())
         followed.alive(max(status.lease, 0.0), now())  # the store has just said so
-        view = followed.views.get(options)
-        if view is None or view.failed is not None:
-            moved = lambda: followed.moved(now())  # noqa: E731
+        if status.closed:
+            followed.due = math.inf
+        views = followed.views.get(options)
+        if views is None or views.main.failed is not None:
             patience = max(status.lease, 0.0) + GRACE
-            view = View(self.store, stream, rendering(kept, options), options, moved, patience)
+
+            def make() -> View:
+                work, moved = rendering(kept, options), lambda: followed.moved(now())
+                return View(self.store, stream, work, options, moved, patience, status.last)
+
+            views = Views(make)
             if options not in followed.views:
                 self.metrics.add("views", 1)
-            followed.views[options] = view
-        return view
+            followed.views[options] = views
+        return views
 
     def _views(self) -> list[View]:
-        return [view for it in self._followed.values() for view in it.views.values()]
+        return [one for it in self._followed.values() for of in it.views.values() for one in of.all]
 
-    def _leave(self, view: View) -> None:
-        view.readers -= 1
-        if not view.readers:
+    def _left(self, views: Views, view: View) -> None:
+        """Close a view that a reader has left, unless it is the one to keep or has others."""
+        if view is not views.main and not view.places and view in views.all:
+            views.all.remove(view)
+            self.spawn(view.close())
+
+    def _leave(self, views: Views) -> None:
+        views.readers -= 1
+        if not views.readers:
             loop = asyncio.get_running_loop()
-            loop.call_later(0 if view.ended else LINGER, self._drop, view)
+            loop.call_later(0 if views.main.ended else LINGER, self._drop, views)
 
-    def _drop(self, view: View) -> None:
-        if view.readers or self.stopping:
+    def _drop(self, views: Views) -> None:
+        if views.readers or self.stopping:
             return
-        followed = self._followed.get(view.stream)
+        stream, options = views.main.stream, views.main.options
+        followed = self._followed.get(stream)
         # One that failed may have been replaced.
-        if followed is not None and followed.views.get(view.options) is view:
-            del followed.views[view.options]
+        if followed is not None and followed.views.get(options) is views:
+            del followed.views[options]
             self.metrics.add("views", -1)
             if not followed.views:
-                del self._followed[view.stream]
+                del self._followed[stream]
                 self.spawn(stop(followed.looking))
-        self.spawn(view.close())
+        for view in views.all:
+            self.spawn(view.close())
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
@@ -364,8 +380,9 @@ class Hub:
             for stream, followed in self._followed.items():
                 if followed.deadline <= now:
                     error = StoreUnavailable("the store cannot say whether the stream goes on")
-                    for view in followed.views.values():
-                        if view.failed is None and not view.ended:
+                    for view in [view for views in followed.views.values() for view in views.all]:
+                        # One that has something to render does not wait for the store.
+                        if view.failed is None and not view.ended and not view.busy:
                             view.fail(error)
                 elif followed.due <= now and (followed.looking is None or followed.looking.done()):
                     followed.looking = asyncio.create_task(self._look_at(stream, followed))

@@ -1,8 +1,9 @@
 """One reader of one stream: from any position to the end, each frame once.
 
-A reader has a place in the ring of the shared view while it keeps up. Before that (its position
-is older than the ring) and after it fell behind, it renders the log by itself, at its own pace.
-It joins the view at most once, so that a reader costs two renderings of a log at the worst.
+A reader has a place in the ring of a shared view while it keeps up: of one that follows the end of
+the log, or of one that catches up for all who need older frames. A reader that falls behind renders
+the log by itself, at its own pace, and joins the view that follows the end at most once, so that it
+costs three renderings of a log at the worst.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
 from .render import Rendering
-from .view import Frame, View, render
+from .steps import Steps
+from .view import OTHER_LOG, Frame, View, Views, frames
 
-# How much is handed to the server at once, and rendered without letting others run.
+# How much is handed to the server at once.
 CHUNK_BYTES = 64 * 1024
 BURST = 64
-OTHER_LOG = "the store lost records that were read before"
 
 
 class Reader:
@@ -34,18 +35,21 @@ class Reader:
         options: ViewOptions,
         position: Position,
         make: Callable[[], Rendering],
-        view: View | None,
+        views: Views | None,
         *,
         lost: bool = False,
+        left: Callable[[View], object] = bool,
     ) -> None:
         self._store = store
         self._stream = stream
         self._options = options
         self._make = make
-        self._view = view
+        self._views = views
         self._ended = False
         # Whether the position cannot be one of this log.
         self._lost = lost
+        # Told of each view that this reader has left.
+        self._left = left
         self.position = position
         # How often it had to go back to the log.
         self.replays = 0
@@ -54,13 +58,15 @@ class Reader:
         try:
             if self._lost:
                 raise LogLost(OTHER_LOG)
-            place = self._place()
-            if place is None:
+            view = None if self._views is None else await self._views.with_next(self.position)
+            if view is not None:
+                async for chunk in self._follow(view):
+                    yield chunk
+            if not self._ended:
                 async for chunk in self._replay(joins=True):
                     yield chunk
-                place = self._place()
-            if place is not None:
-                async for chunk in self._follow(place):
+            if not self._ended and self._views is not None:
+                async for chunk in self._follow(self._views.main):
                     yield chunk
                 if not self._ended:
                     async for chunk in self._replay(joins=False):
@@ -69,32 +75,61 @@ class Reader:
             yield self._failure(error)
 
     def _place(self) -> int | None:
-        if self._view is None or self._ended:
+        """The place in the view that follows the end of the log."""
+        if self._views is None or self._ended:
             return None
-        return self._view.place_after(self.position)
+        return self._views.main.place_after(self.position)
 
-    async def _follow(self, place: int) -> AsyncIterator[bytes]:
-        """Yield frames from the ring until the stream ends or the place is lost."""
-        view = self._view
-        assert view is not None
+    async def _follow(self, view: View) -> AsyncIterator[bytes]:
+        """Yield frames of a view until the stream ends or the place is lost."""
+        try:
+            # It counts as one that waits, so that slower readers do not hold the view up for long.
+            view.places[self] = view.next
+            await view.reach(self.position.seq)
+            while (place := view.place_after(self.position)) is not None:
+                async for chunk in self._from(view, place):
+                    yield chunk
+                if self._ended or self._views is None or view is self._views.main:
+                    return
+                # The other one has the next frame, and is there for longer.
+                view = self._move(view, self._views.main)
+        finally:
+            view.places.pop(self, None)
+            self._left(view)
+
+    def _move(self, old: View, new: View) -> View:
+        if new.failed is not None or new.place_after(self.position) is None:
+            return old
+        old.places.pop(self, None)
+        self._left(old)
+        return new
+
+    async def _from(self, view: View, place: int) -> AsyncIterator[bytes]:
+        """Yield frames from a place until the stream ends, the place is lost, or the main view
+        can be read instead."""
+        main = view if self._views is None else self._views.main
+        view.places[self] = place
         while place >= view.first:
             frames = list(_from(view, place))
             if frames:
                 place += len(frames)
                 self._seen(frames[-1])
                 yield b"".join([frame.data for frame in frames])
+                view.places[self] = place
             elif view.failed is not None:
                 raise view.failed
             if self._ended or (view.ended and place >= view.next):
                 self._ended = True
                 return
             if place >= view.next:
+                if view is not main and view.caught_up and self._place() is not None:
+                    return
                 await view.wait()
 
     async def _replay(self, *, joins: bool) -> AsyncIterator[bytes]:
         """Render the log from its beginning and yield what was not delivered, until it can join."""
         self.replays += 1
-        work, resume = self._make(), self.position
+        work, steps, resume = self._make(), Steps(), self.position
         group: list[Entry] = []
         reading = self._store.read(self._stream)
         while batch := await self._next(reading):
@@ -106,8 +141,17 @@ class Reader:
                     continue
                 if resume.done < entry.seq < resume.seq:
                     continue  # half of it was delivered: it must be rendered as it was
-                if chunk := self._deliver(work, group, resume):
-                    yield chunk
+                size = sum([len(it.data) for it in group])
+                if entry.seq <= resume.done:
+                    found = [it for it in map(from_entry, group) if isinstance(it, Record)]
+                    async for _ in steps.of(work.feed_in_parts(found), size):
+                        pass
+                else:
+                    async for made in steps.of(frames(work, group), size):
+                        if chunk := self._missing(made, resume):
+                            yield chunk
+                    self.position = Position(entry.seq, mark=entry.mark)
+                    self._ended = entry.final
                 group = []
                 if self._ended or (joins and self._place() is not None):
                     return
@@ -115,25 +159,20 @@ class Reader:
 
     async def _next(self, reading: AsyncIterator[list[Entry]]) -> list[Entry]:
         """The next entries of the log, or none. What the view fails with ends this too."""
-        if self._view is None:
+        if self._views is None:
             return await anext(reading, [])
-        if self._view.failed is not None:
-            raise self._view.failed
-        return await self._view.beside(anext(reading, []))
+        view = self._views.main
+        if view.failed is not None:
+            raise view.failed
+        return await view.beside(anext(reading, []))
 
-    def _deliver(self, work: Rendering, group: list[Entry], resume: Position) -> bytes:
-        """Render a group; the bytes of what was not delivered yet."""
-        last = group[-1]
-        if last.seq <= resume.done:
-            work.feed([found for entry in group if isinstance(found := from_entry(entry), Record)])
-            return b""
-        frames = render(work, group)
-        if resume.sub is not None and last.seq <= resume.seq:
+    @staticmethod
+    def _missing(made: list[Frame], resume: Position) -> bytes:
+        """The bytes of the frames that were not delivered yet."""
+        if resume.sub is not None and made[0].position.seq <= resume.seq:
             missed = resume.sub
-            frames = [it for it in frames if it.last or (it.position.sub or 0) > missed]
-        self.position = Position(last.seq, mark=last.mark)
-        self._ended = last.final
-        return b"".join([frame.data for frame in frames])
+            made = [it for it in made if it.last or (it.position.sub or 0) > missed]
+        return b"".join([frame.data for frame in made])
 
     def _is_whole(self, group: list[Entry], resume: Position) -> bool:
         """Return True if these entries, and no others, are rendered together."""

@@ -3,20 +3,24 @@
 A rendering is a function of the log alone: the same records give the same events in any process,
 and what it has seen, not how that was grouped, decides what comes next. That is what makes a
 resume exact. No I/O, no clock, nothing raised on data.
+
+One record can be a million characters that take seconds to read, and give a hundred thousand
+events. So a rendering yields its events part by part, each after a bounded number of characters:
+its caller (`steps.py`) can stop between two parts, and never has all events at once.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 from ..chunker import Chunker
 from ..dialects import DIALECTS, Event, Settings
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
-from ..jsontext import dumps
-from ..partial_stream import PartialStream
+from ..jsontext import dumps, dumps_in_parts
+from ..partial_stream import PartialStream, Update
 from ..sources import AnswerText
 from ..toolcalls import ToolCallEvents, ToolCalls
 from ..wire.compact import CompactEncoder
@@ -26,9 +30,23 @@ from ..wire.parser import Parser
 from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, Record
 
+T = TypeVar("T")
+# Characters that are read in one part, where that does not show: the costliest schemas take a
+# third of a millisecond for each.
+PART: Final = 256
+# The same where each part is an event of its own.
+EVENT: Final = 4096
+# Events of one part.
+EVENTS: Final = 64
+# Characters after which a value may be so large that it is written in parts, too.
+LARGE: Final = 1 << 18
+
 
 class Rendering(ABC):
-    """A stage whose input is groups of records: `feed`, and `end` instead of `flush`."""
+    """A stage whose input is groups of records: `feed`, and `end` instead of `flush`.
+
+    `feed_in_parts` and `end_in_parts` do the same as they are asked for the next part.
+    """
 
     # Whether the last event is `event: CLOSE`; dialects of others end in their own way.
     closes = True
@@ -36,12 +54,20 @@ class Rendering(ABC):
     ids = True
 
     @abstractmethod
-    def feed(self, records: Sequence[Record]) -> list[str]:
-        """Return the data of the events for these records."""
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        """Yield the data of the events for these records, part by part; a part may be empty."""
 
     @abstractmethod
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        """Yield the data of the last events, part by part."""
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        """Return the data of the events for these records."""
+        return [data for part in self.feed_in_parts(records) for data in part]
+
     def end(self, end: End) -> list[str]:
         """Return the data of the last events."""
+        return [data for part in self.end_in_parts(end) for data in part]
 
     def failure(self, end: End) -> list[str]:
         """Return the data of an error after any events, for a reader whose connection ends."""
@@ -96,43 +122,58 @@ class SourceFailed(JsonrillError):
 
 
 class TextRendering(Rendering):
-    """A rendering of the text: subclasses return the events of a piece and of the end."""
+    """A rendering of the text: subclasses yield the events of a piece and of the end."""
 
     def __init__(self, stream: StreamOptions) -> None:
         self._source = TextSource(stream)
         self._over = False
+        self._seen = 0
 
-    def feed(self, records: Sequence[Record]) -> list[str]:
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         if self._over:
-            return []
+            return
         try:
-            return self._piece(self._source.feed(records))
+            text = self._source.feed(records)
         except SourceFailed as failed:
-            return self._failed(failed)
+            yield from self._failed(failed)
+        else:
+            yield from self._read(text)
 
-    def end(self, end: End) -> list[str]:
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
         if self._over:
-            return []
+            return
         if end.reason != "closed":
-            return self._error(end.error())
+            yield self._error(end.error())
+            return
         try:
-            return [*self._piece(self._source.flush()), *self._last()]
+            text = self._source.flush()
         except SourceFailed as failed:
-            return self._failed(failed)
+            yield from self._failed(failed)
+        else:
+            yield from self._read(text)
+            if not self._over:
+                yield from self._last()
 
-    def _failed(self, failed: SourceFailed) -> list[str]:
-        events = self._piece(failed.text)
+    def _failed(self, failed: SourceFailed) -> Iterator[list[str]]:
+        yield from self._read(failed.text)
         self._over = True
-        return [*events, *self._error(stream_error(failed.error))]
+        yield self._error(stream_error(failed.error))
+
+    def _read(self, text: str) -> Iterator[list[str]]:
+        self._seen += len(text)
+        return self._piece(text) if text else iter(())
+
+    def _dumps(self, value: Any) -> str:
+        return dumps(value) if self._seen < LARGE else dumps_in_parts(value)
 
     def _error(self, error: dict[str, Any]) -> list[str]:
         return [error_data(error)]
 
     @abstractmethod
-    def _piece(self, text: str) -> list[str]: ...
+    def _piece(self, text: str) -> Iterator[list[str]]: ...
 
     @abstractmethod
-    def _last(self) -> list[str]: ...
+    def _last(self) -> Iterator[list[str]]: ...
 
 
 class Updates(TextRendering):
@@ -140,15 +181,19 @@ class Updates(TextRendering):
         super().__init__(stream)
         self._stream = PartialStream(**update_options(stream, view))
 
-    def _piece(self, text: str) -> list[str]:
-        return [update.to_json() for update in self._stream.feed(text)] if text else []
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        for part, more in parts(text, PART):
+            yield [self._json(update) for update in self._stream.feed(part, more=more)]
 
-    def _last(self) -> list[str]:
-        return [update.to_json() for update in self._stream.flush()]
+    def _last(self) -> Iterator[list[str]]:
+        return in_parts(self._stream.flush(), self._json)
+
+    def _json(self, update: Update) -> str:
+        return update.to_json() if self._seen < LARGE else dumps_in_parts(update.to_dict())
 
 
 class Fragments(TextRendering):
-    """One event per piece of text: an array of its fragments."""
+    """One event per piece of text, or per 4096 characters of a long one: its fragments."""
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
@@ -161,21 +206,22 @@ class Fragments(TextRendering):
             CompactEncoder().feed if view.wire == "compact" else _full
         )
 
-    def _piece(self, text: str) -> list[str]:
-        # A document of many that is broken ends with its line: the next line is another one's.
-        pieces = text.splitlines(keepends=True) if self._many else [text]
-        return self._read([partial(self._parser.feed, piece) for piece in pieces if piece])
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        for part, _ in parts(text, EVENT):
+            # A document of many that is broken ends with its line: the next line is another one's.
+            lines = part.splitlines(keepends=True) if self._many else [part]
+            yield self._events(self._parser.feed, lines)
 
-    def _last(self) -> list[str]:
-        return self._read([self._parser.flush])
+    def _last(self) -> Iterator[list[str]]:
+        yield self._events(lambda _: self._parser.flush(), [""])
 
-    def _read(self, work: Sequence[Callable[[], list[Fragment]]]) -> list[str]:
+    def _events(self, read: Callable[[str], list[Fragment]], lines: list[str]) -> list[str]:
         """Fragments in one event, but those before and behind an error in two."""
         events: list[str] = []
         found: list[Fragment] = []
-        for step in work if not self._over else ():
+        for line in lines if not self._over else ():
             try:
-                fragments = step()
+                fragments = read(line)
             except (InvalidJSON, LimitExceeded) as error:
                 self._over = True
                 return [*events, *self._event(found + error.fragments), _error_of(error)]
@@ -201,11 +247,11 @@ class Fragments(TextRendering):
 class Chunks(TextRendering):
     """The text itself, each event a JSON string; joined, they are the document."""
 
-    def _piece(self, text: str) -> list[str]:
-        return [dumps(text)] if text else []
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        yield [dumps(text)]
 
-    def _last(self) -> list[str]:
-        return []
+    def _last(self) -> Iterator[list[str]]:
+        return iter(())
 
 
 class Calls(Rendering):
@@ -215,23 +261,26 @@ class Calls(Rendering):
         calls = ToolCalls(**stream.of("calls"))
         self._events = ToolCallEvents(calls, compact=view.wire == "compact")
 
-    def feed(self, records: Sequence[Record]) -> list[str]:
-        events = [record.body for record in records if record.input == "events"]
-        return [dumps(event) for body in events for event in self._events.feed(body)]
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        for record in records:
+            if record.input == "events":
+                yield from in_parts(self._events.feed(record.body), _writer(record))
 
-    def end(self, end: End) -> list[str]:
-        last = [dumps(event) for event in self._events.flush()]
-        return last if end.reason == "closed" else [*last, error_data(end.error())]
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        yield from in_parts(self._events.flush(), dumps_in_parts)
+        if end.reason != "closed":
+            yield [error_data(end.error())]
 
 
 class Raw(Rendering):
     """The records as they were published, one event each: text as a JSON string."""
 
-    def feed(self, records: Sequence[Record]) -> list[str]:
-        return [dumps(it.body) if it.input == "text" else one_line(it.body) for it in records]
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        for it in records:
+            yield [dumps(it.body) if it.input == "text" else one_line(it.body)]
 
-    def end(self, end: End) -> list[str]:
-        return [] if end.reason == "closed" else [error_data(end.error())]
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        yield [] if end.reason == "closed" else [error_data(end.error())]
 
 
 class Dialect(TextRendering):
@@ -255,22 +304,30 @@ class Dialect(TextRendering):
             )
         )
 
-    def feed(self, records: Sequence[Record]) -> list[str]:
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         if not self._events:
-            return super().feed(records)
-        return [_data(event) for it in records for event in self._stage.feed(it.body)]
+            yield from super().feed_in_parts(records)
+            return
+        for record in records:
+            self._seen += len(record.body)
+            yield from in_parts(self._stage.feed(record.body), self._data)
 
-    def _piece(self, text: str) -> list[str]:
-        return [_data(event) for event in self._stage.feed_json(text)] if text else []
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        for part, more in parts(text, self._stage.part):
+            yield [self._data(event) for event in self._stage.feed_json(part, more=more)]
 
-    def _last(self) -> list[str]:
-        return [_data(event) for event in self._stage.flush()]
+    def _last(self) -> Iterator[list[str]]:
+        return in_parts(self._stage.flush(), self._data)
 
     def _error(self, error: dict[str, Any]) -> list[str]:
-        return [_data(event) for event in self._stage.flush(error)]
+        return [self._data(event) for event in self._stage.flush(error)]
+
+    def _data(self, event: Event) -> str:
+        """The data of an event; what is text already is sent as it came."""
+        return one_line(event) if isinstance(event, str) else self._dumps(event)
 
     def failure(self, end: End) -> list[str]:
-        return [_data(event) for event in self._stage.interrupt(end.error())]
+        return [self._data(event) for event in self._stage.interrupt(end.error())]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
@@ -302,9 +359,21 @@ def _error_of(error: InvalidJSON | LimitExceeded) -> str:
     return error_data(stream_error(error))
 
 
-def _data(event: Event) -> str:
-    """The data of a dialect's event; what is text already is sent as it came."""
-    return one_line(event) if isinstance(event, str) else dumps(event)
+def parts(text: str, size: int) -> Iterator[tuple[str, bool]]:
+    """A piece of text in parts, and whether more of it follows."""
+    for at in range(0, len(text), size):
+        yield text[at : at + size], at + size < len(text)
+
+
+def in_parts(items: Iterable[T], write: Callable[[T], str]) -> Iterator[list[str]]:
+    """Items as texts, written part by part."""
+    waiting = iter(items)
+    while some := [write(item) for item in islice(waiting, EVENTS)]:
+        yield some
+
+
+def _writer(record: Record) -> Callable[[Any], str]:
+    return dumps if len(record.body) < PART * EVENTS else dumps_in_parts
 
 
 def one_line(body: str) -> str:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any, Final
+from typing import Any
 
 from ..build.document import Document
 from ..errors import InvalidJSON, LimitExceeded
-from ..jsontext import dumps
+from ..jsontext import dumps_in_parts
 from ..providers.statements import text_in
 from ..store import Status, Store
 from ..toolcalls import ToolCall, ToolCalls
 from .options import StreamOptions
 from .positions import Position
 from .records import End, Record, from_entry
-from .render import SourceFailed, TextSource
+from .render import EVENT, SourceFailed, TextSource, parts
+from .steps import SMALL, beside
 
-BESIDE: Final = 64 * 1024
 
-
-async def value_of(store: Store, stream: str, status: Status) -> tuple[str, Position]:
+async def value_of(store: Store, stream: str, status: Status) -> tuple[bytes, Position]:
     """Return the JSON body of the response and the position of its last record."""
     options = StreamOptions.from_bytes(status.meta)
     records: list[Record] = []
@@ -36,23 +34,30 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[str, Posi
                     records.append(found)
             if last >= status.last:
                 break
-    read = _of_events if options.input == "events" else _of_text
     # Long logs are read in a thread, so that they do not block the event loop.
-    if status.size > BESIDE:
-        body = await asyncio.to_thread(read, options, records, end)
+    if status.size > SMALL:
+        body = await beside(_body, options, records, end, last)
     else:
-        body = read(options, records, end)
+        body = _body(options, records, end, last)
+    return body, Position(last, mark=mark)
+
+
+def _body(options: StreamOptions, records: list[Record], end: End | None, last: int) -> bytes:
+    read = _of_events if options.input == "events" else _of_text
+    body = read(options, records, end)
     body["closed"] = end is not None
     if end is not None and end.reason != "closed":
         body["error"] = end.error()
-    return dumps({**body, "last": last}), Position(last, mark=mark)
+    return dumps_in_parts({**body, "last": last}).encode()
 
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
     source, document = TextSource(options), Document(**options.of("values"))
     error: dict[str, Any] | None = None
     try:
-        document.feed(source.feed(records))
+        for record in records:
+            for part, _ in parts(source.feed([record]), EVENT):
+                document.feed(part)
         if end is not None and end.reason == "closed":
             document.feed(source.flush())
             document.flush()
@@ -66,14 +71,14 @@ def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> 
 
 def _of_events(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
     calls = ToolCalls(**options.of("calls"), keep=None)
-    text = ""
+    texts: list[str] = []
     for record in records:
         said = calls.reader.feed(record.body)
-        text += text_in(said)
+        texts.append(text_in(said))
         calls.read(said)
     if end is not None:
         calls.flush()
-    return {"text": text, "calls": [_call(call) for call in calls.calls]}
+    return {"text": "".join(texts), "calls": [_call(call) for call in calls.calls]}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

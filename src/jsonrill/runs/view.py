@@ -1,8 +1,13 @@
-"""One rendering of one stream, made once for all its readers in this process.
+"""Renderings of one stream, each made once for many readers in this process.
 
-A view follows the log, renders each group of records once and keeps the last frames, ready to be
-sent, in a ring. Readers have places in it and no queues: one that is too slow loses its place and
-continues from the log (`reader.py`). Nothing a reader does can delay the view.
+A view follows the log from its beginning, renders each group of records once and keeps the last
+frames, ready to be sent, in a ring. Readers have places in it and no queues: one that is too slow
+loses its place and continues from the log (`reader.py`).
+
+A view that has caught up with the log does not wait for readers. Until then it is read by those
+who came back after a restart, or who begin at the beginning: it lets them keep up, for a moment.
+Readers that need what the ring no longer has get a second view, from the beginning, together with
+all others who need it (`Views`), and move to the first one when it has caught up.
 """
 
 from __future__ import annotations
@@ -11,25 +16,32 @@ import asyncio
 import logging
 from array import array
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from ..eventstream import DONE, encode_event
-from ..store import Entry, Store, StoreError
+from ..store import Entry, LogLost, Store, StoreError
 from ..store.tasks import stop
 from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
 from .render import Rendering
+from .steps import QUICK, Steps
 
 T = TypeVar("T")
 log = logging.getLogger("jsonrill.server")
 # With a size alone, an event that waits for more is sent after this many seconds.
 PATIENCE = 1.0
-# How many records are rendered without letting others run.
-BURST = 64
 RING_FRAMES = 1024
 RING_BYTES = 1 << 20
+# Readers are woken after this number of bytes or frames while there is more to render.
+WAKE_BYTES = 1 << 17
+WAKE_FRAMES = 512
+# How long readers who could go on wait for slower ones, while a view catches up; and how long a
+# reader waits for another view to catch up before it gets one of its own.
+WAIT_FOR_SLOW = 0.5
+WAIT_FOR_VIEW = 2.0
+OTHER_LOG = "the store lost records that were read before"
 
 
 class Frame(NamedTuple):
@@ -43,33 +55,62 @@ class Frame(NamedTuple):
     final: bool
 
 
-def render(work: Rendering, entries: Sequence[Entry]) -> list[Frame]:
-    """The frames of one group of entries; a final entry may only be the last of its group."""
-    records: list[Record] = []
+def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
+    """Yield the frames of one group of entries, part by part.
+
+    A final entry may only be the last of its group. The id of the last frame says that the group
+    is complete, so each frame is made when the next event is known.
+    """
     end: End | None = None
+    start, seq, mark = entries[0].seq - 1, entries[-1].seq, entries[-1].mark
+    held: tuple[str, str | None] | None = None
+    sub = 0
+
+    def frame(last: bool) -> Frame:
+        assert held is not None
+        position = Position(seq, None if last else sub, 1 if last else seq - start, mark)
+        id = str(position) if work.ids else None
+        block = encode_event(held[0], event=held[1], id=id)
+        return Frame(start, position, block, last, last and end is not None)
+
+    records: list[Record] = []
     for entry in entries:
         found = from_entry(entry)
         if isinstance(found, End):
             end = found
         else:
             records.append(found)
-    blocks = [(data, None) for data in work.feed(records)] if records else []
+    for part in _parts(work, records, end):
+        made = []
+        for event in part:
+            if held is not None:
+                made.append(frame(last=False))
+                sub += 1
+            held = event
+        yield made
+    if held is not None:
+        yield [frame(last=True)]
+
+
+def _parts(
+    work: Rendering, records: list[Record], end: End | None
+) -> Iterator[list[tuple[str, str | None]]]:
+    """The data and types of events."""
+    if records:
+        for part in work.feed_in_parts(records):
+            yield [(data, None) for data in part]
     if end is not None:
-        blocks += [(data, None) for data in work.end(end)]
+        for part in work.end_in_parts(end):
+            yield [(data, None) for data in part]
         if work.closes:
-            blocks.append((DONE, "CLOSE"))  # type: ignore[arg-type]
-    start, (seq, mark) = entries[0].seq - 1, (entries[-1].seq, entries[-1].mark)
-    frames = []
-    for sub, (data, event) in enumerate(blocks):
-        last = sub == len(blocks) - 1
-        position = Position(seq, None if last else sub, 1 if last else seq - start, mark)
-        block = encode_event(data, event=event, id=str(position) if work.ids else None)
-        frames.append(Frame(start, position, block, last, last and end is not None))
-    return frames
+            yield [(DONE, "CLOSE")]
 
 
 class View:
-    """Follows one log. `seq` is the last record rendered, `ended` is set after the final one."""
+    """Follows one log. `seq` is the last record rendered, `ended` is set after the final one.
+
+    `target` is the last record that the log is known to have: with it the view has caught up.
+    """
 
     def __init__(
         self,
@@ -79,32 +120,45 @@ class View:
         options: ViewOptions,
         moved: Callable[[], None],
         patience: float,
+        target: int = 0,
     ) -> None:
         self.stream = stream
         self.options = options
         self.seq = 0
         self.ended = False
         self.failed: StoreError | None = None
-        self.readers = 0
+        # False while it waits for the store.
+        self.busy = False
+        # The place of each of its readers; of one that waits for a later record, the next frame's.
+        self.places: dict[object, int] = {}
         # Frames are numbered without end; `first` is the number of the first in the ring.
         self.ring: deque[Frame] = deque()
         self.first = 0
         # Up to this record frames have been dropped from the ring.
         self.dropped = 0
+        self.target = target
         # The marks of all records rendered, to tell whether a reader read this log.
         self._marks = array("I")
         self._bytes = 0
+        # Bytes and frames since readers were woken.
+        self._new_bytes = 0
+        self._new_frames = 0
         self._patience = patience
         self._limits: set[asyncio.Timeout] = set()
         self._store = store
         self._work = work
+        self._steps = Steps()
         self._moved = moved
+        self._rendering = asyncio.Lock()
         self._pending: list[Entry] = []
         self._pending_size = 0
         self._every = options.every / 1000 or (PATIENCE if options.size else 0.0)
         self._emitted = asyncio.get_running_loop().time()
         self._timer: asyncio.TimerHandle | None = None
+        self._emitting: asyncio.Task[None] | None = None
         self._waiters: set[asyncio.Future[None]] = set()
+        # Records that readers wait for: a group of records ends there.
+        self._awaited: dict[int, asyncio.Event] = {}
         self._task = asyncio.create_task(self._follow())
 
     @property
@@ -112,24 +166,50 @@ class View:
         """The number of the next frame."""
         return self.first + len(self.ring)
 
+    @property
+    def caught_up(self) -> bool:
+        return self.seq >= self.target or self.ended or self.failed is not None
+
+    def has(self, position: Position) -> bool:
+        """Return True if a reader at this position finds its next frame here, now or later."""
+        if self.failed is not None:
+            return False
+        if position.seq > self.seq:
+            return not self.ended
+        return self.place_after(position) is not None
+
     def place_after(self, position: Position) -> int | None:
         """Return the number of the next frame for a reader that has everything up to a position.
 
         None if it is not in the ring (yet, or any more), or inside a group rendered together.
+        LogLost if the position is one of another log.
         """
-        if position.sub is not None or not self.dropped <= position.seq <= self.seq:
+        if position.seq > self.seq or position.done < self.dropped:
             return None
         if position.seq and position.mark not in (None, self._marks[position.seq - 1]):
-            return None
+            raise LogLost(OTHER_LOG)
         place = self.next
         for frame in reversed(self.ring):
             if frame.start >= position.seq:
                 place -= 1
             elif frame.position.seq > position.seq:
                 return None
+            elif position.sub is None or frame.position.seq < position.seq:
+                break
+            elif frame.start != position.done:
+                return None
+            elif frame.last or (frame.position.sub or 0) > position.sub:
+                place -= 1
             else:
                 break
         return place
+
+    async def reach(self, seq: int) -> None:
+        """Wait until a record is rendered, or the view can go no further."""
+        while self.seq < seq and not self.ended:
+            if self.failed is not None:
+                raise self.failed
+            await self._awaited.setdefault(seq, asyncio.Event()).wait()
 
     async def wait(self) -> None:
         """Wait until there may be new frames."""
@@ -141,9 +221,14 @@ class View:
             self._waiters.discard(waiter)
 
     def wake(self) -> None:
+        self._new_bytes = self._new_frames = 0
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
+        if self._awaited:
+            over = self.ended or self.failed is not None
+            for seq in [seq for seq in self._awaited if seq <= self.seq or over]:
+                self._awaited.pop(seq).set()
 
     def fail(self, error: StoreError) -> None:
         """Stop with an error, for readers of the view and for those that replay the log."""
@@ -170,67 +255,147 @@ class View:
     async def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        await stop(self._task)
+        await stop(self._task, self._emitting)
 
     async def _follow(self) -> None:
+        await self._safely(self._take_all())
+        self.wake()
+
+    async def _safely(self, work: Awaitable[None]) -> None:
         try:
-            async for batch in self._store.read(self.stream, patience=self._patience):
-                self._moved()
-                for at in range(0, len(batch), BURST):
-                    self._take(batch[at : at + BURST])
-                    await asyncio.sleep(0)
+            await work
         except StoreError as error:
             self.fail(error)
         except Exception as error:  # readers must learn of it, whatever it was
             log.exception("a view of a stream failed")
             self.fail(StoreError(f"the stream cannot be shown: {type(error).__name__}"))
-        finally:
-            self.wake()
 
-    def _take(self, batch: list[Entry]) -> None:
+    async def _take_all(self) -> None:
+        async for batch in self._store.read(self.stream, patience=self._patience):
+            self._moved()
+            self.busy = True
+            await self._take(batch)
+            self.wake()
+            # Others run between two batches, even if there is always another one.
+            await asyncio.sleep(0)
+            self._moved()
+            self.busy = False
+
+    async def _take(self, batch: list[Entry]) -> None:
+        loop = asyncio.get_running_loop()
         if not self._every and not self.options.size:
+            begun = loop.time()
             for entry in batch:
-                self._keep(render(self._work, [entry]))
-                self._marks.append(entry.mark)
-                self.seq = entry.seq
-            self.ended = batch[-1].final
-            self._trim_and_wake()
+                await self._render([entry])
+                if loop.time() - begun > QUICK:
+                    await asyncio.sleep(0)
+                    begun = loop.time()
             return
         for entry in batch:
             self._pending.append(entry)
             self._pending_size += len(entry.data)
-            if entry.final or self._is_due():
-                self._emit()
+            if entry.final or entry.seq in self._awaited or self._is_due():
+                await self._emit()
         if self._pending and self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_at(max(self._emitted + self._every, loop.time()), self._emit)
+            at = max(self._emitted + self._every, loop.time())
+            self._timer = loop.call_at(at, self._emit_later)
 
     def _is_due(self) -> bool:
         if self.options.size and self._pending_size >= self.options.size:
             return True
         return asyncio.get_running_loop().time() >= self._emitted + self._every
 
-    def _emit(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        entries, self._pending, self._pending_size = self._pending, [], 0
-        if entries:
-            self._keep(render(self._work, entries))
-            self._marks.extend(entry.mark for entry in entries)
-            self.seq = entries[-1].seq
-            self.ended = entries[-1].final
-            self._emitted = asyncio.get_running_loop().time()
-        self._trim_and_wake()
+    def _emit_later(self) -> None:
+        self._timer = None
+        self._emitting = asyncio.create_task(self._safely(self._emit()))
 
-    def _keep(self, frames: list[Frame]) -> None:
-        self.ring.extend(frames)
-        self._bytes += sum(len(frame.data) for frame in frames)
+    async def _emit(self) -> None:
+        """Render what waits, as one group. Two tasks do that, so one at a time."""
+        async with self._rendering:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            entries, self._pending, self._pending_size = self._pending, [], 0
+            if entries:
+                await self._render(entries)
+                self._emitted = asyncio.get_running_loop().time()
+            self.wake()
 
-    def _trim_and_wake(self) -> None:
+    async def _render(self, entries: list[Entry]) -> None:
+        size = sum([len(entry.data) for entry in entries])
+        async for made in self._steps.of(frames(self._work, entries), size):
+            self.ring.extend(made)
+            added = sum([len(frame.data) for frame in made])
+            self._bytes += added
+            self._new_bytes += added
+            self._new_frames += len(made)
+            if self._new_bytes > WAKE_BYTES or self._new_frames > WAKE_FRAMES:
+                self.wake()
+                await asyncio.sleep(0)
+            if len(self.ring) > RING_FRAMES or self._bytes > RING_BYTES:
+                await self._trim()
+        self._marks.extend([entry.mark for entry in entries])
+        self.seq = entries[-1].seq
+        self.ended = entries[-1].final
+        if self.seq in self._awaited:
+            self.wake()
+
+    async def _trim(self) -> None:
+        """Drop the oldest frames; before the view has caught up, not before they were read."""
+        waited, was_awake = 0.0, False
         while len(self.ring) > RING_FRAMES or (self._bytes > RING_BYTES and len(self.ring) > 1):
+            if not self.caught_up and waited < WAIT_FOR_SLOW and self._is_needed(self.first):
+                if not was_awake:
+                    self.wake()
+                    was_awake = True
+                await asyncio.sleep(0.01)
+                if any(place >= self.next for place in self.places.values()):
+                    waited += 0.01
+                continue
             gone = self.ring.popleft()
             self.first += 1
             self.dropped = gone.position.seq
             self._bytes -= len(gone.data)
-        self.wake()
+
+    def _is_needed(self, frame: int) -> bool:
+        return frame in self.places.values()
+
+
+class Views:
+    """The views of one stream with the same options; the first is the one that is kept."""
+
+    def __init__(self, make: Callable[[], View]) -> None:
+        self._make = make
+        self.all: list[View] = [make()]
+        self.readers = 0
+
+    @property
+    def main(self) -> View:
+        return self.all[0]
+
+    async def with_next(self, position: Position) -> View | None:
+        """Return a view from which a reader at this position goes on; None if it goes on alone.
+
+        Those who need older frames than any view has wait until all views have caught up, and
+        get a new one together.
+        """
+        coalesced = self.main.options.every or self.main.options.size
+        if position.sub is not None and (coalesced or position.records > 1):
+            return None  # only the same group gives the same ids
+        loop = asyncio.get_running_loop()
+        until = loop.time() + WAIT_FOR_VIEW
+        while True:
+            for view in self.all:
+                if view.has(position):
+                    return view
+            if self.main.failed is not None:
+                raise self.main.failed
+            late = [view for view in self.all if not view.caught_up]
+            if not late or loop.time() >= until:
+                self.all.append(self._make())
+                return self.all[-1] if self.all[-1].has(position) else None
+            try:
+                async with asyncio.timeout_at(until):
+                    await late[-1].reach(late[-1].target)
+            except TimeoutError:
+                pass

@@ -15,13 +15,12 @@ from typing import Any
 
 from ..errors import InvalidSchema
 from ..parse.sink import Sink
-from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
-from ..wire.fragment import Fragment
-from ..wire.parser import emit
+from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
+from .check import Check, DocumentCheck
 from .jsonschema import compile_schema
-from .nodes import ARRAY, EVERY, NULL, STRING, Node, Refusal, kind_of
-from .parts import anything, below, natural, zero
-from .walk import DEEPEST, Walk, violation_at
+from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node
+from .parts import anything, below, natural, prefix_length, zero
+from .walk import violation_at
 
 __all__ = ["Check", "Schema"]
 
@@ -30,31 +29,80 @@ class Schema:
     """A pydantic model, a TypeAdapter, any type it takes (`list[T]`), or a JSON Schema.
 
     Compiled once, never changed, free to share. What is no schema raises `ValueError`.
+    `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
     """
 
-    __slots__ = ("_is_pydantic", "_node")
+    __slots__ = ("_is_pydantic", "_items", "_node")
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, *, check_formats: bool = False) -> None:
         self._node: Node
         self._is_pydantic = False
+        self._items: dict[int, Schema] = {}
         if isinstance(source, Schema):
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
-            self._node = _json_schema(source)
-        elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
+            self._node = _json_schema(source, check_formats)
+        elif isinstance(source, (str, bytes)):
+            raise TypeError("a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)")
+        elif isinstance(source, (int, float, list, tuple, set)):
             kind = type(source).__name__
             raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
+        elif hasattr(source, "model_dump") and not isinstance(source, type):
+            name = type(source).__name__
+            raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         else:
             from .coreschema import compile_type
 
             self._node = compile_type(source)
             self._is_pydantic = True
 
+    @property
+    def node(self) -> Node:
+        """What the schema says."""
+        return self._node
+
+    @property
+    def is_typed(self) -> bool:
+        """True if it makes instances of a pydantic type, which may be partial."""
+        return self._node.maker is not None
+
+    @property
+    def has_fields(self) -> bool:
+        """True if an object may be valid."""
+        return bool(natural(self._node) & OBJECT)
+
+    def describes_arrays(self) -> bool:
+        """True if this schema says what an array must be, rather than what each element must be.
+
+        A schema without a type does if it has a keyword for arrays, or none for other values.
+        """
+        kinds = natural(self._node)
+        if not kinds:
+            return True  # nothing is allowed, so no array is
+        if kinds == EVERY:
+            about = self._node.about
+            return bool(about & ARRAY) or not (about or self._is_pydantic)
+        return bool(kinds & ARRAY)
+
     def items(self) -> Schema | None:
-        """The schema of one element if this one describes an array, else None."""
+        """The schema of any element if this one describes nothing but arrays, else None."""
         if natural(self._node) & ~NULL != ARRAY:
             return None
-        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._part(anything())
+        return self._part(below(self._node, ANY_INDEX, by_shape=True)) or self._anything()
+
+    def item(self, index: int) -> Schema:
+        """The schema of one element of an array that this schema describes."""
+        index = min(index, prefix_length(self._node))
+        if index not in self._items:
+            node = below(self._node, index, by_shape=True)
+            self._items[index] = self._part(node) or self._anything()
+        return self._items[index]
+
+    def document_check(
+        self, violated: Callable[[InvalidSchema, Path | None], None]
+    ) -> DocumentCheck:
+        """A new check for a document of which some values are validated on their own."""
+        return DocumentCheck(self._node, violated)
 
     @property
     def takes_text(self) -> bool:
@@ -75,7 +123,12 @@ class Schema:
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> Check:
         """A new check for one value, which will be at this place of its document."""
-        return Check(self, place_of(at) if isinstance(at, tuple) else at, then, violated)
+        place = place_of(at) if isinstance(at, tuple) else at
+        if not self.is_typed:
+            return Check(self._node, place, then, violated)
+        from .typed import TypedCheck
+
+        return TypedCheck(self._node, place, then, violated)
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
         """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""
@@ -99,79 +152,18 @@ class Schema:
     def _part(self, node: Node | None) -> Schema | None:
         if node is None or node.full_validator is None or not node.full_validator.is_usable():
             return None
+        return self._with(node)
+
+    def _anything(self) -> Schema:
+        return self._with(anything())
+
+    def _with(self, node: Node) -> Schema:
         part = Schema.__new__(Schema)
-        part._node, part._is_pydantic = node, self._is_pydantic
+        part._node, part._is_pydantic, part._items = node, self._is_pydantic, {}
         return part
 
 
-class Check(Walk):
-    """The check of one value: a sink of its events; close it with the complete value.
-
-    Or feed it fragments: each call returns the first violation, or None. After one, nothing more
-    is fed.
-    """
-
-    __slots__ = ("_schema", "model")
-
-    def __init__(
-        self,
-        schema: Schema,
-        root: Place | None = None,
-        then: Sink | None = None,
-        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
-    ) -> None:
-        super().__init__(schema._node, root, then, violated)
-        self._schema = schema
-        # After close() without a violation: the validated instance of a pydantic type.
-        self.model: Any = None
-
-    def feed(self, *fragments: Fragment) -> InvalidSchema | None:
-        """The next fragments of the value, in order, from its first to its last."""
-        self.violation = None
-        emit(fragments, self)
-        return self.violation
-
-    def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
-        """The violation of a number or literal that has begun: `Parser.pending` after a feed.
-
-        Without the offset there is no verdict before the number or literal has ended: a violation
-        must name the same place however the text was cut.
-        """
-        return None if offset is None else super().pending(path, text, offset)
-
-    def close(self, value: Any) -> InvalidSchema | None:
-        """The violation of the complete value, as the real validator says."""
-        validator = self._schema._node.full_validator
-        assert validator is not None
-        refusal: Refusal | None
-        if self.deepest > DEEPEST:
-            refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
-        else:
-            refusal, self.model = validator.final(value)
-        if refusal is None:
-            return None
-        path = path_of(self._root) + refusal.path
-        return violation_at(path, self.offset_of(path), refusal)
-
-    def partial_model(self, value: Any) -> Any | None:
-        """An instance with what is known so far, its other fields missing; None if there is none.
-
-        Nothing is validated: a date that is not complete is the text so far.
-        """
-        if not self._schema._is_pydantic:
-            return None
-        from .construct import construct
-
-        kinds = natural(self._schema._node)
-        if kinds != EVERY and not kinds & kind_of(value):
-            return None
-        try:
-            return construct(self._schema._node, value)
-        except Exception:  # a class may do anything when it is made
-            return None
-
-
-def _json_schema(source: bool | Mapping[str, Any]) -> Node:
+def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:
     """Compile a JSON Schema, or take what the same text was compiled to before.
 
     A server hears of a schema with every reader of a stream, and compiling one takes long.
@@ -179,12 +171,12 @@ def _json_schema(source: bool | Mapping[str, Any]) -> Node:
     try:
         text = json.dumps(source)
         if json.loads(text) == source:
-            return _of_text(text)
+            return _of_text(text, check_formats)
     except (TypeError, RecursionError):
         pass  # it has no text: the compiler says why
-    return compile_schema(source)
+    return compile_schema(source, check_formats)
 
 
 @lru_cache(maxsize=64)
-def _of_text(text: str) -> Node:
-    return compile_schema(json.loads(text))
+def _of_text(text: str, check_formats: bool) -> Node:
+    return compile_schema(json.loads(text), check_formats)

@@ -32,7 +32,7 @@ from .nodes import (
     named,
     shown,
 )
-from .references import SchemaDocument, is_resource, token
+from .references import DYNAMIC, SchemaDocument, is_resource, token
 
 Schema = dict[str, Any]
 
@@ -57,24 +57,37 @@ _OF_OBJECTS: Final = (
 )
 _OF_ARRAYS: Final = ("prefixItems", "items", "additionalItems", "minItems", "maxItems")
 # Keywords about a complete value, of whatever kind.
-_OF_COMPLETE_VALUES: Final = (
-    *("not", "if", "oneOf", "contains", "dependencies"),
-    *("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
+_OF_COMPLETE_OBJECTS: Final = (
+    *("dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
 )
+_OF_COMPLETE_ARRAYS: Final = ("contains", "unevaluatedItems")
+_OF_COMPLETE_VALUES: Final = (
+    *("not", "if", "oneOf"),
+    *_OF_COMPLETE_OBJECTS,
+    *_OF_COMPLETE_ARRAYS,
+)
+# The kinds of value that keywords are about.
+_ABOUT: Final = {
+    STRING: ("maxLength", *_OF_STRINGS),
+    NUMBER: _OF_NUMBERS,
+    OBJECT: (*_OF_OBJECTS, *_OF_COMPLETE_OBJECTS),
+    ARRAY: (*_OF_ARRAYS, *_OF_COMPLETE_ARRAYS, "uniqueItems"),
+}
+_REFERENCES: Final = ("$ref", *DYNAMIC)
 # An enum of more containers than this is validated when the value is complete.
 _FEW: Final = 16
 
 
-def compile_schema(source: Mapping[str, Any] | bool) -> Node:
+def compile_schema(source: Mapping[str, Any] | bool, check_formats: bool = False) -> Node:
     """The node of a whole JSON Schema; `ValueError` if it is none."""
-    return Compiler(source if isinstance(source, bool) else dict(source)).root
+    return Compiler(source if isinstance(source, bool) else dict(source), check_formats).root
 
 
 class Compiler:
     """One schema document: its nodes by place, each made once, so that it may refer to itself."""
 
-    def __init__(self, source: Schema | bool) -> None:
-        self._document = SchemaDocument(source)
+    def __init__(self, source: Schema | bool, check_formats: bool) -> None:
+        self._document = SchemaDocument(source, check_formats)
         self._draft = self._document.draft
         self._nodes: dict[Any, Node] = {}
         self._todo: list[tuple[Node, Any, str | None]] = []
@@ -84,6 +97,7 @@ class Compiler:
         self._aside: dict[Node, list[Node]] = {}
         self.root = self._node(self._document.source, "", "")
         self.root.full_validator = self._document.validator
+        self.root.about = self._about()
         while self._todo:
             self._fill(*self._todo.pop())
         if self._turns_in_circles():
@@ -111,10 +125,13 @@ class Compiler:
             node.kinds = node.natural = 0
         if not isinstance(schema, dict) or (pointer != "" and is_resource(schema)):
             return
+        node.is_described = not any(keyword in schema for keyword in DYNAMIC)
         if "$ref" in schema:
             target = self._document.resolve(schema["$ref"])
             if target is not None:
                 node.all.append(self._node(*target))
+            else:
+                node.is_described = False
             if self._draft <= 7:
                 return  # in these drafts keywords beside a reference are ignored
         self._types(node, schema)
@@ -128,6 +145,34 @@ class Compiler:
         if any(keyword in schema for keyword in _OF_COMPLETE_VALUES) or schema.get("uniqueItems"):
             _ask_at_the_end(node)
             self._aside[node] = [self._below(schema, pointer, *at) for at in _beside(schema)]
+
+    def _about(self) -> int:
+        """The kinds of value for which the schema has keywords, wherever in it they apply."""
+        found = 0
+        todo = [(self._document.source, self._document.resolver)]
+        seen = set()
+        while todo:
+            schema, resolver = todo.pop()
+            if not isinstance(schema, dict):
+                continue
+            for keyword in _REFERENCES:
+                reference = (resolver.base_uri, schema.get(keyword))
+                if isinstance(reference[1], str) and reference not in seen:
+                    seen.add(reference)
+                    todo += self._document.look_up(reference[1], resolver)
+            if "$ref" in schema and self._draft <= 7:
+                continue
+            for kind, keywords in _ABOUT.items():
+                found |= kind if any(keyword in schema for keyword in keywords) else 0
+            types = schema.get("type", ())
+            for name in [types] if isinstance(types, str) else types:
+                found |= _TYPES[name]
+            if "enum" in schema or "const" in schema:
+                found |= _kinds([*schema.get("enum", ()), schema.get("const")])
+            todo += [(schema[at], resolver) for at in ("not", "if", "then", "else") if at in schema]
+            for keyword in ("allOf", "anyOf", "oneOf"):
+                todo += [(inner, resolver) for inner in schema.get(keyword, ())]
+        return found
 
     # Types and values
 
@@ -274,6 +319,8 @@ def _mismatch(types: list[str], allowed: int, rule: str, kind: int) -> Refusal:
 def _ask_at_the_end(node: Node) -> None:
     if node.full_validator is not None:
         node.end_validator, node.sure = node.full_validator, 0
+    else:
+        node.is_described = False
 
 
 def _kinds(values: list[Any] | None) -> int:

@@ -88,6 +88,7 @@ def opaque(node: Node, shape: Node | None = None) -> None:
     """Leave everything to the validator, when the value is complete."""
     node.end_validator = node.full_validator
     node.sure = 0 if node.end_validator is not None else EVERY
+    node.is_described = False
     node.shape = shape
 
 
@@ -100,6 +101,12 @@ def every_one(core: Core, config: Config) -> int:
     if core["type"] == "int":
         return INTEGER
     return FRACTION if core["type"] == "float" and config.get("allow_inf_nan", True) else 0
+
+
+def takes_as_is(core: Core, config: Config) -> bool:
+    """True if this string type changes no string that it takes."""
+    own = ("strip_whitespace", "to_lower", "to_upper")
+    return not any(core.get(name, config.get(f"str_{name}")) for name in own)
 
 
 def mismatch(validator: Validator | None, kind: int) -> Refusal:

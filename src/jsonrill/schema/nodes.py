@@ -8,6 +8,7 @@ complete. No fragment and no library is known here.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Set
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -85,8 +86,8 @@ class Choice(NamedTuple):
 class Members:
     """The rules for the members of an object."""
 
-    __slots__ = ("additional", "closed", "maximum", "minimum", "names", "patterns", "properties",
-                 "required", "rules")  # fmt: skip
+    __slots__ = ("_sorted", "additional", "closed", "maximum", "minimum", "names", "patterns",
+                 "properties", "required", "rules")  # fmt: skip
 
     def __init__(self) -> None:
         self.properties: dict[str, tuple[Node, ...]] = {}
@@ -100,6 +101,7 @@ class Members:
         self.minimum = 0
         self.maximum: int | None = None
         self.rules = ("required", "minProperties", "maxProperties")
+        self._sorted: list[str] | None = None
 
     def find(self, key: str) -> Refusal | tuple[Node, ...]:
         """The nodes of the member with this key, or why it cannot be there."""
@@ -120,6 +122,21 @@ class Members:
     def _matching(self, key: str, found: tuple[Node, ...] | None) -> tuple[Node, ...] | None:
         more = tuple(node for matches, node in self.patterns if matches(key))
         return found if not more else (found or ()) + more
+
+    def forbidden(self, key: str) -> tuple[int, Refusal] | None:
+        """The index of the first character with which no allowed key begins, and the refusal."""
+        if self.closed is None or self.patterns or self.names is not None or key in self.properties:
+            return None
+        if self._sorted is None:
+            self._sorted = sorted(self.properties)
+        at = bisect_left(self._sorted, key)
+        # Of all allowed keys one of the two neighbours in order has most in common with it.
+        near = self._sorted[max(at - 1, 0) : at + 1]
+        far = max((common(one, 0, key) for one in near), default=0)
+        if far == len(key):
+            return None
+        text = f"no allowed key begins with {shown(key[: far + 1])}"
+        return far, Refusal(self.closed.rule, text)
 
     def missing(self, seen: Set[str]) -> Refusal | None:
         """The refusal of an object that ends with these keys."""
@@ -196,9 +213,10 @@ class Node:
     kind is in `sure`. The nodes of `all` must hold too, and one node of each of `choices`.
     """
 
-    __slots__ = ("_idle", "_parts", "_width", "all", "choices", "elements", "end_validator",
-                 "full_validator", "kinds", "length_rule", "maker", "max_length", "members",
-                 "mismatch", "natural", "shape", "sure", "text_rule", "texts")  # fmt: skip
+    __slots__ = ("_idle", "_parts", "_width", "about", "all", "choices", "elements",
+                 "end_validator", "full_validator", "is_described", "kinds", "length_rule", "maker",
+                 "max_length", "members", "mismatch", "natural", "shape", "sure", "text_rule",
+                 "texts")  # fmt: skip
 
     def __init__(self, kinds: int = EVERY, full_validator: Validator | None = None) -> None:
         self.kinds = kinds
@@ -216,8 +234,13 @@ class Node:
         self.elements: Elements | None = None
         self.all: list[Node] = []
         self.choices: list[Choice] = []
-        # Not for validation: the kinds this is written as, what it looks like, how to build it.
+        # True if no rule for a container is left out here: `end_validator` knows the others.
+        self.is_described = False
+        # Not for validation: the kinds this is written as, what it looks like, and of a pydantic
+        # type what becomes of a value (a `Shape`).
         self.natural = EVERY
+        # The kinds that a schema without a type has keywords for.
+        self.about = 0
         self.shape: Node | None = None
         self.maker: Any = None
         self._idle: int | None = None
@@ -321,6 +344,15 @@ def shown(value: Any) -> str:
         text = dumps(value)
         return text if len(text) <= 2 * _SHOWN else text[: 2 * _SHOWN] + "…"
     return str(value)
+
+
+def common(text: str, at: int, run: str) -> int:
+    """The number of characters in which `run` agrees with `text` from `at` on."""
+    rest = text[at : at + len(run)]
+    for index, char in enumerate(rest):
+        if char != run[index]:
+            return index
+    return len(rest)
 
 
 def may_be(node: Node, kind: int) -> bool:

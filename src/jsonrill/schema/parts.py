@@ -102,6 +102,32 @@ def anything() -> Node:
     return Node(full_validator=Joined((), all_of_them=True))
 
 
+def prefix_length(node: Node) -> int:
+    """The number of elements of an array for which there may be rules of their own."""
+    todo, seen, longest = [node], {node}, 0
+    while todo:
+        for part in todo.pop().parts:
+            if part.elements is not None:
+                longest = max(longest, len(part.elements.prefix))
+            inner = [one for choice in part.choices for one in choice.nodes]
+            inner += [part.shape] if part.shape is not None else []
+            todo += [one for one in inner if one not in seen]
+            seen.update(inner)
+    return longest
+
+
+def is_plain_list(node: Node) -> bool:
+    """True if an array is valid here if it is as long as it must be and each element is valid."""
+    for part in node.parts:
+        rules = part.elements
+        if part.choices or not part.is_described or not part.sure & ARRAY or rules is None:
+            return False
+        each = rules.prefix if rules.rest is None else [*rules.prefix, rules.rest]
+        if not all(one.full_validator and one.full_validator.is_usable() for one in each):
+            return False
+    return bool(node.parts)
+
+
 def natural(node: Node) -> int:
     """The kinds that a value here is written as, as far as the schema tells."""
     return _natural(node, {})

@@ -19,7 +19,7 @@ _DRAFTS: Final = {
     "Draft7Validator": 7,
     "Draft201909Validator": 19,
 }
-_DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
+DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
 _SAFE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~$")
 
 
@@ -34,8 +34,11 @@ class Target(NamedTuple):
 class SchemaDocument:
     """A schema that has been checked: `ValueError` for what is none."""
 
-    def __init__(self, source: dict[str, Any] | bool) -> None:
+    def __init__(self, source: dict[str, Any] | bool, check_formats: bool = False) -> None:
         self._rs = _library()
+        self._settings: dict[str, Any] = {"offline": True}
+        if check_formats:  # else the draft decides
+            self._settings["validate_formats"] = True
         validator = self._checked(source)
         self.source = deepcopy(source)
         self.draft = _DRAFTS.get(type(validator).__name__, 20)
@@ -43,11 +46,11 @@ class SchemaDocument:
         self.validator = JsonSchemaValidator(lambda: validator, cost=_CostAt(self, ""))
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
         # Inside of a dynamic scope no part means the same when it is asked alone.
-        self._is_dynamic = _mentions(source, _DYNAMIC)
+        self._is_dynamic = _mentions(source, DYNAMIC)
         # References to other documents have been refused above; none is ever fetched.
         resources = [(_HOME + "root", source)]
         self._registry = self._rs.Registry(resources, retriever=lambda uri: {})
-        self._base, self._resolver = self._start()
+        self._base, self.resolver = self._start()
 
     def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaValidator | None:
         """The validator of the subschema at this place; None if it cannot be asked alone."""
@@ -64,16 +67,24 @@ class SchemaDocument:
     def resolve(self, reference: str) -> Target | None:
         """The target of a reference; None if it is another resource, with its own references."""
         try:
-            found = self._resolver.lookup(reference)
+            found = self.resolver.lookup(reference)
         except (ValueError, self._rs.ReferencingError):
             return None
-        if found.resolver.base_uri != self._resolver.base_uri:
+        if found.resolver.base_uri != self.resolver.base_uri:
             return None
         fragment = reference.partition("#")[2]
         if fragment and not fragment.startswith("/"):
             return Target(found.contents, None, "#" + fragment)
         pointer = _normal(fragment)
         return Target(found.contents, pointer, pointer)
+
+    def look_up(self, reference: str, resolver: Any) -> list[tuple[Any, Any]]:
+        """The schema that a reference leads to, also in another resource, with its resolver."""
+        try:
+            found = resolver.lookup(reference)
+        except (ValueError, self._rs.ReferencingError):
+            return []
+        return [(found.contents, found.resolver)]
 
     @property
     def costs(self) -> Costs:
@@ -85,8 +96,8 @@ class SchemaDocument:
     def _checked(self, source: Any) -> Any:
         try:
             # Without the mask, what is wrong with the schema is named.
-            self._rs.validator_for(source, offline=True)
-            return self._rs.validator_for(source, offline=True, mask=MASK)
+            self._rs.validator_for(source, **self._settings)
+            return self._rs.validator_for(source, **self._settings, mask=MASK)
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "message", None) or str(error)
             path = "/".join(map(str, getattr(error, "instance_path", ())))
@@ -111,7 +122,7 @@ class SchemaDocument:
     def _made(self, schema: dict[str, Any], **more: Any) -> Any:
         if self._dialect is not None:
             schema = {"$schema": self._dialect, **schema}
-        return self._rs.validator_for(schema, offline=True, mask=MASK, **more)
+        return self._rs.validator_for(schema, **self._settings, mask=MASK, **more)
 
 
 class _CostAt:

@@ -19,7 +19,7 @@ bounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -40,13 +40,14 @@ from .nodes import (
     TRUE,
     Node,
     Refusal,
+    common,
     count,
     shown,
 )
 
 # A container is validated when it closes, at most this many around each other, so that the cost
 # stays linear; and nothing so deep that a recursive validator could run out of stack.
-_NESTED_VALIDATIONS: Final = 3
+NESTED_VALIDATIONS: Final = 3
 DEEPEST: Final = 500
 
 _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789", NUMBER)}
@@ -81,7 +82,7 @@ class Text:
         self.texts = [text for text in texts if text.startswith(run, at)]
         if self.texts:
             return None
-        far = max((_common(text, at, run) for text in texts), default=0)
+        far = max((common(text, at, run) for text in texts), default=0)
         return far, Refusal(self.node.text_rule, "no allowed value begins like this")
 
 
@@ -114,6 +115,8 @@ class Walk(PlacedSink):
     __slots__ = ("_active", "_validating", "_member", "_nodes", "_offset", "_starts", "_string",
                  "_text", "_texts", "_then", "_violated", "deepest", "violation")  # fmt: skip
     _inside: Frame | None
+    # True in a subclass that keeps the text of every string, and complete values itself.
+    keeps_all = False
 
     def __init__(
         self,
@@ -161,8 +164,9 @@ class Walk(PlacedSink):
                 refused.append((branch, missing))
         if self._allows(refused, place, frame.offset, begun=True):
             asked = frame.unsure if self.deepest <= DEEPEST else []
-            refused = _validated(asked, frame.value)
+            refused = self._validated(asked, frame.value, container=True)
             if self._allows(refused, place, frame.offset, begun=True):
+                self._complete_container()
                 self._then.end_container(offset)
 
     def key(self, key: str, offset: int) -> None:
@@ -172,6 +176,8 @@ class Walk(PlacedSink):
         self._step = key
         self._member = []
         refused: Refused = []
+        if not self._allows_beginning(key, offset):
+            return
         frame.obligations = alive(frame.obligations)
         for node, branch in frame.obligations:
             if node.members is None:
@@ -197,8 +203,9 @@ class Walk(PlacedSink):
         ]
         frame = self._inside
         asked = frame is not None and (frame.value is not None or _unsure(active, STRING))
-        self._text = TextBuffer() if self._texts or asked else None
+        self._text = TextBuffer() if self._texts or asked or self.keeps_all else None
         if self._allows(refused, self._string, offset):
+            self._opened_string()
             self._then.start_string(offset)
 
     def text(self, run: str) -> None:
@@ -220,6 +227,7 @@ class Walk(PlacedSink):
         if self._allows(refused, place, offset, begun=True):
             refused = self._end_scalar(active, STRING, place, value)
             if self._allows(refused, place, offset, begun=True):
+                self._complete_scalar(value)
                 self._then.end_string()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
@@ -233,6 +241,7 @@ class Walk(PlacedSink):
             and self._allows(refused, place, offset)
             and self._allows(self._end_scalar(active, kind, place, value), place, offset)
         ):
+            self._complete_scalar(value)
             self._then.scalar(value, text, offset)
 
     def complete(self, offset: int) -> None:
@@ -253,6 +262,12 @@ class Walk(PlacedSink):
             return self.violation
         if fraction and (refused := self._begin(FRACTION)[1]):
             self._allows(refused, place_of(path), offset)
+        return self.violation
+
+    def pending_key(self, text: str, offset: int) -> InvalidSchema | None:
+        """The violation of a key that has begun. It may be called again for it."""
+        self.violation = None
+        self._allows_beginning(text, offset)
         return self.violation
 
     def offset_of(self, path: Path) -> int:
@@ -303,32 +318,45 @@ class Walk(PlacedSink):
         outer, frame = self._inside, Frame(active, offset)
         # The outermost value needs none of this: close() asks the validator.
         if outer is not None:
-            if active and self._validating < _NESTED_VALIDATIONS:
+            if active and (self.keeps_all or self._validating < NESTED_VALIDATIONS):
                 frame.unsure = _unsure(active, kind)
                 self._validating += bool(frame.unsure)
-            if frame.unsure or outer.value is not None:
+            if not self.keeps_all and (frame.unsure or outer.value is not None):
                 frame.value = {} if kind == OBJECT else []
                 outer.put(place, frame.value)
         self._enter(place, step, frame)
         self.deepest = max(self.deepest, self.depth)
-        return self._allows(refused, place, offset)
+        if not self._allows(refused, place, offset):
+            return False
+        self._opened_container(kind, frame)
+        return True
 
     def _read(self, run: str) -> bool:
         """Text of a string of which not every one is allowed."""
-        found = []
-        for order, text in enumerate(self._texts):
-            wrong = text.read(run)
-            if wrong is not None:
-                found.append((wrong[0], order, text.branch, wrong[1]))
+        found = [(wrong, text.branch) for text in self._texts if (wrong := text.read(run))]
         if not found:
             return True
-        found.sort(key=lambda one: one[:2])
-        for _, same in groupby(found, key=lambda one: one[0]):
-            refused = [(branch, refusal) for _, _, branch, refusal in same]
+        for refused in _in_order(found):
             if not self._allows(refused, self._string, self._offset, begun=True):
                 return False
         self._texts = [text for text in self._texts if not (text.branch and text.branch.gone)]
         return True
+
+    def _allows_beginning(self, key: str, offset: int) -> bool:
+        """False if no allowed key begins like this one, which may not be complete.
+
+        The path is that of the object: how much of the key has arrived makes no difference to it.
+        """
+        frame = self._inside
+        assert frame is not None
+        found = [
+            (wrong, branch)
+            for node, branch in frame.obligations
+            if node.members is not None and (wrong := node.members.forbidden(key))
+        ]
+        return not found or all(
+            self._allows(refused, self._container, offset) for refused in _in_order(found)
+        )
 
     def _end_scalar(
         self, active: list[Obligation], kind: int, place: Place | None, value: Any
@@ -338,7 +366,7 @@ class Walk(PlacedSink):
         if frame is None:
             return []
         frame.put(place, value)
-        return _validated(_unsure(active, kind), value)
+        return self._validated(_unsure(active, kind), value)
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False
@@ -360,6 +388,19 @@ class Walk(PlacedSink):
             self._violated(violation, where if begun else None)
         return False
 
+    def _validated(
+        self, obligations: list[Obligation], value: Any, container: bool = False
+    ) -> Refused:
+        """The refusals of a complete value by the validators of these obligations."""
+        return validated(obligations, value)
+
+    # For the subclass that converts values: a valid value has begun, or is complete.
+
+    def _opened_container(self, kind: int, frame: Frame) -> None: ...
+    def _opened_string(self) -> None: ...
+    def _complete_container(self) -> None: ...
+    def _complete_scalar(self, value: Any) -> None: ...
+
 
 def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSchema:
     """A refusal at its place, as one readable sentence."""
@@ -375,7 +416,14 @@ def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSch
     return violation
 
 
-def _validated(obligations: list[Obligation], value: Any) -> Refused:
+def _in_order(found: list[tuple[tuple[int, Refusal], Branch | None]]) -> Iterator[Refused]:
+    """The refusals of a text, by the character at which they are certain."""
+    found.sort(key=lambda one: one[0][0])
+    for _, same in groupby(found, key=lambda one: one[0][0]):
+        yield [(branch, refusal) for (_, refusal), branch in same]
+
+
+def validated(obligations: list[Obligation], value: Any) -> Refused:
     """The refusals of a complete value by the validators of these obligations."""
     refused: Refused = []
     for node, branch in obligations:
@@ -403,12 +451,3 @@ def _kind(value: Any, text: str | None) -> int:
     if text is None and type(value) is bool:
         return TRUE if value else FALSE
     return INTEGER if type(value) is int else FRACTION
-
-
-def _common(text: str, at: int, run: str) -> int:
-    """The number of characters in which `run` agrees with `text` from `at` on."""
-    rest = text[at : at + len(run)]
-    for index, char in enumerate(rest):
-        if char != run[index]:
-            return index
-    return len(rest)

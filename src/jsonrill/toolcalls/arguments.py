@@ -27,6 +27,8 @@ Problem = dict[str, Any]
 # RFC 8259 section 2: exactly these four.
 _SPACES: Final = " \t\n\r"
 _SPACED: Final = frozenset("{" + _SPACES)
+# Characters that are parsed in one call.
+_PART: Final = 1 << 16
 
 
 def is_blank(text: str) -> bool:
@@ -88,6 +90,11 @@ class Arguments:
         """The number or literal that is being read, or that an error cut off, and its offset."""
         return None
 
+    @property
+    def begun_key(self) -> tuple[str, int] | None:
+        """The key that is being read, or that an error cut off, and its offset."""
+        return None
+
     def feed(self, text: str) -> list[Fragment] | None:
         """The fragments that this text makes certain; None if the text is not taken."""
         return None
@@ -134,6 +141,10 @@ class JsonArguments(Arguments):
         return None if pending is None else (*pending, self._parser.pending_offset)
 
     @property
+    def begun_key(self) -> tuple[str, int] | None:
+        return self._parser.pending_key
+
+    @property
     def repairs(self) -> Sequence[Repair]:
         return self._parser.repairs
 
@@ -156,13 +167,19 @@ class JsonArguments(Arguments):
             return []
         self._is_new = False
         self._raw.add(text)
-        try:
-            fragments = self._parser.feed(text)
-        except (InvalidJSON, LimitExceeded) as error:
-            self.error = error.to_dict()
-            fragments = error.fragments
-        emit(fragments, self._tree)
-        return fragments
+        found: list[Fragment] = []
+        # In parts, so that other threads can run in between: compiled code does not let them.
+        for at in range(0, len(text), _PART):
+            try:
+                fragments = self._parser.feed(text[at : at + _PART])
+            except (InvalidJSON, LimitExceeded) as error:
+                self.error = error.to_dict()
+                fragments = error.fragments
+            emit(fragments, self._tree)
+            if self.error is not None or len(text) <= _PART:
+                return found + fragments if found else fragments
+            found += fragments
+        return found
 
     def end(self) -> tuple[Outcome, list[Fragment]]:
         if is_blank(self.raw):

@@ -109,13 +109,14 @@ class ToolCalls:
         provider: Provider = "auto",
         *,
         schemas: Schemas = None,
+        check_formats: bool = False,
         keep: int | None = 256,
         repair: Rules = False,
         limits: Limits | None = None,
     ) -> None:
-        check(schemas=schemas, keep=keep, limits=limits)
+        check(schemas=schemas, check_formats=check_formats, keep=keep, limits=limits)
         self.reader = Reader(provider)
-        self._schemas = _compiled(schemas) if schemas else {}
+        self._schemas = _compiled(schemas, check_formats) if schemas else {}
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a complete one.
         self._repair = rule_names(repair) - {"cut-off"}
@@ -342,10 +343,10 @@ def _says_nothing(delta: CallDelta) -> bool:
     return not (said or named) and delta.value is ABSENT
 
 
-def _compiled(schemas: Mapping[str, Any]) -> dict[str, Schema]:
+def _compiled(schemas: Mapping[str, Any], check_formats: bool) -> dict[str, Schema]:
     from ..schema import Schema
 
     return {
-        name: schema if isinstance(schema, Schema) else Schema(schema)
+        name: schema if isinstance(schema, Schema) else Schema(schema, check_formats=check_formats)
         for name, schema in schemas.items()
     }

@@ -296,8 +296,11 @@ class LiveCall(ToolCall):
             violation = check.close(self.args if value is ABSENT else value)
             self.model = check.model
         # In a string no number or literal has begun.
-        elif violation is None and last != "PartialString" and (begun := self._arguments.begun):
-            violation = check.pending(*begun)
+        elif violation is None and last != "PartialString":
+            if begun := self._arguments.begun:
+                violation = check.pending(*begun)
+            elif key := self._arguments.begun_key:
+                violation = check.pending_key(*key)
         if violation is not None:
             self._check = None
             self._fail(violation.locate(self.raw).to_dict())

@@ -167,6 +167,11 @@ class Parser:
         return self._machine.pending_offset
 
     @property
+    def pending_key(self) -> tuple[str, int] | None:
+        """Text so far and offset of the key that is being read, else None. Not with `repair`."""
+        return self._machine.pending_key
+
+    @property
     def document(self) -> int:
         """With `many`: the number of the document being read, from 0."""
         return self._machine.document

@@ -10,8 +10,9 @@ from starlette.responses import Response
 
 from ...eventstream import DONE, encode_event
 from ...runs.options import BadOption, StreamOptions, ViewOptions
-from ...runs.records import CLOSED, End
+from ...runs.records import CLOSED, End, Record
 from ...runs.render import Rendering, rendering
+from ...runs.steps import Steps
 from ..access.permissions import hub_of, require_subject
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
@@ -49,22 +50,28 @@ async def convert(request: Request) -> Response:
 async def _converted(
     request: Request, intake: Intake, work: Rendering, limit: int
 ) -> AsyncIterator[bytes]:
-    end, size = CLOSED, 0
+    end, size, steps = CLOSED, 0, Steps()
     try:
         async for data in request.stream():
             size += len(data)
             if size > limit:
                 raise BadBody(f"a body has at most {limit} bytes", 413)
-            if data:
-                yield _encoded(work.feed(intake.feed(data)))
-        yield _encoded(work.feed(intake.flush()))
+            async for events in _events(work, intake.feed(data) if data else [], steps):
+                yield _encoded(events)
+        async for events in _events(work, intake.flush(), steps):
+            yield _encoded(events)
     except BadBody as bad:
         end = End("error", bad.code, bad.message, bad.line)
     except ClientDisconnect:
         return
-    yield _encoded(work.end(end))
+    async for events in steps.of(work.end_in_parts(end), size):
+        yield _encoded(events)
     if work.closes:
         yield encode_event(DONE, event="CLOSE")
+
+
+def _events(work: Rendering, records: list[Record], steps: Steps) -> AsyncIterator[list[str]]:
+    return steps.of(work.feed_in_parts(records), sum(len(record.body) for record in records))
 
 
 def _encoded(events: list[str]) -> bytes:

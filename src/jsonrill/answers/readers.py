@@ -1,0 +1,553 @@
+"""How each part of a text is read, from behind its opening tag to behind its closing one.
+
+A reader is a generator that stops wherever it needs more text. It says what it found as `Content`;
+the arguments of a call are JSON text, also where a model writes them as XML or as Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+from ..jsontext import dumps, quoted
+from .spans import JsonSpan
+
+# A generator that stops for more text, and what it returns in the end.
+Steps = Generator[None, None, Any]
+
+_CALL_END: Final = "</tool_call>"
+# White space that is held back, and calls in Python that are; more than that is no call.
+_MOST_SPACE: Final = 1000
+_MOST_PYTHON: Final = 50_000
+
+
+class Content(NamedTuple):
+    """What a reader found: text of the part, and of a call its name and id."""
+
+    text: str = ""
+    name: str | None = None
+    id: str | None = None
+    # True: the part is closed; `begins`: this opens another part of the same kind.
+    closed: bool = False
+    begins: bool = False
+
+
+class Read(NamedTuple):
+    """How many characters were taken, what they say, and whether the part has ended."""
+
+    taken: int
+    contents: list[Content]
+    done: bool
+
+
+class _Over(Exception):
+    """The text has ended inside of a part."""
+
+
+class Reader(ABC):
+    """Reads one part, or a section of several calls."""
+
+    kind: ClassVar[Literal["reasoning", "json", "call"]] = "call"
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._at = 0
+        self._end = False
+        self._contents: list[Content] = []
+        self._calls = 0
+        self._steps = self._script()
+
+    def read(self, text: str, end: bool) -> Read:
+        """Read on: `text` begins with what was not taken before. With `end`, all of it is taken."""
+        self._text, self._at, self._end, self._contents = text, 0, end, []
+        try:
+            next(self._steps)
+            done = False
+        except (StopIteration, _Over) as stopped:
+            done = True
+            if isinstance(stopped, _Over):
+                self._at = len(text)
+        return Read(len(text) if end and not done else self._at, self._contents, done)
+
+    @abstractmethod
+    def _script(self) -> Iterator[None]: ...
+
+    # ---- what a script does ----
+
+    def _more(self) -> Iterator[None]:
+        """Wait for more text."""
+        if self._end:
+            raise _Over
+        yield
+
+    def _say(self, text: str = "", **fields: Any) -> None:
+        self._contents.append(Content(text, **fields))
+
+    def _call(self, name: str, id: str | None = None) -> None:
+        """A call begins."""
+        self._say(name=name, id=id, begins=self._calls > 0)
+        self._calls += 1
+
+    def _starts(self, *literals: str) -> Steps:
+        """Take white space; which of these literals comes now, or None."""
+        while True:
+            rest = self._text[self._at :].lstrip()
+            self._at = len(self._text) - len(rest)
+            if self._end or not any(one.startswith(rest) and one != rest for one in literals):
+                return next((one for one in literals if rest.startswith(one)), None)
+            yield from self._more()
+
+    def _skip(self, *literals: str) -> Steps:
+        """Take white space, and one of these literals if it comes now; returns it."""
+        found = yield from self._starts(*literals)
+        self._at += len(found or "")
+        return found
+
+    def _until(self, *literals: str) -> Steps:
+        """Take the text up to one of these literals, and the literal; returns both."""
+        before: list[str] = []
+        while True:
+            found = [(at, one) for one in literals if (at := self._text.find(one, self._at)) >= 0]
+            if found:
+                at, literal = min(found)
+            else:
+                at = len(self._text) - max(_overlap(self._text, self._at, it) for it in literals)
+                literal = ""
+            before.append(self._text[self._at : at])
+            self._at = at + len(literal)
+            if found:
+                return "".join(before), literal
+            yield from self._more()
+
+    def _stream(self, close: str) -> Steps:
+        """Pass text on up to `close`; only what may be its beginning is held back."""
+        while True:
+            at = self._text.find(close, self._at)
+            keep = 0 if at >= 0 or self._end else _overlap(self._text, self._at, close)
+            upto = at if at >= 0 else len(self._text) - keep
+            if upto > self._at:
+                self._say(self._text[self._at : upto])
+                self._at = upto
+            if at >= 0:
+                self._at += len(close)
+                return
+            yield from self._more()
+
+    def _json(self, span: JsonSpan | None = None) -> Steps:
+        """Pass one JSON value on as it comes, without the white space before it."""
+        span = span or JsonSpan()
+        while not (rest := self._text[self._at :].lstrip()):
+            yield from self._more()
+        self._at = len(self._text) - len(rest)
+        while not span.done:
+            upto = span.take(self._text, self._at)
+            if upto > self._at:
+                self._say(self._text[self._at : upto])
+                self._at = upto
+            if not span.done:
+                if self._end and span.started and not span.in_string:
+                    return
+                yield from self._more()
+
+    def _string(self) -> Steps:
+        """Take one complete JSON value and return it; None if it is not JSON."""
+        span = JsonSpan()
+        taken: list[str] = []
+        while not span.done:
+            upto = span.take(self._text, self._at)
+            taken.append(self._text[self._at : upto])
+            self._at = upto
+            if not span.done:
+                yield from self._more()
+        try:
+            return json.loads("".join(taken))
+        except (ValueError, RecursionError):
+            return None
+
+    def _object(self) -> Steps:
+        """Read one call: an object with a name and arguments, in any order."""
+        depth = 0
+        named = self._calls
+        begins = True
+        while True:
+            mark = yield from self._skip("{", "}", ",", '"')
+            if mark == "{":
+                depth += 1
+                if begins:
+                    self._say(begins=self._calls > 0)
+                    self._calls += 1
+                    begins = False
+            elif mark == "}":
+                depth -= 1
+                if depth == 0:
+                    self._say(closed=True)
+                    return
+            elif mark == '"':
+                self._at -= 1
+                yield from self._member()
+            elif mark is None:
+                # Not JSON: pass it on as it is, so that the call fails in sight.
+                if self._at == len(self._text):
+                    yield from self._more()
+                    continue
+                self._say(self._text[self._at])
+                self._at += 1
+                if begins and named == self._calls:
+                    return
+
+    def _member(self) -> Steps:
+        key = yield from self._string()
+        yield from self._skip(":")
+        if key in ("arguments", "parameters", "args", "input"):
+            if (yield from self._starts('"')):
+                text = yield from self._string()  # JSON inside a JSON string
+                self._say(text if isinstance(text, str) else "")
+            else:
+                yield from self._json()
+        elif key == "function" and (yield from self._starts("{")):
+            pass  # its members are those of the call; the object is left with its bracket
+        elif key in ("name", "id", "function", "tool"):
+            value = yield from self._string()
+            if isinstance(value, str):
+                self._say(**{"id" if key == "id" else "name": value})
+        else:
+            yield from self._string()
+
+    def _parameters(self, opening: str, closing: str, last: str) -> Steps:
+        """Read parameters that are written as XML, up to `last`; they become one JSON object.
+
+        `opening` is the beginning of a parameter's tag, before its name.
+        """
+        written = 0
+        while (mark := (yield from self._skip(opening, last))) == opening:
+            tag, _ = yield from self._until(">")
+            name = tag.strip().partition(" ")[0].strip("\"'")
+            if 'name="' in tag:
+                name = tag.partition('name="')[2].partition('"')[0]
+            self._say(("," if written else "{") + quoted(name) + ":")
+            written += 1
+            is_text = True if 'string="true"' in tag else None
+            yield from self._value(closing, is_text)
+        if mark is None:
+            yield from self._until(last)  # what is no parameter is not understood
+        self._say("}" if written else "{}")
+
+    def _value(self, closing: str, is_text: bool | None = None) -> Steps:
+        """Read the text of a parameter as a JSON value; text that can only be a string is passed
+        on as it comes. One line break at either end is not part of it."""
+        while not (rest := self._text[self._at :].lstrip()) and len(self._text) < _MOST_SPACE:
+            yield from self._more()
+        if (
+            rest
+            and is_text is None
+            and (rest[0] in '"{[-0123456789tfnTFN' or closing.startswith(rest[0]))
+        ):
+            text, _ = yield from self._until(closing)
+            self._say(_as_json(text))
+            return
+        if self._text.startswith("\n", self._at):
+            self._at += 1
+        self._say('"')
+        while True:
+            at = self._text.find(closing, self._at)
+            if at >= 0:
+                upto = at - 1 if self._text.endswith("\n", self._at, at) else at
+            else:
+                tags = (closing, "\n" + closing)
+                upto = len(self._text) - max(_overlap(self._text, self._at, it) for it in tags)
+            if upto > self._at:
+                self._say(quoted(self._text[self._at : upto])[1:-1])
+                self._at = upto
+            if at >= 0:
+                self._at = at + len(closing)
+                self._say('"')
+                return
+            yield from self._more()
+
+
+def _overlap(text: str, at: int, literal: str) -> int:
+    """How many characters at the end of `text[at:]` may be the beginning of the literal."""
+    for size in range(min(len(literal) - 1, len(text) - at), 0, -1):
+        if text.endswith(literal[:size]):
+            return size
+    return 0
+
+
+def _as_json(text: str) -> str:
+    """A parameter's text as JSON: what is JSON already stays, anything else is a string."""
+    stripped = text.strip()
+    try:
+        json.loads(stripped)
+    except (ValueError, RecursionError):
+        named = {"True": "true", "False": "false", "None": "null"}
+        plain = text.removeprefix("\n").removesuffix("\n")
+        return named.get(stripped) or quoted(plain)
+    return stripped
+
+
+class Reasoning(Reader):
+    kind = "reasoning"
+
+    def __init__(self, close: str) -> None:
+        self._close = close
+        super().__init__()
+
+    def _script(self) -> Iterator[None]:
+        yield from self._stream(self._close)
+        self._say(closed=True)
+
+
+class Json(Reader):
+    """A JSON value up to a closing tag, which counts only outside of strings."""
+
+    kind = "json"
+
+    def __init__(self, close: str) -> None:
+        self._close = close
+        super().__init__()
+
+    def _script(self) -> Iterator[None]:
+        span = JsonSpan()
+        while not span.done:
+            at = self._text.find(self._close, self._at)
+            keep = 0 if self._end else _overlap(self._text, self._at, self._close)
+            limit = at if at >= 0 else len(self._text) - keep
+            upto = span.take(self._text[:limit], self._at)
+            if upto > self._at:
+                self._say(self._text[self._at : upto])
+                self._at = upto
+            if span.done:
+                break
+            if at >= 0 and upto == limit:
+                if not span.in_string:
+                    break
+                span.take(self._close, 0)  # it is part of a string
+                self._say(self._close)
+                self._at += len(self._close)
+                continue
+            yield from self._more()
+        yield from self._until(self._close)
+        self._say(closed=True)
+
+
+class Fence(Json):
+    """A fenced block: its first line names the language."""
+
+    def __init__(self) -> None:
+        super().__init__("```")
+
+    def _script(self) -> Iterator[None]:
+        yield from self._until("\n")
+        yield from super()._script()
+
+
+class Objects(Reader):
+    """Calls as JSON objects, one after another or in a list, up to a closing tag.
+
+    Without `close` the section ends where no other call follows.
+    """
+
+    def __init__(self, *close: str) -> None:
+        self._close = close
+        super().__init__()
+
+    def _script(self) -> Iterator[None]:
+        in_list = (yield from self._skip("[")) == "["
+        while True:
+            mark = yield from self._starts("{", ",", ";", "]", *self._close)
+            if mark == "{":
+                yield from self._object()
+            elif mark in (",", ";"):
+                yield from self._skip(mark)
+            elif mark == "]" and in_list:
+                yield from self._skip(mark)
+                if self._close:
+                    yield from self._skip(*self._close)
+                return
+            elif mark is not None and mark in self._close:
+                yield from self._skip(mark)
+                return
+            elif not self._close or self._calls:
+                return
+            else:
+                yield from self._until(*self._close)
+                return
+
+
+class ToolCallTag(Reader):
+    """`<tool_call>`: an object (Hermes), a function tag (Qwen), or a name and pairs (GLM)."""
+
+    def _script(self) -> Iterator[None]:
+        mark = yield from self._skip("{", "<function=")
+        if mark == "{":
+            self._at -= 1
+            yield from self._object()
+            yield from self._until(_CALL_END)
+            return
+        if mark == "<function=":
+            name, _ = yield from self._until(">")
+            self._call(name)
+            yield from self._parameters("<parameter=", "</parameter>", "</function>")
+            self._say(closed=True)
+            yield from self._until(_CALL_END)
+            return
+        yield from self._glm()
+
+    def _glm(self) -> Iterator[None]:
+        name, mark = yield from self._until("\n", "<arg_key>", _CALL_END)
+        self._call(name.strip())
+        written = 0
+        while mark != _CALL_END:
+            if mark == "<arg_key>":
+                key, _ = yield from self._until("</arg_key>")
+                yield from self._until("<arg_value>")
+                self._say(("," if written else "{") + quoted(key.strip()) + ":")
+                written += 1
+                yield from self._value("</arg_value>")
+            mark = yield from self._skip("<arg_key>", _CALL_END)
+            if mark is None:
+                yield from self._until(_CALL_END)
+                return  # malformed: the call stays open, and is truncated
+        self._say("}" if written else "{}", closed=True)
+
+
+class Function(Reader):
+    """`<function=NAME>`: JSON (Llama) or parameters (Qwen), up to `</function>`."""
+
+    def _script(self) -> Iterator[None]:
+        name, _ = yield from self._until(">")
+        self._call(name)
+        if (yield from self._starts("<parameter=", "</function>")):
+            yield from self._parameters("<parameter=", "</parameter>", "</function>")
+        else:
+            yield from self._json()
+            yield from self._until("</function>")
+        self._say(closed=True)
+
+
+class Mistral(Reader):
+    """`[TOOL_CALLS]`: a list of objects, or NAME[ARGS]{…}, or NAME{…}."""
+
+    def _script(self) -> Iterator[None]:
+        if (yield from self._starts("[")):
+            yield from Objects._script(self)  # type: ignore[arg-type]
+            return
+        name, mark = yield from self._until("[ARGS]", "[CALL_ID]", "{")
+        id = None
+        if mark == "[CALL_ID]":
+            id, _ = yield from self._until("[ARGS]")
+        elif mark == "{":
+            self._at -= 1
+        self._call(name.strip(), id and id.strip())
+        yield from self._json()
+        self._say(closed=True)
+
+    _close = ()
+
+
+class Llama(Objects):
+    """`<|python_tag|>`: objects with a name and parameters."""
+
+    def __init__(self) -> None:
+        super().__init__("<|eom_id|>", "<|eot_id|>")
+
+    def _script(self) -> Iterator[None]:
+        while True:
+            yield from self._object()
+            if (yield from self._skip(";", *self._close)) != ";":
+                return
+
+
+class DeepSeek(Reader):
+    """Calls between tags of their own: a type, a name and a fenced block, or a name and JSON."""
+
+    def __init__(self, close: str) -> None:
+        self._close = close
+        super().__init__()
+
+    def _script(self) -> Iterator[None]:
+        begin, end = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"
+        while (yield from self._until(begin, self._close))[1] == begin:
+            name, _ = yield from self._until("<｜tool▁sep｜>")
+            if name.strip() == "function":
+                name, _ = yield from self._until("\n")
+            self._call(name.strip())
+            yield from self._skip("```json", "```")
+            yield from self._json()
+            yield from self._until(end)
+            self._say(closed=True)
+
+
+class Kimi(Reader):
+    """Calls whose id is `functions.NAME:NUMBER`."""
+
+    def _script(self) -> Iterator[None]:
+        begin, close = "<|tool_call_begin|>", "<|tool_calls_section_end|>"
+        while (yield from self._until(begin, close))[1] == begin:
+            id, _ = yield from self._until("<|tool_call_argument_begin|>")
+            name = re.sub(r"^functions\.|:\d+$", "", id.strip())
+            self._call(name, id.strip())
+            yield from self._json()
+            yield from self._until("<|tool_call_end|>")
+            self._say(closed=True)
+
+
+class Invokes(Reader):
+    """`<invoke name="NAME">` with parameters; some models put a prefix before their tags."""
+
+    def __init__(self, close: str, prefix: str = "") -> None:
+        self._close = close
+        self._prefix = prefix
+        super().__init__()
+
+    def _script(self) -> Iterator[None]:
+        it, close = self._prefix, f"</{self._close}>"
+        while (yield from self._until(f"<{it}invoke ", close))[1] != close:
+            tag, _ = yield from self._until(">")
+            self._call(tag.partition('name="')[2].partition('"')[0])
+            yield from self._parameters(f"<{it}parameter", f"</{it}parameter>", f"</{it}invoke>")
+            self._say(closed=True)
+
+
+class Pythonic(Reader):
+    """`[f(a=1), g()]`: calls as Python writes them, read when the list is complete."""
+
+    def _script(self) -> Iterator[None]:
+        while True:
+            calls = self._calls_in(self._text)
+            if calls is not None:
+                break
+            if len(self._text) > _MOST_PYTHON:
+                raise _Over
+            yield from self._more()
+        for name, arguments in calls:
+            self._call(name)
+            self._say(dumps(arguments), closed=True)
+
+    def _calls_in(self, text: str) -> list[tuple[str, dict[str, Any]]] | None:
+        """The calls of the shortest list that is complete; takes its text."""
+        at = text.find("]")
+        while at >= 0:
+            try:
+                tree = ast.parse("[" + text[: at + 1], mode="eval").body
+                assert isinstance(tree, ast.List)
+                found = [_python_call(call) for call in tree.elts]
+            except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
+                at = text.find("]", at + 1)
+                continue
+            self._at = at + 1
+            return found
+        return None
+
+
+def _python_call(call: ast.expr) -> tuple[str, dict[str, Any]]:
+    assert isinstance(call, ast.Call) and not call.args
+    arguments = {}
+    for keyword in call.keywords:
+        assert keyword.arg is not None
+        arguments[keyword.arg] = ast.literal_eval(keyword.value)
+    return ast.unparse(call.func), arguments

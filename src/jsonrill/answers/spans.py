@@ -1,0 +1,83 @@
+"""Where a JSON value in a text ends, found without parsing it: it may come in any pieces."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_SPACE: Final = " \t\n\r"
+_STRUCTURE: Final = re.compile(r'["{}\[\]]')
+_IN_STRING: Final = re.compile(r'["\\]')
+_SCALAR_END: Final = re.compile(r'[\s,:}\]\["{<]')
+
+
+class JsonSpan:
+    """Follows one JSON value through a text. `take` returns how much of a text belongs to it."""
+
+    __slots__ = ("_depth", "_escaped", "done", "in_string", "started")
+
+    def __init__(self) -> None:
+        self.started = False
+        self.done = False
+        # True inside of a string, where a tag or a fence means nothing.
+        self.in_string = False
+        self._depth = 0
+        self._escaped = False
+
+    def take(self, text: str, at: int) -> int:
+        """The place after the part of the value that `text[at:]` has; sets `done` at its end."""
+        if not self.started:
+            while at < len(text) and text[at] in _SPACE:
+                at += 1
+            if at == len(text):
+                return at
+            self.started = True
+            if text[at] not in '"{[':
+                return self._scalar(text, at)
+        elif not self.in_string and self._depth == 0:
+            return self._scalar(text, at)
+        while at < len(text):
+            if self.in_string:
+                at = self._string(text, at)
+                if self.in_string:
+                    return at
+            else:
+                found = _STRUCTURE.search(text, at)
+                if found is None:
+                    return len(text)
+                at = found.end()
+                match found[0]:
+                    case '"':
+                        self.in_string = True
+                        continue
+                    case "{" | "[":
+                        self._depth += 1
+                    case _:
+                        self._depth -= 1
+            if self._depth <= 0:
+                self.done = True
+                return at
+        return at
+
+    def _string(self, text: str, at: int) -> int:
+        """The place after the string, or the end of the text."""
+        while at < len(text):
+            if self._escaped:
+                self._escaped = False
+                at += 1
+                continue
+            found = _IN_STRING.search(text, at)
+            if found is None:
+                return len(text)
+            at = found.end()
+            if found[0] == '"':
+                self.in_string = False
+                return at
+            self._escaped = True
+        return at
+
+    def _scalar(self, text: str, at: int) -> int:
+        """A number, literal or bare word ends at a delimiter, which is not part of it."""
+        found = _SCALAR_END.search(text, at)
+        self.done = found is not None
+        return len(text) if found is None else found.start()

@@ -1,0 +1,310 @@
+"""One text → prose, reasoning, JSON blocks and the tool calls that open models write as text.
+
+`TAGS` is the table: each entry says how a part begins, and names the reader of what follows.
+Nothing is lost: joined, the `raw` of all segments is the text. Only what may be the beginning of a
+tag is held back.
+
+    It rains.<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>
+
+    text 'It rains.'    call 'f' '{"a": 1}' (raw from <tool_call> to </tool_call>)
+
+A tag inside of a JSON string, after a back-tick, or in a fenced block of another language is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from . import readers
+from .readers import Reader
+
+SegmentKind = Literal["text", "reasoning", "json", "call"]
+
+
+@dataclass(slots=True)
+class Segment:
+    """A piece of one part: its content, and the characters of the text that it stands for."""
+
+    kind: SegmentKind
+    # The parts of a text are numbered; the prose before, between and behind them, too.
+    number: int
+    content: str = ""
+    raw: str = ""
+    # Of a call.
+    name: str | None = None
+    id: str | None = None
+    # True: the part has ended as it should.
+    closed: bool = False
+
+
+class Tag(NamedTuple):
+    """How a part begins: `opening` is a literal; `accepts` looks at what follows it.
+
+    `accepts` returns True, False, or None if more text is needed to know. `at_line` says that the
+    opening must be the first thing in its line. `surely`: it cannot be mistaken for prose.
+    """
+
+    name: str
+    opening: str
+    make: Callable[[], Reader]
+    accepts: Callable[[str], bool | None] = lambda rest: True
+    at_line: bool = False
+    surely: bool = True
+
+
+def _after_space(*beginnings: str) -> Callable[[str], bool | None]:
+    """Accepts a text that begins, after white space, with one of these."""
+
+    def accepts(rest: str) -> bool | None:
+        found = rest.lstrip()
+        if len(rest) - len(found) > _MOST_SPACE:
+            return False
+        if any(found.startswith(it) for it in beginnings):
+            return True
+        return None if any(it.startswith(found) for it in beginnings) else False
+
+    return accepts
+
+
+def _names_a_call(rest: str) -> bool | None:
+    """Accepts what may follow `<tool_call>`: an object, a function tag, or a name and arguments."""
+    found = _after_space("{", "<function=")(rest)
+    if found is not False:
+        return found
+    name = re.match(r"\n?[\w.\-]{1,200}", rest)
+    if name is None:
+        return False
+    return _after_space("<arg_key>", "</tool_call>")(rest[name.end() :])
+
+
+def _is_json_fence(rest: str) -> bool | None:
+    """Accepts the rest of a fence's first line, and what follows, if the block holds JSON."""
+    line, end, body = rest.partition("\n")
+    info = line.strip().lower()
+    if len(line) > 80:
+        return False
+    if not end:
+        return None if any(name.startswith(info) for name in _JSON_FENCES) else False
+    if info in _JSON_FENCES:
+        return True
+    return _after_space("{", "[")(body) if not info else False
+
+
+# White space after a tag that is not decided; with more of it the tag is text.
+_MOST_SPACE: Final = 1000
+_JSON_FENCES: Final = ("json", "jsonc", "json5")
+_OBJECT: Final = _after_space("{", "[")
+_begin, _end = "｜tool▁calls▁begin｜", "｜tool▁calls▁end｜"
+
+TAGS: Final[tuple[Tag, ...]] = (
+    Tag("think", "<think>", lambda: readers.Reasoning("</think>"), at_line=True),
+    Tag("think", "<thinking>", lambda: readers.Reasoning("</thinking>"), at_line=True),
+    Tag("think", "[THINK]", lambda: readers.Reasoning("[/THINK]")),
+    Tag("think", "◁think▷", lambda: readers.Reasoning("◁/think▷")),
+    Tag("fence", "```", readers.Fence, _is_json_fence, at_line=True),
+    Tag("json", "<json>", lambda: readers.Json("</json>"), _OBJECT),
+    Tag("hermes", "<tool_call>", readers.ToolCallTag, _names_a_call),
+    Tag("mistral", "[TOOL_CALLS]", readers.Mistral),
+    Tag("llama", "<|python_tag|>", readers.Llama, _OBJECT),
+    Tag("llama", "<function=", readers.Function, lambda rest: _function_name(rest)),
+    Tag("deepseek", f"<{_begin}>", lambda: readers.DeepSeek(f"<{_end}>")),
+    Tag(
+        "deepseek",
+        "<｜DSML｜function_calls>",
+        lambda: readers.Invokes("｜DSML｜function_calls", "｜DSML｜"),
+    ),
+    Tag("kimi", "<|tool_calls_section_begin|>", readers.Kimi),
+    Tag("minimax", "<minimax:tool_call>", lambda: readers.Invokes("minimax:tool_call")),
+    Tag("minimax", "<tool_calls>", lambda: readers.Objects("</tool_calls>"), _OBJECT),
+    Tag(
+        "invoke",
+        "<function_calls>",
+        lambda: readers.Invokes("function_calls"),
+        _after_space("<invoke "),
+    ),
+    Tag("pythonic", "[", readers.Pythonic, lambda rest: _python_call(rest), True, False),
+)
+
+
+def _function_name(rest: str) -> bool | None:
+    name = re.match(r"[\w.\-]{1,200}", rest)
+    behind = rest[name.end() :] if name else ""
+    if behind or (rest and not name):
+        return behind.startswith(">")
+    return None
+
+
+def _python_call(rest: str) -> bool | None:
+    if re.match(r"\s{0,100}[A-Za-z_][\w.]{0,100}\(", rest):
+        return True
+    begun = re.fullmatch(r"\s{0,100}(?:[A-Za-z_][\w.]{0,100})?", rest)
+    return None if begun else False
+
+
+NAMES: Final = tuple(dict.fromkeys(tag.name for tag in TAGS))
+
+
+def chosen(split: bool | Iterable[str]) -> list[Tag]:
+    """The entries of the table that `split` asks for; `ValueError` for a name that it lacks."""
+    if isinstance(split, bool):
+        return [tag for tag in TAGS if tag.surely] if split else []
+    names = {split} if isinstance(split, str) else set(split)
+    if unknown := names.difference(NAMES):
+        raise ValueError(f"split has no {', '.join(sorted(unknown))}; it has {', '.join(NAMES)}")
+    return [tag for tag in TAGS if tag.name in names]
+
+
+class Splitter:
+    """Divides one text: `feed` it in pieces, then `flush`."""
+
+    def __init__(self, split: bool | Iterable[str] = True) -> None:
+        self._tags = chosen(split)
+        longest = sorted((re.escape(tag.opening) for tag in self._tags), key=len, reverse=True)
+        self._openings = re.compile("|".join([*dict.fromkeys(longest), "```"]))
+        self._literals = sorted({tag.opening for tag in self._tags} | {"```"})
+        self._at_line = {tag.opening for tag in self._tags if tag.at_line} | {"```"}
+        self._first = {literal[0] for literal in self._literals}
+        self._longest = max(map(len, self._literals))
+        # The text that is not decided yet, and what reads it: None in prose.
+        self._held = ""
+        self._reader: Reader | None = None
+        self._raw = ""
+        self._number = 0
+        # The last character before the held text, and whether the line is blank so far.
+        self._before = ""
+        self._blank = True
+        # Inside of a fenced block that holds no JSON.
+        self._fenced = False
+
+    def feed(self, text: str) -> list[Segment]:
+        """The segments that this piece makes certain."""
+        self._held += text
+        return list(self._run(end=False))
+
+    def flush(self) -> list[Segment]:
+        """The segments at the end of the text: what was held back is what it looks like."""
+        return list(self._run(end=True))
+
+    def _run(self, *, end: bool) -> Iterator[Segment]:
+        while True:
+            if self._reader is None:
+                opened = yield from self._prose(end)
+                if not opened:
+                    return
+            else:
+                yield from self._part(end)
+                if self._reader is not None:
+                    return
+
+    # ---- prose ----
+
+    def _prose(self, end: bool) -> Generator[Segment, None, bool]:
+        """Emit prose up to the next part. Returns True if a part begins."""
+        at = 0
+        while True:
+            found = self._openings.search(self._held, at)
+            if found is None:
+                keep = 0 if end else self._possible_opening(at)
+                yield from self._text(len(self._held) - keep)
+                return False
+            tag = self._decide(found, end)
+            if tag is False and not end and self._may_be_longer(found.start()):
+                tag = None
+            if tag is None:
+                yield from self._text(found.start())
+                return False
+            if tag is False:
+                at = found.end()
+                continue
+            yield from self._text(found.start())
+            self._begin(tag)
+            return True
+
+    def _decide(self, found: re.Match[str], end: bool) -> Tag | Literal[False] | None:
+        """The tag that begins here; False if none does; None if more text is needed."""
+        start = found.start()
+        blank = self._is_blank(start)
+        before = self._held[start - 1] if start else self._before
+        if found[0] == "```" and (self._fenced or not any(t.name == "fence" for t in self._tags)):
+            self._fenced = self._fenced != blank
+            return False
+        if self._fenced or before == "`":
+            return False
+        rest = self._held[found.end() :]
+        undecided = False
+        for tag in self._tags:
+            if tag.opening != found[0] or (tag.at_line and not blank):
+                continue
+            accepted = tag.accepts(rest)
+            if accepted:
+                return tag
+            undecided = undecided or accepted is None
+        if undecided and not end:
+            return None
+        if found[0] == "```" and blank:
+            self._fenced = True
+        return False
+
+    def _possible_opening(self, at: int) -> int:
+        """How many characters at the end may be the beginning of an opening."""
+        held = self._held
+        for start in range(max(at, len(held) - self._longest + 1), len(held)):
+            if held[start] in self._first:
+                tail = held[start:]
+                found = [literal for literal in self._literals if literal.startswith(tail)]
+                if found and (self._is_blank(start) or not self._at_line.issuperset(found)):
+                    return len(tail)
+        return 0
+
+    def _may_be_longer(self, at: int) -> bool:
+        """True if the text from here on may become a longer opening."""
+        tail = self._held[at : at + self._longest]
+        return any(literal.startswith(tail) and literal != tail for literal in self._literals)
+
+    def _is_blank(self, at: int) -> bool:
+        """True if nothing but white space is before this place in its line."""
+        line = self._held[:at].rpartition("\n")
+        return not line[2].strip() and (bool(line[1]) or self._blank)
+
+    def _text(self, length: int) -> Iterator[Segment]:
+        text, blank = self._held[:length], self._is_blank(length)
+        self._held = self._held[length:]
+        if text:
+            self._before, self._blank = text[-1], blank
+            yield Segment("text", self._number, text, text)
+
+    def _begin(self, tag: Tag) -> None:
+        self._number += 1
+        self._reader = tag.make()
+        self._raw, self._held = self._held[: len(tag.opening)], self._held[len(tag.opening) :]
+
+    # ---- a part ----
+
+    def _part(self, end: bool) -> Iterator[Segment]:
+        reader = self._reader
+        assert reader is not None
+        read = reader.read(self._held, end)
+        raw, self._held = self._raw + self._held[: read.taken], self._held[read.taken :]
+        self._raw = ""
+        for content in read.contents:
+            if content.begins:
+                self._number += 1
+            shown, raw = raw, ""
+            yield Segment(
+                reader.kind,
+                self._number,
+                content.text,
+                shown,
+                content.name,
+                content.id,
+                content.closed,
+            )
+        if raw:
+            yield Segment(reader.kind, self._number, "", raw)
+        if read.done or end:
+            self._reader = None
+            self._number += 1
+            self._before, self._blank = "", True

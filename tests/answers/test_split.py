@@ -1,0 +1,170 @@
+"""Prose, reasoning, JSON and calls in one text: nothing lost, in order, however it is cut."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import Part, Parts, parts, run_tools
+from jsonrill.answers.split import NAMES, Splitter
+from support import cases, cuttings, pieces
+from support.costs import is_flat
+
+CASES: list[dict[str, Any]] = cases("split.json")
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+
+
+def read(text: list[str], split: Any = True) -> list[Part]:
+    return list(parts(text, split=split))
+
+
+def found(seen: list[Part]) -> list[list[Any]]:
+    """Kind and content of each part: the value of JSON, name, arguments and status of a call."""
+    last = {part.index: part for part in seen}
+    listed = []
+    for part in last.values():
+        if part.kind == "call" and part.call is not None:
+            listed.append(["call", part.call.name, part.call.args, part.call.status])
+        elif part.kind == "json":
+            listed.append(["json", part.value])
+        else:
+            listed.append([part.kind, part.text])
+    return listed
+
+
+def options(case: dict[str, Any]) -> Any:
+    return case.get("split", True)
+
+
+@every_case
+def test_the_parts_of_a_text(case: dict[str, Any]) -> None:
+    for cut in (*cuttings(case["text"]), [case["text"].encode()]):
+        seen = read(cut, options(case))  # type: ignore[arg-type]
+        assert found(seen) == case["parts"], cut
+        assert "".join(part.raw for part in seen) == case["text"]
+
+
+@every_case
+def test_cut_in_every_place(case: dict[str, Any]) -> None:
+    text = case["text"]
+    for at in range(1, len(text)):
+        assert found(read([text[:at], text[at:]], options(case))) == case["parts"], at
+
+
+@every_case
+def test_what_has_come_is_shown_and_nothing_else_raised(case: dict[str, Any]) -> None:
+    """Of every beginning of a text nothing is lost, and only complete calls are complete."""
+    text = case["text"]
+    for at in range(len(text)):
+        seen = read([text[:at]], options(case))
+        assert "".join(part.raw for part in seen) == text[:at]
+        whole = [part[1:] for part in case["parts"] if part[0] == "call"]
+        for part in found(seen):
+            if part[0] == "call" and part[3] == "complete":
+                assert part[1:] in whole
+
+
+@every_case
+def test_several_texts_in_one_piece(case: dict[str, Any]) -> None:
+    """One piece with several tags, which is where parsers made by hand fail."""
+    if options(case) is not True or case.get("open"):
+        return
+    twice = found(read([f"{case['text']}\nand\n{case['text']}\n"]))
+    called = [part[1:3] for part in case["parts"] if part[0] == "call"]
+    assert [part[1:3] for part in twice if part[0] == "call"] == called * 2
+
+
+def test_the_split_text_of_a_provider() -> None:
+    text = 'So.<tool_call>{"name":"f","arguments":{"a":1}}</tool_call>'
+    events = [
+        {"id": "c", "choices": [{"index": 0, "delta": {"content": piece}}]}
+        for piece in (text[:20], text[20:])
+    ]
+    events.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    seen = list(parts(events, split=True))
+    assert found(seen) == [["text", "So."], ["call", "f", {"a": 1}, "complete"]]
+    assert found(list(parts(events))) == [["text", text]]
+    running = run_tools(events, {"f": lambda a: a + 1}, split=True)
+    assert [part.result for part in running if part.kind == "result"] == [2]
+    assert running.messages()[0]["tool_calls"][0]["function"]["name"] == "f"
+
+
+def test_only_a_possible_beginning_is_held_back() -> None:
+    reading = Parts(split=True)
+    assert [part.raw for part in reading.feed_text("a <tool")] == ["a "]
+    assert [part.raw for part in reading.feed_text("s and <b>")] == ["<tools and <b>"]
+    assert [part.raw for part in reading.feed_text("<think")] == ["<think"]  # not in a new line
+    assert [part.raw for part in reading.feed_text("\n<think")] == ["\n"]
+
+
+def test_a_long_string_argument_comes_live() -> None:
+    reading = Parts(split=True)
+    reading.feed_text("<tool_call>\n<function=write>\n<parameter=content>\n")
+    shown = [
+        part.value for piece in ("Once ", "upon ", "a time") for part in reading.feed_text(piece)
+    ]
+    assert shown[-1] == {"content": "Once upon a time"}
+
+
+def test_a_broken_json_block_says_so() -> None:
+    seen = read(['```json\n{"a": nope}\n```'])
+    assert seen[-1].error and not any(part.complete for part in seen)
+    assert found(read(["```json\n{'a': 1,}\n```"], True))[0][0] == "json"
+    repaired = list(parts(["```json\n{'a': 1,}\n```"], split=True, repair=True))
+    assert repaired[-1].complete and repaired[-1].value == {"a": 1}
+
+
+def test_names_are_checked() -> None:
+    with pytest.raises(ValueError, match="hermes"):
+        Splitter({"hermess"})
+    assert "pythonic" in NAMES
+    assert found(read(["[f(a=1)]"])) == [["text", "[f(a=1)]"]]
+    assert found(read(["[f(a=1)]"], "pythonic")) == [["call", "f", {"a": 1}, "complete"]]
+
+
+TAGS = st.sampled_from(
+    [part for case in CASES for part in (case["text"], case["text"][:9], case["text"][-9:])]
+)
+
+
+@given(st.lists(st.one_of(TAGS, st.text(max_size=5)), max_size=6).map("".join), st.data())
+def test_any_text_in_any_cutting(text: str, data: Any) -> None:
+    """The raw text of the parts is the text, and the cutting makes no difference."""
+    cut = data.draw(pieces(text))
+    for split in (True, set(NAMES)):
+        seen, whole = read(cut, split), read([text], split)
+        assert "".join(part.raw for part in seen) == text
+        assert found(seen) == found(whole)
+        for part in seen:
+            json.dumps(part.value)
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "",
+        "<think>",
+        '```json\n{"a": "',
+        '<tool_call>{"name": "f", "arguments": {"a": "',
+        '<tool_call>{"x": "',
+        "<tool_call>\n<function=f>\n<parameter=a>\n{",
+        "<tool_call>\n<function=f>\n<parameter=a>\nx",
+        "<tool_call>f\n",
+        "[TOOL_CALLS]",
+        "<|tool_calls_section_begin|>",
+    ],
+)
+@pytest.mark.parametrize("filler", ["x", "<", " ", "`", "\n", "]"])
+def test_the_cost_of_a_piece_does_not_grow(opening: str, filler: str) -> None:
+    def start(size: int) -> Any:
+        splitter = Splitter(True)
+        splitter.feed(opening)
+        for _ in range(size):
+            splitter.feed(filler * 4)
+        return lambda: splitter.feed(filler * 4)
+
+    is_flat(start, small=200, large=10_000)

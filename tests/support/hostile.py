@@ -1,0 +1,199 @@
+"""Records within all limits that cost as much as a record can, and how late a loop runs meanwhile.
+
+Each is one stream: its options, its records, and the views in which it is worst.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from jsonrill.dialects import DIALECTS
+from jsonrill.runs.config import Config
+from jsonrill.runs.hub import Hub
+from jsonrill.runs.options import StreamOptions, ViewOptions
+from jsonrill.runs.positions import START
+from jsonrill.runs.records import Record
+from jsonrill.runs.value import value_of
+
+MEGABYTE = 1_000_000
+# How late the loop may run, whatever is rendered.
+LAG = 0.250
+OWN_VIEWS = (
+    {"format": "updates"},
+    {"format": "updates", "send": "both"},
+    {"format": "updates", "mode": "one-by-one"},
+    {"format": "fragments"},
+    {"format": "fragments", "wire": "compact"},
+    {"format": "chunks"},
+    {"format": "raw"},
+)
+VIEWS = (*OWN_VIEWS, *({"format": name} for name in DIALECTS), {"format": "ag-ui", "fragments": 1})
+CALL_VIEWS = (
+    {"format": "calls"},
+    {"format": "calls", "wire": "compact"},
+    {"format": "raw"},
+    *({"format": name, "fragments": 1} for name in DIALECTS),
+)
+
+
+WORST = (
+    {"format": "updates"},
+    {"format": "updates", "send": "delta"},
+    {"format": "fragments"},
+    {"format": "ai-sdk"},
+    {"format": "calls"},
+    {"format": "ai-sdk", "fragments": 1},
+)
+
+
+class Hostile(NamedTuple):
+    """`make(size)` returns the options of a stream and its records, about so many bytes each."""
+
+    make: Callable[[int], tuple[dict[str, Any], list[str]]]
+    views: Sequence[dict[str, Any]] = VIEWS
+
+    @property
+    def worst(self) -> list[dict[str, Any]]:
+        """The views that take longest, one of each kind."""
+        return [view for view in self.views if view in WORST]
+
+
+def _repeated(text: str, size: int) -> str:
+    return text * (size // len(text))
+
+
+def _text(text: str, **options: Any) -> tuple[dict[str, Any], list[str]]:
+    return options, [text]
+
+
+def _any_of(levels: int) -> dict[str, Any]:
+    defs: dict[str, Any] = {
+        f"s{at}": {"anyOf": [{"$ref": f"#/$defs/s{at + 1}"}] * 2} for at in range(levels)
+    }
+    return {"$defs": {**defs, f"s{levels}": {"type": "integer"}}, "$ref": "#/$defs/s0"}
+
+
+def _many_violations(size: int) -> tuple[dict[str, Any], list[str]]:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]}
+    text = "[" + _repeated('{"a":"x"},', size - 20) + "{}]"
+    return {"schema": schema, "entity": "[*]"}, [text]
+
+
+def _branches(size: int) -> tuple[dict[str, Any], list[str]]:
+    one = [{"type": "object", "properties": {f"k{at}": {"type": "string"}}, "required": [f"k{at}"]}
+           for at in range(20)]  # fmt: skip
+    schema = {"type": "array", "items": {"anyOf": one}}
+    return {"schema": schema}, ["[" + _repeated('{"k19":"x"},', size - 20) + '{"k19":"x"}]']
+
+
+def _call(size: int, arguments: str) -> tuple[dict[str, Any], list[str]]:
+    function = {"name": "f", "arguments": arguments}
+    call = {"index": 0, "id": "c", "type": "function", "function": function}
+    chunk = {"id": "x", "object": "chat.completion.chunk", "choices": [
+        {"index": 0, "delta": {"role": "assistant", "tool_calls": [call]}}]}  # fmt: skip
+    last = {"id": "x", "object": "chat.completion.chunk", "choices": [
+        {"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}  # fmt: skip
+    return {"input": "events"}, [json.dumps(chunk), json.dumps(last)]
+
+
+def _many_calls(size: int) -> tuple[dict[str, Any], list[str]]:
+    calls = [
+        {"index": at, "id": f"c{at}", "function": {"name": "f", "arguments": "{}"}}
+        for at in range(size // 70)
+    ]
+    chunk = {"id": "x", "object": "chat.completion.chunk", "choices": [
+        {"index": 0, "delta": {"role": "assistant", "tool_calls": calls}}]}  # fmt: skip
+    return {"input": "events"}, [json.dumps(chunk, separators=(",", ":"))]
+
+
+def _growing(size: int) -> tuple[dict[str, Any], list[str]]:
+    """A value of 150 000 elements, and then small records: each update has all of it."""
+    elements = size * 15 // 100
+    return {}, ["[" + "1," * elements, *["1,"] * 200]
+
+
+def _snapshots(size: int) -> tuple[dict[str, Any], list[str]]:
+    half = [{"k": at, "t": "x" * 10} for at in range(size // 60)]
+    whole = [*half, *half]
+    return {"input": "snapshots"}, [json.dumps(half), json.dumps(whole, separators=(",", ":"))]
+
+
+def _full(size: int) -> tuple[dict[str, Any], list[str]]:
+    """A stream that is as large as one may be, of records of this size."""
+    return {}, ["[", *[_repeated("1,", size)] * 15]
+
+
+HOSTILE: dict[str, Hostile] = {
+    "many documents": Hostile(lambda size: _text(_repeated("1\n", size), many=True)),
+    "many entities": Hostile(lambda size: _text("[" + _repeated("1,", size), entity="[*]")),
+    "many lists": Hostile(lambda size: _text("[" + _repeated("[],", size))),
+    "many keys": Hostile(
+        lambda size: _text("{" + "".join(f'"{at:07}":0,' for at in range(size // 12)))
+    ),
+    "deep": Hostile(lambda size: _text(_repeated("[" * 900 + "]" * 900 + "\n", size), many=True)),
+    "one string": Hostile(lambda size: _text('"' + "é" * (size // 2))),
+    "escapes": Hostile(lambda size: _text('"' + _repeated("\\ud83d\\n", size))),
+    "near-JSON": Hostile(lambda size: _text("[" + _repeated("{a:'b',},", size), repair=True)),
+    "broken documents": Hostile(
+        lambda size: _text(_repeated("{]\n", size), many=True),
+    ),
+    "many violations": Hostile(_many_violations),
+    "branches": Hostile(_branches),
+    "any of": Hostile(lambda size: _text("[" + _repeated("1,", size), document_schema=_any_of(25))),
+    "elements": Hostile(_growing),
+    "snapshots": Hostile(_snapshots),
+    "call": Hostile(lambda size: _call(size, "[" + _repeated("[],", size) + "[]]"), CALL_VIEWS),
+    "text call": Hostile(lambda size: _call(size, '"' + "x" * size), CALL_VIEWS),
+    "many calls": Hostile(_many_calls, CALL_VIEWS),
+    "full stream": Hostile(_full, ({"format": "updates", "send": "delta"}, {"format": "chunks"})),
+}
+
+
+def view_of(view: dict[str, Any], stream: StreamOptions) -> ViewOptions:
+    return ViewOptions.from_query({name: str(value) for name, value in view.items()}, stream)
+
+
+class Lag(NamedTuple):
+    worst: float
+    took: float
+    bytes: int
+
+
+async def _beat(gaps: list[float]) -> None:
+    """Measures how late the loop runs what is due, again and again."""
+    while True:
+        due = time.perf_counter() + 0.005
+        await asyncio.sleep(0.005)
+        gaps.append(time.perf_counter() - due)
+
+
+async def lag_of(options: dict[str, Any], records: list[str], view: dict[str, Any] | None) -> Lag:
+    """How late the loop ran while a reader of this view (None: of the value) got everything."""
+    hub = Hub(Config())
+    await hub.open()
+    kept = StreamOptions(**options)
+    stream = await hub.create("o", kept, "", 600)
+    gaps: list[float] = []
+    beating = asyncio.create_task(_beat(gaps))
+    await asyncio.sleep(0.02)
+    begun, size = time.perf_counter(), 0
+    try:
+        for record in records:
+            await hub.append(stream, "", [Record(kept.input, record)])
+        await hub.end(stream)
+        status = await hub.status(stream)
+        if view is None:
+            size = len((await value_of(hub.store, stream, status))[0])
+        else:
+            async with hub.reader(stream, status, view_of(view, kept), START) as reader:
+                async for chunk in reader.chunks():
+                    size += len(chunk)
+        await asyncio.sleep(0.02)
+    finally:
+        beating.cancel()
+        await hub.close()
+    return Lag(max(gaps), time.perf_counter() - begun, size)
