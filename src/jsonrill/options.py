@@ -23,6 +23,7 @@ Send = Literal["data", "delta", "both"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
 OnRevision = Literal["raise", "keep"]
+OnViolation = Literal["stop", "next"] | None
 Input = Literal["text", "snapshots", "events"]
 Dialect = Literal["jsonrill", "juf"]
 Wire = Literal["full", "compact"]
@@ -67,6 +68,7 @@ class UpdateOptions(ParseOptions, total=False):
     entity: Entity
     document_schema: Any
     check_formats: bool
+    on_violation: OnViolation
     send: Send
     partial_numbers: bool
     early_literals: bool
@@ -149,8 +151,9 @@ class Option:
     folds: bool = False
 
     def __post_init__(self) -> None:
-        if get_origin(self.type) is Literal:
-            self.choices = get_args(self.type)
+        for kind in (self.type, *get_args(self.type)):
+            if get_origin(kind) is Literal:
+                self.choices = get_args(kind)
 
     @property
     def allowed(self) -> str:
@@ -236,6 +239,9 @@ _READERS: Final = (*_TEXT_READERS, *_CALLS)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
+_ON_VIOLATION: Final = (
+    "After a violation: stop, or read on to the next entity. By default stop if it is in the root."
+)
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
 _FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
@@ -250,6 +256,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
         Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
+        Option("on_violation", OnViolation, None, _UPDATES, _ON_VIOLATION),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
         Option("early_literals", bool, False, _UPDATES, "Show true at its t."),

@@ -19,6 +19,7 @@ from ..options import (
     Mode,
     Null,
     OnRevision,
+    OnViolation,
     Option,
     Schemas,
     Send,
@@ -58,6 +59,7 @@ class Job:
     document_schema: Any = None
     schemas: Schemas = None
     check_formats: bool = False
+    on_violation: OnViolation = None
     mode: Mode = BATCH_MODE
     entity: Entity = None
     send: Send = "data"

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
-from ..options import TABLE, Duplicates, Mode, ParseFloat, Rules, Send, check
+from ..options import TABLE, Duplicates, Mode, OnViolation, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
@@ -38,7 +38,9 @@ class PartialStream:
     `mode` says what arrives, `entity` which parts of a document are entities, `schema` what one
     of them must look like (or `document_schema` the document), `send` whether updates carry
     their data, what is new in it, or both. After the end, or an ERROR of the stream, `ended`
-    is true and nothing more comes.
+    is true and nothing more comes. `on_violation` says whether that of a schema is one of the
+    stream ("stop") or of its entity alone ("next"); by default it is one of the stream if it is in
+    the root or outside of entities, since nothing useful can follow.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class PartialStream:
         schema: Any = None,
         document_schema: Any = None,
         check_formats: bool = False,
+        on_violation: OnViolation = None,
         send: Send = "data",
         partial_numbers: bool = True,
         early_literals: bool = False,
@@ -60,10 +63,12 @@ class PartialStream:
         limits: Limits | None = None,
     ) -> None:
         self.mode: Mode = TABLE["mode"].check(mode)
-        check(send=send, partial_numbers=partial_numbers)
+        check(on_violation=on_violation, send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
         self.ended = False
-        self._many = many
+        # Whether a violation ends the stream: of the root or the document, and of another entity.
+        self._stops = on_violation == "stop" or (on_violation is None and not many)
+        self._stops_inside = on_violation == "stop"
         entities = Entities(entity)
         self._schema_of, self._document_schema = schemas(
             schema, document_schema, entities, check_formats
@@ -131,7 +136,9 @@ class PartialStream:
         except (InvalidJSON, LimitExceeded) as error:
             if not self._is_refused:
                 return self._failed(error)
-        if self._looks and not more and (self._log is None or self._log.string is None):
+        if self._is_refused:
+            pass
+        elif self._looks and not more and (self._log is None or self._log.string is None):
             self._look()
         if self._violations:
             self._find_violations()
@@ -150,13 +157,19 @@ class PartialStream:
         try:
             self._machine.flush()
         except (InvalidJSON, LimitExceeded) as error:
-            return self._failed(error)
-        self._lost()
+            if not self._is_refused:
+                return self._failed(error)
+        if not self._is_refused:
+            self._lost()
         self._find_violations()
         self.ended = True
-        if self.mode == "BATCH" and not self._is_refused:
-            return self._out + [self._batch(name) for name in self._counts]
-        return self._out + self._kept
+        return self._out if self._is_refused else self._out + self._held()
+
+    def _held(self) -> list[Update]:
+        """The updates that come at the end, in the modes that have some."""
+        if self.mode == "BATCH":
+            return [self._batch(name) for name in self._counts]
+        return self._kept[:]
 
     # Called by the finder, the recorders and the check while the machine runs.
 
@@ -212,15 +225,21 @@ class PartialStream:
                 around.passed(lambda: recorder.known()[0], entity.offset, levels)
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
-        """End the entity with the ERROR of its violation; skip the rest of it."""
-        check = self._entity.check if self._entity is not None else None
-        assert check is not None
+        """End the entity with the ERROR of its violation; skip the rest of it, or of the text."""
+        entity = self._entity
+        assert entity is not None and entity.check is not None
+        stops = self._stops if entity.place is None else self._stops_inside
         self._drop_document_check()
         update = self._error(drop)
         self._violations.append((violation, update))
         self._out.append(update)
         self._leave()
-        self._finder.skip(check.depth)
+        if stops:
+            if self._kept:
+                self._out += self._held()
+            self._refuse()
+        else:
+            self._finder.skip(entity.check.depth)
 
     @property
     def _document_check(self) -> DocumentCheck | None:
@@ -238,7 +257,14 @@ class PartialStream:
         self._end_with(update)
         self._violations.append((violation, update))
         self._finder.skip(_ALL_LEVELS)
-        self._is_refused = not self._many
+        if self._stops:
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """End the stream with this piece, whose rest is read and ignored."""
+        self._is_refused = True
+        self._finder.skip(_ALL_LEVELS)
+        self._machine.tell(Sink())
 
     def _find_violations(self) -> None:
         """Set the errors of violations in this piece, with line and column."""
@@ -337,6 +363,8 @@ class PartialStream:
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
         """End the document with an error; what is complete in it is emitted."""
         self._check_begun(error)
+        if self._is_refused:
+            return
         update = self._error()
         update.error = stream_error(error)
         self._end_with(update)

@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from ...eventstream import DONE, encode_event
+from ...ext.starlette import ByteStreamResponse
 from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.records import CLOSED, End, Record
 from ...runs.render import Rendering, rendering
@@ -18,7 +19,6 @@ from ..access.permissions import hub_of, require_subject
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
 from .publish import media_type
-from .responses import EventStreamResponse
 from .subscribe import why_ended
 
 
@@ -38,7 +38,7 @@ async def convert(request: Request) -> Response:
         intake = intake_for(media_type(request), options.input, hub.config.record_bytes)
     except BadBody as bad:
         raise Problem(bad.status, bad.code, bad.message) from bad
-    return EventStreamResponse(
+    return ByteStreamResponse(
         _converted(request, intake, work, hub.config.stream_bytes),
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...dialects import DIALECTS
+from ...ext.starlette import ByteStreamResponse
 from ...runs.hub import Hub
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.positions import START, Position, parse
@@ -22,7 +23,6 @@ from ...runs.view import last_words
 from ..access.permissions import Allowed, hub_of, is_revoked, readable
 from ..problems import Problem
 from .publish import read_body
-from .responses import EventStreamResponse
 
 AI_SDK = {"x-vercel-ai-ui-message-stream": "v1"}
 STOPPED = End("error", "STOPPED", "the server was stopped before the stream ended")
@@ -91,7 +91,7 @@ async def answer(
     options: ViewOptions,
     position: Position,
     headers: dict[str, str] | None = None,
-) -> EventStreamResponse:
+) -> ByteStreamResponse:
     """The event stream. Its place among the readers is given back when the answer ends.
 
     Clients that cannot resume are served until the server must end; then they get an error, because
@@ -106,7 +106,7 @@ async def answer(
     source = Counted(hub, allowed, options, position)
     if request.method != "HEAD":
         await source.begin()
-    response = EventStreamResponse(
+    response = ByteStreamResponse(
         source,
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,
@@ -139,7 +139,7 @@ class Counted:
         self._counted = hub.reader(allowed.stream, allowed.status, options, position)
         self._stack = AsyncExitStack()
         self._reader: Reader | None = None
-        self.response: EventStreamResponse | None = None
+        self.response: ByteStreamResponse | None = None
 
     async def begin(self) -> None:
         self._reader = await self._stack.enter_async_context(self._counted)
