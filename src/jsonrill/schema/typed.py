@@ -331,6 +331,8 @@ class TypedCheck(Check):
         self.changed = True
 
     def _complete_container(self) -> None:
+        if not self._spine:
+            return  # a container that was refused: the rest of the piece is read all the same
         frame = self._spine.pop()
         self.changed = True
         self._complete(frame.raw, frame.kind, frame)
