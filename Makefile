@@ -119,7 +119,7 @@ HOT := $(shell find src/jsonrill -name "*.py" -o -name "*.pxd")
 .venv/.stamp-sources: pyproject.toml tests/frameworks/constraints.txt | .venv/.stamp-venv
 	@echo "installing the frameworks ..."
 	@$(BIN)/python -m venv --clear .venv/sources
-	@JSONRILL_PURE=1 .venv/sources/bin/python -m pip -qq --disable-pip-version-check install \
+	@JSONRILL_PURE=1 $(PIP) --python .venv/sources install \
 	  -c tests/frameworks/constraints.txt --group test-sources -e .
 	@touch $@
 

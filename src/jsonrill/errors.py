@@ -12,9 +12,9 @@
     ├── SourceFailed                       the provider or the server of a source reports an error
     └── UnknownSource (also a TypeError)   no event of a source was recognised
 
-All facts of an error are in its fields, which `to_dict()` writes to the wire: no code reads a
-message. Wrong use of a function (an argument of the wrong type)
-is a plain `TypeError` or `ValueError`.
+`UnknownEvents` is a warning. All facts of an error are in its fields, which `to_dict()` writes to
+the wire: no code reads a message. Wrong use of a function (an argument of the wrong type) is a
+plain `TypeError` or `ValueError`.
 """
 
 from __future__ import annotations
@@ -170,15 +170,24 @@ class StreamClosed(JsonrillError):
 
 
 class SourceFailed(JsonrillError):
-    """A source ended with an error: one in the provider's stream, or the status of a response."""
+    """A source ended with an error: of the provider, or the `status` of an HTTP response."""
 
     code = "SOURCE_FAILED"
+    _fields = (*JsonrillError._fields, "status")
+
+    def __init__(self, message: str = "", *, status: int | None = None, **place: Any) -> None:
+        super().__init__(message, **place)
+        self.status = status
 
 
 class UnknownSource(JsonrillError, TypeError):
     """Nothing in a source is what was asked for: it names what came, and what is accepted."""
 
     code = "UNKNOWN_SOURCE"
+
+
+class UnknownEvents(UserWarning):
+    """None of the events that a `ToolCalls` object has read is from a known provider."""
 
 
 def stream_error(error: JsonrillError) -> dict[str, Any]:

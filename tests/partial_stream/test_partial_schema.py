@@ -89,7 +89,7 @@ def test_the_earliest_character(mode: Mode, text: str, seen: int, data: Any, rul
     assert (update.status, update.index, update.data) == ("ERROR", 0, data)
     assert update.error is not None and update.error["code"] == "INVALID_SCHEMA"
     assert f"({rule})" in update.error["message"] and "root" in update.error["message"]
-    assert not stream.ended
+    assert stream.ended
     rest = text + ("" if text.endswith("}") else '"]}]}')
     assert repr(same_ends(rest, mode, schema=SCHEMA)[0]) == repr(update.to_dict())
 
@@ -325,7 +325,9 @@ def test_zero_values() -> None:
 
 
 def test_zero_values_are_of_realtime_alone() -> None:
-    updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color, zero_values=True)
+    with pytest.raises(ValueError, match="zero_values is for the mode REALTIME, not for PROG"):
+        PartialStream("PROGRESSIVE", schema=Color, zero_values=True)
+    updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color)
     assert [update.data for update in updates] == [{"hex": "a"}, {"hex": "a"}]
 
 

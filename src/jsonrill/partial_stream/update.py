@@ -133,12 +133,14 @@ class Update(Generic[T]):
         if self._model is UNREAD:
             check = self._entity.check
             assert check is not None
-            if self.status == "ERROR" or self._log is None:
-                known = self.data, self._open
+            log = self._log
+            if self.status == "ERROR" or log is None:
+                self._model = check.partial_model(self.data, self._open)
+            elif self._at == len(log.entries) and check.violation is None:
+                self._model = check.partial_now()
             else:
-                reading = self._log.at(self._at)
-                known = reading.live, reading.open_path
-            self._model = check.partial_model(*known)
+                reading = log.at(self._at)
+                self._model = check.partial_model(reading.live, reading.open_path)
         model: T | None = self._model
         return model
 

@@ -81,9 +81,10 @@ class Reader:
     if it is the first event, only an error is read.
     """
 
-    __slots__ = ("_accepts", "_pages", "_translate", "provider")
+    __slots__ = ("_accepts", "_pages", "_translate", "given", "provider")
 
     def __init__(self, provider: str | Translate = "auto") -> None:
+        self.given = provider
         # The provider of the last event; None if it is not known yet, or a function.
         self.provider: str | None = None
         self._pages: dict[str, Translate] = {}

@@ -59,6 +59,8 @@ class Responses:
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         kind = event.get("type")
+        if kind == "error":  # never a repetition, whatever number it has
+            return [Finish(cut=True, error=as_error(event.get("error") or event), last=True)]
         if not isinstance(kind, str) or self._is_repeated(kind, event):
             return []
         if kind in TEXTS:
@@ -69,9 +71,7 @@ class Responses:
             return item_statements(item, index, done=kind.endswith(".done"))
         if kind.startswith("response."):
             return argument_statements(kind, event) or _lifecycle(kind, event)
-        if kind != "error":
-            return []
-        return [Finish(cut=True, error=as_error(event.get("error") or event), last=True)]
+        return []
 
     def _is_repeated(self, kind: str, event: dict[str, Any]) -> bool:
         number = as_index(event.get("sequence_number"))

@@ -64,6 +64,10 @@ class Check(Walk):
         path = path_of(self._root) + refusal.path
         return violation_at(path, self.offset_of(path), refusal)
 
+    def partial_now(self) -> Any:
+        """The partial instance of a pydantic type as it is now; None if there is none."""
+        return None
+
     def partial_model(self, value: Any, open_path: Path | None) -> Any:
         """The partial instance of a pydantic type when `value` was known; None if there is none.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from ..build.builder import ValueBuilder
@@ -74,8 +75,6 @@ class SchemaDocument:
     @property
     def value(self) -> Any:
         """The value so far, safe to keep; None if there is none."""
-        if self._value is ABSENT:
-            self._value = self._state.look()
         return None if self._value is ABSENT else self._value
 
     def take_fields(self) -> list[tuple[str, Any]]:
@@ -145,8 +144,8 @@ class SchemaDocument:
         if self._state.changed:
             self._state.changed = False
             if not self._complete:
-                self._value = ABSENT
-            self.changed = self._complete or self._state.look() is not ABSENT
+                self._value = self._state.look()
+            self.changed = self._value is not ABSENT
 
     # Called while the machine runs.
 
@@ -165,8 +164,10 @@ class SchemaDocument:
 
     def _next_document(self) -> None:
         if self._violation is None:
-            if self._state.changed and self.value is not None:
-                self.finished.append(self.value)
+            if self._state.changed:
+                value = self._value if self._complete else self._state.look()
+                if value is not ABSENT:
+                    self.finished.append(value)
             self._find_fields()
             self._begin()
 
@@ -198,10 +199,11 @@ class _Ends(Sink):
 class _Plain(ValueBuilder):
     """The value of a JSON Schema: plain."""
 
-    __slots__ = ("_completed", "_next_document")
+    __slots__ = ("_completed", "_next_document", "_told")
 
     def __init__(self, completed: Callable[[], None], next_document: Callable[[], None]) -> None:
         super().__init__()
+        self._told = 0
         self._completed = completed
         self._next_document = next_document
 
@@ -218,7 +220,10 @@ class _Plain(ValueBuilder):
         return without(self.value, path)
 
     def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
-        """The members of the root that are complete."""
+        """The members of the root that became complete since the last call."""
         if isinstance(self.root, dict):
-            growing = (self.open_path or (None,))[:1]
-            yield from (item for item in self.root.items() if item[0] not in growing)
+            is_open = self.open_path not in ((), None)
+            end = len(self.root) - is_open
+            found = list(islice(self.root.items(), self._told, end))
+            self._told = end
+            yield from found

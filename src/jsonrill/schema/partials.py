@@ -11,6 +11,8 @@ from abc import ABCMeta
 from typing import Any, Final, cast
 
 _CACHE: Final = "__jsonrill_partial__"
+_new: Final = object.__new__
+_put: Final = object.__setattr__
 
 
 class PartialInstance:
@@ -105,15 +107,14 @@ def partial_class(cls: Any) -> Any:
 
 def partial_model(cls: Any, values: dict[str, Any], known: set[str], extra: Any = None) -> Any:
     """A partial instance of a model; `known` are the fields that have come."""
-    made = object.__new__(partial_class(cls))
-    put = object.__setattr__
-    put(made, "__dict__", values)
-    put(made, "__pydantic_fields_set__", known)
-    put(made, "__pydantic_extra__", extra)
-    private = {
-        name: attribute.get_default() for name, attribute in cls.__private_attributes__.items()
-    }
-    put(made, "__pydantic_private__", private or None)
+    made = _new(cls.__dict__.get(_CACHE) or partial_class(cls))
+    _put(made, "__dict__", values)
+    _put(made, "__pydantic_fields_set__", known)
+    _put(made, "__pydantic_extra__", extra)
+    private: Any = cls.__private_attributes__
+    if private:
+        private = {name: attribute.get_default() for name, attribute in private.items()}
+    _put(made, "__pydantic_private__", private or None)
     return made
 
 

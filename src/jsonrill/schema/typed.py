@@ -19,7 +19,7 @@ cannot be told apart yet is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -41,7 +41,6 @@ _ANYTHING.maker = Shape()
 _ANYTHING.maker.as_is, _ANYTHING.maker.grows = EVERY, True
 
 Slot = tuple[Any, Node, int]
-_FIELDS_SET: Final = "model_fields_set"
 
 
 class Part:
@@ -121,11 +120,32 @@ class Part:
         """The key of a member as the type has it."""
         return step if self.shape.keys is None else self.shape.keys(step)
 
-    def fields(self, plain: dict[str, Any], step: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The fields, and what is no field, when this much was known; `step` was open."""
+    def fields(self, level: Level) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The fields that are complete, and what is no field."""
+        _, plain, step = level
+        if plain is None:
+            return self.known, self.extra
         names = {slot[0] for key in plain if key != step for slot in self.slots(key)}
         extra = {key: value for key, value in self.extra.items() if key in plain and key != step}
         return {name: value for name, value in self.known.items() if name in names}, extra
+
+    def open_slots(self, level: Level, known: Container[str]) -> list[tuple[str | None, Node]]:
+        """The fields that are open: a key that comes again does not take back its value."""
+        slots = self.slots(level[2])
+        return [(name, node) for name, node, _ in slots if (name or level[2]) not in known]
+
+    def named(self, keys: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """Name and value of what is known of these keys."""
+        for key in keys:
+            if self.shape.role != FIELDS:
+                if self.key(key) in self.known:
+                    yield self.key(key), self.known[self.key(key)]
+                continue
+            for name, _, _ in self.slots(key):
+                if name is None and key in self.extra:
+                    yield key, self.extra[key]
+                elif name in self.known:
+                    yield name, self.known[name]
 
     def base(self) -> dict[str, Any]:
         """The fields as they are before they have come: their defaults, else None."""
@@ -164,6 +184,10 @@ class TypedFrame:
 
 # An open container; what was known of it, if that is not all; the step of what is open in it.
 Level = tuple[TypedFrame, Any, str | int | None]
+# Makes an open container of what is open in it, by the node of each. For each level, from the
+# innermost outwards: one for each node that describes the container.
+Maker = Callable[[dict[Node, Any]], Any]
+Plan = list[list[tuple[Node, Maker]]]
 
 
 class TypedCheck(Check):
@@ -172,7 +196,18 @@ class TypedCheck(Check):
     With `keep`, those of an earlier state can be made as well.
     """
 
-    __slots__ = ("_grows", "_keep", "_results", "_spine", "_top", "_wants", "changed", "root")
+    __slots__ = (
+        "_grows",
+        "_keep",
+        "_plan",
+        "_results",
+        "_spine",
+        "_told",
+        "_top",
+        "_wants",
+        "changed",
+        "root",
+    )
     keeps_all = True
 
     def __init__(
@@ -193,6 +228,10 @@ class TypedCheck(Check):
         self._grows = False
         # What the validators that were asked about the value at hand have made of it.
         self._results: dict[Node, Any] = {}
+        # How a look is made, until more than the open string changes.
+        self._plan: Plan | None = None
+        # The number of members of the root that `complete_fields` has seen.
+        self._told = 0
         # True if a look may differ from the one before; the caller clears it.
         self.changed = False
         # The complete value as sent.
@@ -202,9 +241,11 @@ class TypedCheck(Check):
 
     def look(self) -> Any:
         """The partial instance as it is now; `ABSENT` if there is nothing to show."""
-        levels: list[Level] = [(frame, None, frame.step) for frame in self._spine]
-        text = self._text.text() if self._wants and self._text is not None else None
-        return self._look(levels, self._wants, text)
+        if self._plan is None:
+            self._plan = _planned([(frame, None, frame.step) for frame in self._spine])
+        wants = self._wants
+        text = self._text.text() if wants and self._text is not None else None
+        return _made_by(self._plan, wants, text).get(self._node, ABSENT)
 
     def look_without(self, path: Path) -> Any:
         """As `look`, without the value at this path, which is open."""
@@ -212,7 +253,11 @@ class TypedCheck(Check):
         levels: list[Level] = [(frame, None, frame.step) for frame in self._spine[:depth]]
         if not levels and self._top is not None:
             levels = [(self._top, None, None)]
-        return self._look(levels, [], None)
+        return _made_by(_planned(levels), [], None).get(self._node, ABSENT)
+
+    def partial_now(self) -> Any:
+        made = self.look()
+        return None if made is ABSENT else made
 
     def partial_model(self, value: Any, open_path: Path | None) -> Any:
         made = self._look_at(value, open_path)
@@ -221,21 +266,18 @@ class TypedCheck(Check):
     def _look_at(self, value: Any, open_path: Path | None) -> Any:
         levels: list[Level] = []
         frame = self._top
+        wants = [self._node]
         for step in open_path or ():
             if frame is None or not isinstance(value, (dict, list)):
                 return ABSENT
             levels.append((frame, value, step))
+            wants = [node for part in frame.parts.values() for node in _nodes(part, step)]
             frame = frame.inner.get(step)
             value = lookup(value, (step,))[1]
-        if isinstance(value, str):
-            wants = [self._node]
-            if levels:
-                last, _, at = levels[-1]
-                wants = [node for part in last.parts.values() for node in _nodes(part, at)]
-            return self._look(levels, wants, value)
         if frame is not None and isinstance(value, (dict, list)):
             levels.append((frame, value, None))
-        return self._look(levels, [], None)
+        text = value if isinstance(value, str) else None
+        return _made_by(_planned(levels), wants, text).get(self._node, ABSENT)
 
     def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
         """The fields of the root that are complete; `complete` is the validated instance."""
@@ -243,55 +285,15 @@ class TypedCheck(Check):
             return
         parts = [part for part in self._top.parts.values() if part.is_alive]
         if len(parts) == 1 and parts[0].shape.role != ITEMS:
-            yield from [*parts[0].known.items(), *parts[0].extra.items()]
-        # Those that had to wait for other fields, or for the end of a choice.
-        slots = [slot[0] for part in parts for key in self._top.raw for slot in part.slots(key)]
-        given = complete if isinstance(complete, dict) else getattr(complete, _FIELDS_SET, ())
-        is_root = getattr(complete, "__pydantic_root_model__", False)
-        for name in [] if is_root else dict.fromkeys([*slots, *given]):
-            if isinstance(complete, dict) and name in complete:
-                yield name, complete[name]
-            elif isinstance(name, str) and hasattr(complete, name):
-                yield name, getattr(complete, name)
-
-    def _look(self, levels: list[Level], wants: list[Node], text: str | None) -> Any:
-        inner: dict[Node, Any] = {}
-        if text is not None:
-            inner = {node: _grown(node, text) for node in wants}
-        for level in reversed(levels):
-            inner = {node: self._shown(node, level, inner) for node in level[0].wants}
-        return inner.get(self._node, ABSENT)
-
-    def _shown(self, node: Node, level: Level, inner: dict[Node, Any]) -> Any:
-        """An open container as this node has it, with what is open inside of it."""
-        shape: Shape = node.maker
-        frame = level[0]
-        if shape.role == CHOICE:
-            one = _alternative(shape, frame.raw, frame.kind, frame)
-            return ABSENT if one is None else self._shown(one, level, inner)
-        if shape.role == CLASS:
-            # A function of the class may be around its fields.
-            inside = [frame.parts.get(content) for content, _ in contents(node, frame.kind)]
-            if len(inside) != 1 or inside[0] is None:
-                return ABSENT
-            return _instance(shape.cls, inside[0], level, inner)
-        if shape.role == ROOT:
-            assert shape.inner is not None
-            root = self._shown(shape.inner, level, inner)
-            return ABSENT if root is ABSENT else partial_model(shape.cls, {"root": root}, {"root"})
-        if shape.inner is not None:
-            return self._shown(shape.inner, level, inner)
-        part = frame.parts.get(node)
-        if part is None:
-            return ABSENT
-        if shape.role == FIELDS:
-            known, extra = _fields(part, level, inner)
-            return {**known, **extra}
-        return _items(part, level, inner) if shape.role == ITEMS else _members(part, level, inner)
+            yield from parts[0].named(islice(self._top.raw, self._told, None))
+            self._told = len(self._top.raw)
+        if complete is not ABSENT:
+            yield from _given(complete, parts, self._top.raw)
 
     # Events
 
     def key(self, key: str, offset: int) -> None:
+        self._plan = None
         self._spine[-1].step = key
         super().key(key, offset)
 
@@ -300,6 +302,7 @@ class TypedCheck(Check):
         super().text(run)
 
     def _opened_string(self) -> None:
+        self._plan = None
         self._wants = self._below()
         self._grows = any(_grown(node, "") is not ABSENT for node in self._wants)
         self.changed = self.changed or self._grows
@@ -324,9 +327,12 @@ class TypedCheck(Check):
         elif self._keep:
             around.inner[around.step] = made
         self._spine.append(made)
+        self._plan = None
         self.changed = True
 
     def _complete_container(self) -> None:
+        if not self._spine:
+            return  # a container that was refused: the rest of the piece is read all the same
         frame = self._spine.pop()
         self.changed = True
         self._complete(frame.raw, frame.kind, frame)
@@ -338,6 +344,7 @@ class TypedCheck(Check):
         self._complete(value, kind_of(value), None)
 
     def _complete(self, value: Any, kind: int, frame: TypedFrame | None) -> None:
+        self._plan = None
         if not self._spine:
             self.root = value
             return
@@ -348,6 +355,8 @@ class TypedCheck(Check):
                 for slot in part.slots(step):
                     quiet = part.unsure and slot[1].maker.functions()
                     made = ABSENT if quiet else self._converted(slot[1], value, kind, frame)
+                    if made is ABSENT and not quiet and slot[1].full_validator is None:
+                        made = _made_alone(part, slot[0], step, value, around.raw)
                     part.put(step, slot, made)
         if type(step) is int:
             around.raw.append(value)
@@ -479,56 +488,117 @@ def _grown(node: Node, text: str) -> Any:
     return text if kept and not shape.in_order and any(one.maker.grows for one in fits) else ABSENT
 
 
-def _instance(cls: Any, part: Part, level: Level, inner: dict[Node, Any]) -> Any:
-    known, extra = _fields(part, level, inner)
-    values = {**part.base(), **known}
-    if not hasattr(cls, "model_construct"):
-        return partial_dataclass(cls, values)
-    return partial_model(cls, values, {*known, *extra}, extra if part.shape.extra else None)
+def _planned(levels: list[Level]) -> Plan:
+    """How to make these open containers, once what is open in the innermost is known."""
+    return [
+        [(node, make) for node in level[0].wants if (make := _maker(node, level)) is not None]
+        for level in reversed(levels)
+    ]
 
 
-def _fields(
-    part: Part, level: Level, inner: dict[Node, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields that have come, with the one that is open; and what is no field."""
-    _, plain, step = level
-    if plain is None:
-        known, extra = dict(part.known), dict(part.extra)
-    else:
-        known, extra = part.fields(plain, step)
-    for name, node, _ in part.slots(step):
-        made = inner.get(node, ABSENT)
-        if made is not ABSENT:
-            if name is None:
-                extra[str(step)] = made
-            else:
-                known.setdefault(name, made)
-    return known, extra
+def _made_by(plan: Plan, wants: list[Node], text: str | None) -> dict[Node, Any]:
+    """The outermost open value for each node that describes it; `text` is the open string."""
+    inner: dict[Node, Any] = {}
+    if text is not None:
+        inner = {node: made for node in wants if (made := _grown(node, text)) is not ABSENT}
+    for makers in plan:
+        inner = {node: make(inner) for node, make in makers}
+    return inner
 
 
-def _items(part: Part, level: Level, inner: dict[Node, Any]) -> Any:
-    """The elements that have come, with the one that is open; a set has only complete ones."""
+def _maker(node: Node, level: Level) -> Maker | None:
+    """What makes an open container as this node has it; None if it is not shown yet."""
+    shape: Shape = node.maker
+    frame = level[0]
+    if shape.role == CHOICE:
+        one = _alternative(shape, frame.raw, frame.kind, frame)
+        return None if one is None else _maker(one, level)
+    if shape.role == CLASS:
+        # A function of the class may be around its fields.
+        inside = [frame.parts.get(content) for content, _ in contents(node, frame.kind)]
+        known = len(inside) == 1 and inside[0] is not None
+        return _instance_maker(shape.cls, inside[0], level) if known else None
+    if shape.inner is not None:
+        make = _maker(shape.inner, level)
+        if shape.role != ROOT or make is None:
+            return make
+        root, cls = make, shape.cls
+        return lambda inner: partial_model(cls, {"root": root(inner)}, {"root"})
+    part = frame.parts.get(node)
+    if part is None:
+        return None
+    if shape.role == FIELDS:
+        return _fields_maker(part, level)
+    return _items_maker(part, level) if shape.role == ITEMS else _members_maker(part, level)
+
+
+def _instance_maker(cls: Any, part: Part | None, level: Level) -> Maker:
+    assert part is not None
+    known, extra = part.fields(level)
+    names = {*known, *extra}
+    base = {**part.base(), **known}
+    slots = part.open_slots(level, names)
+    step, keeps_extra = str(level[2]), part.shape.extra
+    is_model = hasattr(cls, "model_construct")
+
+    def make(inner: dict[Node, Any]) -> Any:
+        values, came, more = base.copy(), names.copy(), extra
+        for name, node in slots:
+            if node in inner:
+                came.add(step if name is None else name)
+                if name is None:
+                    more = {**extra, step: inner[node]}
+                else:
+                    values[name] = inner[node]
+        if not is_model:
+            return partial_dataclass(cls, values)
+        return partial_model(cls, values, came, more.copy() if keeps_extra else None)
+
+    return make
+
+
+def _fields_maker(part: Part, level: Level) -> Maker:
+    known, extra = part.fields(level)
+    base = {**known, **extra}
+    slots = [
+        (level[2] if name is None else name, node) for name, node in part.open_slots(level, base)
+    ]
+    return lambda inner: {**base, **{name: inner[node] for name, node in slots if node in inner}}
+
+
+def _items_maker(part: Part, level: Level) -> Maker | None:
+    """Elements that are complete, and the open one. A set has only those that are complete."""
     _, plain, step = level
     collect = part.shape.collect
     if collect is None:
-        return ABSENT
+        return None
     count = len(part.known) if plain is None else len(plain) - (step is not None)
-    items = part.known[:count]
-    if collect not in (set, frozenset) and not part.stopped:
-        found = [inner.get(node, ABSENT) for node in _nodes(part, step)]
-        items += [made for made in found if made is not ABSENT]
-    return items if collect is list else collect(items)
+    items = part.known if count == len(part.known) else part.known[:count]
+    is_shown = collect not in (set, frozenset) and not part.stopped
+    nodes = list(_nodes(part, step)) if is_shown else []
+    return lambda inner: collect([*items, *(inner[node] for node in nodes if node in inner)])
 
 
-def _members(part: Part, level: Level, inner: dict[Node, Any]) -> Any:
+def _members_maker(part: Part, level: Level) -> Maker:
     _, plain, step = level
     count = None if plain is None else len(plain) - (step is not None)
-    members = dict(islice(part.known.items(), count))
-    for node in _nodes(part, step):
-        made = inner.get(node, ABSENT)
-        if made is not ABSENT and not part.stopped:
-            members.setdefault(part.key(step), made)
-    return members
+    members = part.known if plain is None else dict(islice(part.known.items(), count))
+    nodes = list(_nodes(part, step)) if not part.stopped else []
+    keys = [(part.key(step), node) for node in nodes]
+    keys = [(key, node) for key, node in keys if key not in members]
+    return lambda inner: {**members, **{key: inner[node] for key, node in keys if node in inner}}
+
+
+def _given(complete: Any, parts: list[Part], raw: Any) -> Iterator[tuple[str, Any]]:
+    """The fields that a complete value was given, also those that only its end tells."""
+    if isinstance(complete, dict):
+        yield from complete.items()
+    elif not getattr(complete, "__pydantic_root_model__", False):
+        names = [slot[0] for part in parts for key in raw for slot in part.slots(key)]
+        given = sorted(getattr(complete, "model_fields_set", ()))
+        for name in dict.fromkeys([*names, *given]):
+            if name is not None and hasattr(complete, name):
+                yield name, getattr(complete, name)
 
 
 def _as_known(part: Part, raw: Any) -> tuple[str, Known, bool]:
@@ -553,6 +623,27 @@ def _as_known(part: Part, raw: Any) -> tuple[str, Known, bool]:
     ]
     text = "{" + ",".join(texts) + "}"
     return text, Known(known if shape.role == FIELDS else {}, items), all(all_known)
+
+
+def _made_alone(part: Part, name: Any, step: Any, value: Any, raw: Any) -> Any:
+    """A field that looks at those before it; `ABSENT` unless all of these are known."""
+    shape = part.shape
+    if shape.role != FIELDS or name is None or step in shape.deep:
+        return ABSENT
+    names = [field.name for field in shape.fields]
+    before = names[: names.index(name)]
+    if not all(it in part.known for it in before):
+        return ABSENT
+    keys = [key for key in raw if any(slot[0] in before for slot in part.slots(key))]
+    texts = [f"{dumps(key, strict=True)}:0" for key in keys if key != step]
+    texts.append(f"{dumps(step, strict=True)}:{dumps(value, strict=True)}")
+    known = Known({it: part.known[it] for it in before}, ())
+    validator = shape.alone(name)
+    if validator is None:
+        return ABSENT
+    made = hollow_made(validator, "{" + ",".join(texts) + "}", known, raw)[1]
+    fields = made[0] if isinstance(made, tuple) else made
+    return fields.get(name, ABSENT) if isinstance(fields, dict) else ABSENT
 
 
 def _is_known(part: Part, key: str) -> bool:
