@@ -23,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test quick hard compiled check format cover bench bench-guard fuzz npm clean
+.PHONY: help demo serve test test-sources quick hard compiled check format cover bench bench-guard fuzz npm clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -39,6 +39,9 @@ test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=tests/test_paths.
 	@$(BIN)/python tools/system_parts.py
 	@$(PYTEST) $(MANY) $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory compiled)
+
+test-sources: .venv/.stamp-sources  ## streams of the frameworks of others, with their real packages
+	@.venv/sources/bin/python -m pytest -q -W default -o python_files='source_*.py' tests/frameworks $(ARGS)
 
 quick: .venv/.stamp-dev  ## the core and the stages, in one process and under half a minute
 	@TEST_QUICK=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) $(addprefix --ignore=,$(SLOW_TESTS)) $(ARGS)
@@ -110,6 +113,14 @@ HOT := $(shell find src/jsonrill -name "*.py" -o -name "*.pxd")
 	@echo "compiling the core ..."
 	@rm -rf .venv/compiled
 	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled .
+	@touch $@
+
+# The frameworks, apart from all else: they are many, and need other versions of what the rest needs.
+.venv/.stamp-sources: pyproject.toml tests/frameworks/constraints.txt | .venv/.stamp-venv
+	@echo "installing the frameworks ..."
+	@$(BIN)/python -m venv --clear .venv/sources
+	@JSONRILL_PURE=1 $(PIP) --python .venv/sources install \
+	  -c tests/frameworks/constraints.txt --group test-sources -e .
 	@touch $@
 
 # The rivals, apart from all else: two of them need different versions of a third. Those in

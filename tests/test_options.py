@@ -49,13 +49,15 @@ FIELDS: dict[Any, tuple[str, ...]] = {
     jsonrill.select: ("field",),
     jsonrill.text: ("field",),
     jsonrill.texts: ("fields",),
+    jsonrill.fields: ("schema",),
 }
 # The functions of a stage, their options, and their parameters that are no options of it.
 FUNCTIONS: dict[Callable[..., Any], tuple[Stage, type, set[str]]] = {
-    jsonrill.values: ("values", ReadOptions, {"live"}),
+    jsonrill.values: ("values", ReadOptions, {"schema", "live"}),
+    jsonrill.fields: ("values", ReadOptions, set()),
     jsonrill.partial: ("values", ParseOptions, set()),
     jsonrill.fragments: ("fragments", ReadOptions, set()),
-    jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "every"}),
+    jsonrill.updates: ("updates", ReadUpdateOptions, {"mode", "schema", "every"}),
     jsonrill.select: ("select", ReadOptions, {"schema"}),
     jsonrill.text: ("text", ReadTextOptions, set()),
     jsonrill.texts: ("text", ReadTextOptions, set()),
@@ -95,7 +97,7 @@ def test_the_typed_dict_of_a_stage_is_what_the_table_says(stage: Stage) -> None:
     if kind is None:
         return  # no function takes its options
     hints = get_type_hints(kind)
-    own = {"updates": {"mode"}, "select": {"schema"}}.get(stage, set())
+    own = {"updates": {"mode", "schema"}, "select": {"schema"}}.get(stage, set())
     assert set(hints) == names_of(stage) - own
     assert all(kind == TABLE[name].type for name, kind in hints.items())
 
@@ -221,7 +223,6 @@ def test_a_batch_job_has_each_option(stage: Stage) -> None:
         ("mode", None),
         ("mode", ["REALTIME"]),
         ("send", "DATA"),
-        ("models", "never"),
         ("partial_numbers", 1),
         ("many", "yes"),
         ("duplicates", None),

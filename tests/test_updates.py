@@ -247,7 +247,7 @@ def test_only_partials_are_held_and_an_end_tells_what_they_would_have(
         (0, "COMPLETED", {"a": "xyz"}),
         (1, "COMPLETED", {"b": 123}),
         (2, "COMPLETED", 4),
-        (3, "ERROR", [5]),
+        (3, "ERROR", []),
     ]
     check_law(found)
 

@@ -12,9 +12,9 @@
     ├── SourceFailed                       the provider or the server of a source reports an error
     └── UnknownSource (also a TypeError)   no event of a source was recognised
 
-All facts of an error are in its fields, which `to_dict()` writes to the wire: no code reads a
-message. Wrong use of a function (an argument of the wrong type)
-is a plain `TypeError` or `ValueError`.
+`UnknownEvents` is a warning. All facts of an error are in its fields, which `to_dict()` writes to
+the wire: no code reads a message. Wrong use of a function (an argument of the wrong type) is a
+plain `TypeError` or `ValueError`.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ class JsonrillError(Exception):
 class _ParseError(JsonrillError):
     # The fragments that the failing call had found before the error.
     fragments: list[Fragment]
+    # Of a text that is read with a schema: the last good value.
+    value: Any = None
 
     def __init__(self, message: str = "", **place: Any) -> None:
         super().__init__(message, **place)
@@ -112,8 +114,12 @@ class LimitExceeded(_ParseError):
 
 
 class InvalidSchema(JsonrillError, ValueError):
-    """The value breaks its schema: by which `rule`, and where the offending value or key begins."""
+    """The value breaks its schema: by which `rule`, and where the offending value or key begins.
 
+    `value` is the last good one, if `values` or `fields` raised this.
+    """
+
+    value: Any = None
     code = "INVALID_SCHEMA"
     offset: int
     path: Path
@@ -164,15 +170,24 @@ class StreamClosed(JsonrillError):
 
 
 class SourceFailed(JsonrillError):
-    """A source ended with an error: one in the provider's stream, or the status of a response."""
+    """A source ended with an error: of the provider, or the `status` of an HTTP response."""
 
     code = "SOURCE_FAILED"
+    _fields = (*JsonrillError._fields, "status")
+
+    def __init__(self, message: str = "", *, status: int | None = None, **place: Any) -> None:
+        super().__init__(message, **place)
+        self.status = status
 
 
 class UnknownSource(JsonrillError, TypeError):
     """Nothing in a source is what was asked for: it names what came, and what is accepted."""
 
     code = "UNKNOWN_SOURCE"
+
+
+class UnknownEvents(UserWarning):
+    """None of the events that a `ToolCalls` object has read is from a known provider."""
 
 
 def stream_error(error: JsonrillError) -> dict[str, Any]:

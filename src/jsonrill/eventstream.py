@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from codecs import getincrementaldecoder
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from .errors import LimitExceeded, StreamClosed
+from .jsontext import dumps
 
 # One newline and not two: a blank line makes several clients see an empty event.
 HEARTBEAT: Final = b": hb\n"
 # The data of a last event, here and in the streams of many providers.
 DONE: Final = "[DONE]"
+# How the last event of a stream of ours begins.
+CLOSE: Final = b"event: CLOSE\n"
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -29,10 +32,6 @@ class SSEEvent(NamedTuple):
     type: str
     data: str
     id: str
-
-
-class HasJSON(Protocol):
-    def to_json(self) -> str: ...
 
 
 def encode_event(
@@ -74,34 +73,56 @@ def looks_like_events(beginning: bytes) -> bool:
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
+def event_data(item: Any) -> str:
+    """The data of an event: a text as it is, anything else as JSON."""
+    if isinstance(item, str):
+        return item
+    for name in ("to_json", "model_dump_json"):
+        if hasattr(item, name):
+            text: str = getattr(item, name)()
+            return text
+    if hasattr(item, "to_dict"):
+        item = item.to_dict()
+    try:
+        return dumps(item)
+    except TypeError:  # models, dates or dataclasses in it
+        try:
+            from pydantic_core import to_jsonable_python
+        except ImportError:
+            pass
+        else:
+            return dumps(to_jsonable_python(item))
+        raise
+
+
 class SSEEncoder:
-    """Turns updates (anything with `to_json`) or texts into the bytes of events, CLOSE at the end.
+    """Turns updates, parts, values or texts into the bytes of events, CLOSE at the end.
 
     `retry`, if given, is sent with the first event. After `flush` nothing more can be sent.
     """
 
-    __slots__ = ("_closed", "_retry")
+    __slots__ = ("_retry", "closed")
 
     def __init__(self, *, retry: int | None = None) -> None:
         if retry is not None:
             encode_event("-", retry=retry)
         self._retry = retry
-        self._closed = False
+        self.closed = False
 
-    def feed(self, item: HasJSON | str, *, id: str | int | None = None) -> bytes:
-        """The bytes of one event of the default type."""
-        return self._block(item if isinstance(item, str) else item.to_json(), None, id)
+    def feed(self, item: Any, *, id: str | int | None = None) -> bytes:
+        """The bytes of one event of the default type. A text is its data; anything else is JSON."""
+        return self._block(event_data(item), None, id)
 
     def flush(self, *, id: str | int | None = None) -> bytes:
         """The bytes of the last event, CLOSE with `data: [DONE]`; empty if it was called before."""
-        if self._closed:
+        if self.closed:
             return b""
         block = self._block(DONE, "CLOSE", id)
-        self._closed = True
+        self.closed = True
         return block
 
     def _block(self, data: str, event: str | None, id: str | int | None) -> bytes:
-        if self._closed:
+        if self.closed:
             raise StreamClosed("CLOSE was the last event of this stream")
         block = encode_event(data, event=event, id=id, retry=self._retry)
         self._retry = None

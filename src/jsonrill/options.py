@@ -18,12 +18,14 @@ Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild", 
 Front = Literal["cli", "server", "batch"]
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+Modes = Mode | Mapping[str, Mode]
 BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
-Models = Literal["final", "partial"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
+Numbers = Literal["growing", "final"]
 OnRevision = Literal["raise", "keep"]
+OnViolation = Literal["stop", "next"] | None
 Input = Literal["text", "snapshots", "events"]
 Dialect = Literal["jsonrill", "juf"]
 Wire = Literal["full", "compact"]
@@ -35,6 +37,7 @@ Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 Tool = str | bool | None
 ParseFloat = Callable[[str], Any]
 Loads = Callable[[Any], Any]
+OnRepair = Callable[[Any], None] | None
 
 
 class TextOptions(TypedDict, total=False):
@@ -62,13 +65,12 @@ class SourceOptions(TypedDict, total=False):
 
 
 class UpdateOptions(ParseOptions, total=False):
-    """Options of `PartialStream`; `mode` is a parameter of its own."""
+    """Options of `PartialStream`; `mode` and `schema` are parameters of their own."""
 
     entity: Entity
-    schema: Any
     document_schema: Any
     check_formats: bool
-    models: Models
+    on_violation: OnViolation
     send: Send
     partial_numbers: bool
     early_literals: bool
@@ -84,7 +86,7 @@ class ReadTextOptions(TextOptions, SourceOptions, total=False):
 
 
 class ReadUpdateOptions(UpdateOptions, SourceOptions, total=False):
-    """Options of `updates`; `mode` is a parameter of its own."""
+    """Options of `updates`; `mode` and `schema` are parameters of their own."""
 
 
 class ChunkOptions(TypedDict, total=False):
@@ -95,6 +97,7 @@ class ChunkOptions(TypedDict, total=False):
     on_revision: OnRevision
     patience: int
     verify: bool
+    numbers: Numbers
     loads: Loads | None
 
 
@@ -151,8 +154,9 @@ class Option:
     folds: bool = False
 
     def __post_init__(self) -> None:
-        if get_origin(self.type) is Literal:
-            self.choices = get_args(self.type)
+        for kind in (self.type, *get_args(self.type)):
+            if get_origin(kind) is Literal:
+                self.choices = get_args(kind)
 
     @property
     def allowed(self) -> str:
@@ -238,8 +242,13 @@ _READERS: Final = (*_TEXT_READERS, *_CALLS)
 _ENTITY: Final = (
     "What counts as an entity: a key, a pattern such as days[*].activities, or NAME=PATTERN."
 )
+_ON_VIOLATION: Final = (
+    "After a violation: stop, or read on to the next entity. By default stop if it is in the root."
+)
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
 _FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
+_NUMBERS: Final = "Numbers may get more digits, or each is final when it first comes."
+_MODE: Final = "When updates are emitted."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -247,12 +256,12 @@ _PATIENCE: Final = "Snapshots for which a value must not change before another m
 TABLE: Final[dict[str, Option]] = {
     option.name: option
     for option in (
-        Option("mode", Mode, "REALTIME", _VIEWED, "When updates are emitted.", folds=True),
+        Option("mode", Modes, "REALTIME", _VIEWED, _MODE, choices=get_args(Mode), folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
         Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
         Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
-        Option("models", Models, "final", _UPDATES, "When updates have a model."),
+        Option("on_violation", OnViolation, None, _UPDATES, _ON_VIOLATION),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
         Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
         Option("early_literals", bool, False, _UPDATES, "Show true at its t."),
@@ -268,6 +277,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("on_revision", OnRevision, "raise", _CHUNKS, _ON_REVISION),
         Option("patience", int, 1, _CHUNKS, _PATIENCE, least=1, most=1000),
         Option("verify", bool, False, _CHUNKS, "Check at the end that the text is the snapshot."),
+        Option("numbers", Numbers, "growing", _CHUNKS, _NUMBERS),
         Option("loads", Loads | None, None, _CHUNKS, "Decodes snapshots that are text."),
         Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
         Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),
@@ -292,7 +302,6 @@ TABLE: Final[dict[str, Option]] = {
 NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
-    "models": (("cli", "server", "batch"), "a model is a Python object"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
     "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),

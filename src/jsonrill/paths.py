@@ -187,6 +187,20 @@ def from_pointer(pointer: str, value: Any) -> Path:
     return tuple(path)
 
 
+def without(value: Any, path: Path) -> Any:
+    """`value` without what is at `path`; itself it can only be left out if it is a scalar."""
+    if not path:
+        return value if isinstance(value, (dict, list)) else None
+    if not lookup(value, path)[0]:
+        return value
+    top = value = value.copy()
+    for step in path[:-1]:
+        top[step] = top[step].copy()
+        top = top[step]
+    del top[path[-1]]
+    return value
+
+
 def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
     """True if `value` has a value at `path` and the one at `growing` is not inside it."""
     path = parse_path(path) if isinstance(path, str) else tuple(path)

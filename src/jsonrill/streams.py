@@ -13,6 +13,7 @@ from collections.abc import (
     AsyncIterable,
     AsyncIterator,
     Callable,
+    Generator,
     Iterable,
     Iterator,
     Mapping,
@@ -22,16 +23,36 @@ from inspect import isawaitable
 from itertools import chain
 from math import isfinite
 from time import monotonic
-from typing import Any, Final, Literal, TypeVar, Unpack, get_type_hints, overload
+from typing import (
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    TypeVar,
+    Unpack,
+    get_type_hints,
+    overload,
+)
 
 from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
-from .errors import InvalidJSON, LimitExceeded, SourceFailed, Truncated
+from .dialects import ClientStream
+from .errors import (
+    FieldNotFound,
+    InvalidJSON,
+    InvalidSchema,
+    LimitExceeded,
+    SourceFailed,
+    Truncated,
+    stream_error,
+)
+from .eventstream import CLOSE, SSEEncoder, encode_event
+from .opening import inner_streams, open_source
 from .options import (
     CallOptions,
     ChunkOptions,
-    Mode,
+    Modes,
     ParseOptions,
     PartOptions,
     Provider,
@@ -46,7 +67,7 @@ from .options import (
 from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, parse_path
 from .selection import Selection, TextSelection
-from .sources import ACCEPTED, Decoder, Reading, described
+from .sources import Decoder, EventReading, Opened, Reading
 from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
 from .wire.parser import Parser
@@ -56,6 +77,16 @@ Text = str | bytes
 Source = Text | Iterable[Any]
 T = TypeVar("T")
 U = TypeVar("U")
+T_co = TypeVar("T_co", covariant=True)
+JsonSchema = Mapping[str, Any] | bool
+
+
+class Adapter(Protocol[T_co]):
+    """What a type checker needs to know of a pydantic `TypeAdapter`: what it makes."""
+
+    def validate_python(self, object: Any, /) -> T_co: ...
+
+
 # What `drive` runs: a stage, and a function that tells if it needs no more pieces.
 StageOf = Callable[[T], Iterator[U]]
 Over = Callable[[], bool]
@@ -65,21 +96,55 @@ END: Final[Any] = object()
 
 @overload
 def values(
-    source: Source, *, live: bool = False, **options: Unpack[ReadOptions]
+    source: Source,
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> Iterator[T]: ...
+@overload
+def values(
+    source: AsyncIterable[Any],
+    schema: type[T] | Adapter[T],
+    *,
+    live: Literal[False] = False,
+    **options: Unpack[ReadOptions],
+) -> AsyncIterator[T]: ...
+@overload
+def values(
+    source: Source,
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
 ) -> Iterator[Any]: ...
 @overload
 def values(
-    source: AsyncIterable[Any], *, live: bool = False, **options: Unpack[ReadOptions]
+    source: AsyncIterable[Any],
+    schema: JsonSchema | None = None,
+    *,
+    live: bool = False,
+    **options: Unpack[ReadOptions],
 ) -> AsyncIterator[Any]: ...
-def values(source: Any, *, live: bool = False, **options: Unpack[ReadOptions]) -> Any:
+def values(
+    source: Any, schema: Any = None, *, live: bool = False, **options: Unpack[ReadOptions]
+) -> Any:
     """Yield the value after each piece of text that changed it, safe to keep.
 
-    With `live=True` it is not copied, and changes with the next piece. Options are those of
+    With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) it is an
+    instance of that type: partial ones (`is_partial`) on the way, at last the validated one. With a
+    JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest character.
+
+    With `live=True` the value is not copied, and changes with the next piece. Options are those of
     `Document`. With `many=True` a document that is not JSON does not stop the others; the first
     such error is raised at the end of the source.
     """
-    reading, given = take_options("values", options, "live")
-    return drive(value_stage(Document(**given), live), source, reading=reading)
+    reading, given = take_options("values", options, "schema", "live")
+    if schema is None:
+        return drive(value_stage(Document(**given), live), source, reading=reading)
+    if live:
+        raise TypeError("live=True shows plain values: leave out live or schema")
+    return drive(value_stage(_with_schema(schema, given), False), source, reading=reading)
 
 
 def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any]]:
@@ -88,7 +153,8 @@ def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any
     def stage(piece: Text) -> Iterator[Any]:
         try:
             changed = document.flush() if piece is END else document.feed(piece)
-        except (InvalidJSON, LimitExceeded):
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from document.finished
             if document.changed:
                 yield document.live if live else document.value
             raise
@@ -99,6 +165,49 @@ def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any
             raise document.errors[0]
 
     return stage
+
+
+def _with_schema(schema: Any, options: Mapping[str, Any]) -> Any:
+    """As a `Document`, but with a schema. (Its module is imported when it is first needed.)"""
+    from .schema.document import SchemaDocument
+
+    return SchemaDocument(schema, **options)
+
+
+@overload
+def fields(
+    source: Source, schema: Any, **options: Unpack[ReadOptions]
+) -> Iterator[tuple[str, Any]]: ...
+@overload
+def fields(
+    source: AsyncIterable[Any], schema: Any, **options: Unpack[ReadOptions]
+) -> AsyncIterator[tuple[str, Any]]: ...
+def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
+    """Yield the name and the value of each top-level field when it is complete, validated.
+
+    `schema` and options are those of `values`. A field that did not come is not yielded.
+    """
+    reading, given = take_options("values", options, "schema")
+    document = _with_schema(schema, given)
+    if not document.has_fields:
+        raise TypeError("the schema has no fields: use values(…) for what is no object")
+
+    def stage(piece: Text) -> Iterator[tuple[str, Any]]:
+        try:
+            document.flush() if piece is END else document.feed(piece)
+        except (InvalidJSON, InvalidSchema, LimitExceeded):
+            yield from document.take_fields()
+            raise
+        yield from document.take_fields()
+        if piece is END and document.errors:
+            raise document.errors[0]
+
+    return drive(stage, source, reading=reading)
+
+
+def is_partial(value: object) -> bool:
+    """True if this is an instance of a model or dataclass that is not complete yet."""
+    return getattr(type(value), "__partial_of__", None) is not None
 
 
 @overload
@@ -217,23 +326,44 @@ def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) 
 @overload
 def updates(
     source: Source,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
+    schema: type[T] | Adapter[T],
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> Iterator[Update]: ...
+) -> Iterator[Update[T]]: ...
 @overload
 def updates(
     source: AsyncIterable[Any],
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
+    schema: type[T] | Adapter[T],
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
-) -> AsyncIterator[Update]: ...
+) -> AsyncIterator[Update[T]]: ...
+@overload
+def updates(
+    source: Source,
+    mode: Modes = "REALTIME",
+    *,
+    schema: JsonSchema | None = None,
+    every: float | None = None,
+    **options: Unpack[ReadUpdateOptions],
+) -> Iterator[Update[Any]]: ...
+@overload
+def updates(
+    source: AsyncIterable[Any],
+    mode: Modes = "REALTIME",
+    *,
+    schema: JsonSchema | None = None,
+    every: float | None = None,
+    **options: Unpack[ReadUpdateOptions],
+) -> AsyncIterator[Update[Any]]: ...
 def updates(
     source: Any,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
+    schema: Any = None,
     every: float | None = None,
     **options: Unpack[ReadUpdateOptions],
 ) -> Any:
@@ -247,7 +377,7 @@ def updates(
     An async source is read in a task of its own, by asyncio.
     """
     reading, given = take_options("updates", options, "every")
-    stream = PartialStream(mode, **given)
+    stream = PartialStream(mode, schema=schema, **given)
 
     def stage(piece: Text) -> Iterator[Update]:
         yield from stream.flush() if piece is END else stream.feed(piece)
@@ -286,14 +416,14 @@ def tool_calls(
 ) -> AsyncIterator[ToolCallUpdate]: ...
 @overload
 def tool_calls(
-    source: Iterable[Any], *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
+    source: Source, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
 ) -> Iterator[ToolCallUpdate]: ...
 def tool_calls(
     source: Any, *, calls: ToolCalls | None = None, **options: Unpack[CallOptions]
 ) -> Any:
     """Yield an update for each change of a tool call in a provider's stream (`update.call`).
 
-    The source is the stream that a client library returns, or any iterable of events. Options are
+    The source is a provider's stream, or a response or text that holds its events. Options are
     those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
     """
     _known("calls", options, "calls")
@@ -313,7 +443,7 @@ def tool_calls(
             seen.add(update.message_id)
             yield update
 
-    return drive(stage, source)
+    return drive(stage, source, reading=EventReading(reading.reader.given))
 
 
 @overload
@@ -381,7 +511,7 @@ def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> An
         if event is END and reading.error is not None:
             raise SourceFailed(reading.error)
 
-    return drive(stage, source)
+    return drive(stage, source, reading=EventReading(options.get("provider", "auto")))
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
@@ -411,10 +541,115 @@ def take_options(
     refuse_unknown(options, [*own, *(it.name for it in taken_by(*stages))], "unknown option")
     given = dict(options)
     wanted = {name: given.pop(name) for name in get_type_hints(SourceOptions) if name in given}
-    reading = Reading(**wanted, repair=given.get("repair", False), first=first)
+    repair, many = given.get("repair", False), given.get("many", False)
+    reading = Reading(**wanted, repair=repair, many=many, first=first)
     if reading.many:
         given["many"] = True
     return reading, given
+
+
+@overload
+def sse(source: AsyncIterable[Any], *, retry: int | None = None) -> AsyncIterator[bytes]: ...
+@overload
+def sse(source: Iterable[Any], *, retry: int | None = None) -> Iterator[bytes]: ...
+def sse(source: Any, *, retry: int | None = None) -> Any:
+    """Yield the bytes of server-sent events: one for each update, part, value or text, then CLOSE.
+
+    CLOSE comes in any case. If the source raises, an ERROR comes before it: for bad data with what
+    is wrong, for anything else with the code SOURCE_FAILED, and the exception is logged. Bytes are
+    complete events and pass as they are. What `to_openai` and the others yield ends as its client
+    expects. When the client leaves (the generator is closed, or its
+    task cancelled), the source is closed. `retry` is sent with the first event, in milliseconds.
+    """
+    if isinstance(source, (str, bytes, Mapping)):
+        raise TypeError(f"sse() takes an iterable of updates, not {type(source).__name__}")
+    framing = _Framing(retry)
+    if isinstance(source, ClientStream):
+        framing = _ForClient(retry, source.done)
+    blocks = drive(framing.stage, source)
+    return (_sse_async if isinstance(source, AsyncIterable) else _sse_sync)(blocks, framing)
+
+
+class _Framing:
+    """Items → the bytes of events; the last one is CLOSE, also after a failure."""
+
+    def __init__(self, retry: int | None) -> None:
+        self._encoder = SSEEncoder(retry=retry)
+
+    def stage(self, item: Any) -> Iterator[bytes]:
+        if item is END:
+            yield from self._close()
+        elif isinstance(item, bytes):
+            if item.startswith(CLOSE):
+                self._encoder.flush()  # nothing may come after it
+            yield item
+        else:
+            yield self._encoder.feed(item)
+
+    def fail(self, error: Exception) -> Iterator[bytes]:
+        """The events that tell of an exception of the source."""
+        if isinstance(error, (InvalidJSON, InvalidSchema, LimitExceeded, FieldNotFound)):
+            shown = stream_error(error)
+        else:
+            _log("the source of an event stream failed", error)
+            shown = SourceFailed("the source failed").to_dict()
+        if not self._encoder.closed:
+            yield self._encoder.feed(Update(None, "ERROR", error=shown))
+        yield from self._close()
+
+    def _close(self) -> Iterator[bytes]:
+        if last := self._encoder.flush():
+            yield last
+
+
+class _ForClient(_Framing):
+    """For clients of others: their own events tell of a failure, and of the end."""
+
+    def __init__(self, retry: int | None, done: str | None) -> None:
+        super().__init__(retry)
+        self._done = done
+
+    def fail(self, error: Exception) -> Iterator[bytes]:
+        _log("the source of an event stream failed", error)
+        yield from self._close()
+
+    def _close(self) -> Iterator[bytes]:
+        if self._done is not None:
+            yield encode_event(self._done)
+
+
+def _log(message: str, error: Exception) -> None:
+    import logging  # which takes a while
+
+    logging.getLogger("jsonrill").error(message, exc_info=error)
+
+
+def _sse_sync(blocks: Generator[bytes], framing: _Framing) -> Iterator[bytes]:
+    try:
+        # With `yield from`, what closing the source raises would be taken for its failure.
+        for block in blocks:  # noqa: UP028
+            yield block
+    except Exception as error:
+        yield from framing.fail(error)
+    finally:
+        try:
+            blocks.close()
+        except Exception as error:
+            _log("the source of an event stream could not be closed", error)
+
+
+async def _sse_async(blocks: AsyncGenerator[bytes], framing: _Framing) -> AsyncIterator[bytes]:
+    try:
+        async for block in blocks:
+            yield block
+    except Exception as error:
+        for block in framing.fail(error):
+            yield block
+    finally:
+        try:
+            await blocks.aclose()
+        except Exception as error:
+            _log("the source of an event stream could not be closed", error)
 
 
 class Pace:
@@ -468,25 +703,21 @@ def drive(
     over: Over = _never,
     pace: Pace | None = None,
     *,
-    reading: Reading | None = None,
+    reading: Reading | EventReading | None = None,
 ) -> Any:
     """Run a stage over a source until it ends or the stage is `over`; `pace` is for updates.
 
-    With a `reading` the stage gets text; without one it gets the elements as they are.
+    With a `Reading` the stage gets text, with an `EventReading` events; else it gets the elements
+    as they are.
     """
-    if isinstance(source, (str, bytes, bytearray, memoryview)):
-        source = (source,)
-    elif isinstance(source, Mapping) or hasattr(source, "model_dump"):
-        source = (source,)  # one event, though iterable
-    if isinstance(source, AsyncIterable):
+    opened = open_source(source, in_blocks=reading is not None)
+    if isinstance(opened.elements, AsyncIterable):
         if pace is None:
-            return _drive_async(stage, source, over, reading)
-        return _paced_async(stage, source, over, reading, pace)
-    if not isinstance(source, Iterable):
-        raise TypeError(f"a source is {ACCEPTED}, or an iterable of it, not {described(source)}")
+            return _drive_async(stage, opened, over, reading)
+        return _paced_async(stage, opened, over, reading, pace)
     if pace is None:
-        return _drive_sync(stage, source, over, reading)
-    return _paced_sync(stage, source, over, reading, pace)
+        return _drive_sync(stage, opened, over, reading)
+    return _paced_sync(stage, opened, over, reading, pace)
 
 
 def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[StageOf[Any, U], Over]:
@@ -504,21 +735,18 @@ def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[Stag
 
 
 def _drive_sync(
-    stage: StageOf[Any, U], source: Iterable[Any], over: Over, reading: Reading | None
+    stage: StageOf[Any, U], source: Opened, over: Over, reading: Reading | EventReading | None
 ) -> Iterator[U]:
-    iterator = pieces = iter(source)
+    elements = pieces = iter(source.elements)
     ended = False
     try:
         if reading is not None:
             # One look at the first element, so that text costs no more than without.
-            first = next(pieces, END)
-            if first is END:
-                ended = True
-                yield from stage(END)
-                return
-            if (decoder := reading.decoder(first)) is not None:
+            first = next(elements, END)
+            ended = first is END
+            if (decoder := reading.decoder(None if ended else first, source)) is not None:
                 stage, over = _decoded(stage, over, decoder)
-            pieces = chain((first,), iterator)
+            pieces = iter(()) if ended else chain((first,), elements)
         for piece in pieces:
             yield from stage(piece)
             if over():
@@ -526,20 +754,20 @@ def _drive_sync(
         ended = True
         yield from stage(END)
     finally:
-        close = None if ended else _closer(iterator, source, "close")
+        close = None if ended else _closer(elements, source.owner, "close")
         if close is not None:
             close()
 
 
 async def _drive_async(
-    stage: StageOf[Any, U], source: AsyncIterable[Any], over: Over, reading: Reading | None
+    stage: StageOf[Any, U], source: Opened, over: Over, reading: Reading | EventReading | None
 ) -> AsyncGenerator[U]:
-    pieces = aiter(source)
+    pieces = aiter(source.elements)
     ended = False
     try:
         async for piece in pieces:
             if reading is not None:
-                if (decoder := reading.decoder(piece)) is not None:
+                if (decoder := reading.decoder(piece, source)) is not None:
                     stage, over = _decoded(stage, over, decoder)
                 reading = None
             for out in stage(piece):
@@ -547,21 +775,26 @@ async def _drive_async(
             if over():
                 return
         ended = True
+        if reading is not None and (decoder := reading.decoder(None, source)) is not None:
+            stage, over = _decoded(stage, over, decoder)
         for out in stage(END):
             yield out
     finally:
-        close = None if ended else _closer(pieces, source, "aclose", "close")
+        close = None if ended else _closer(pieces, source.owner, "aclose", "close")
         if close is not None:
+            inner = inner_streams(source.owner)
             closing = close()
             if isawaitable(closing):
                 await closing
+            for stream in inner:
+                await stream.aclose()
 
 
 def _paced_sync(
     stage: StageOf[Any, Update],
-    source: Iterable[Any],
+    source: Opened,
     over: Over,
-    reading: Reading | None,
+    reading: Reading | EventReading | None,
     pace: Pace,
 ) -> Iterator[Update]:
     try:
@@ -573,9 +806,9 @@ def _paced_sync(
 
 async def _paced_async(
     stage: StageOf[Any, Update],
-    source: AsyncIterable[Any],
+    source: Opened,
     over: Over,
-    reading: Reading | None,
+    reading: Reading | EventReading | None,
     pace: Pace,
 ) -> AsyncIterator[Update]:
     """As `_drive_async`, but a held update is emitted when it is due, even if the source stalls."""
@@ -628,7 +861,7 @@ def _as_is(piece: T) -> Iterator[T]:
     yield piece
 
 
-def _closer(pieces: Any, source: Any, *names: str) -> Callable[[], Any] | None:
+def _closer(elements: Any, owner: Any, *names: str) -> Callable[[], Any] | None:
     """The method that closes the source, so that `break` stops a generation, or None."""
-    found = (getattr(owner, name, None) for owner in (source, pieces) for name in names)
+    found = (getattr(it, name, None) for it in (owner, elements) for name in names)
     return next(filter(callable, found), None)

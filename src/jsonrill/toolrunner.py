@@ -27,6 +27,7 @@ from .answers.tools import Function, Job, ToolRun, When
 from .errors import SourceFailed
 from .options import PartOptions, refuse_unknown
 from .providers.statements import Outcome
+from .sources import EventReading
 from .streams import END, drive
 from .toolcalls import ToolCall
 
@@ -140,7 +141,8 @@ def run_tools(
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     run = ToolRun(tools, when=when, choice=choice, **options)
-    events = drive(_as_event, source)
+    reading = EventReading(options.get("provider", "auto"))
+    events = drive(_as_event, source, reading=reading)
     if isinstance(events, AsyncGenerator):
         return AsyncToolParts(run, _run_async(run, events, concurrency, timeout))
     return ToolParts(run, _run_sync(run, events, concurrency, timeout))

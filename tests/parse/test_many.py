@@ -100,8 +100,8 @@ LOST: list[tuple[str, dict[int, Any], list[str]]] = [
     ),
     (
         "\x1e[1, 2\x1e[3]\x1e",
-        {0: [1, 2], 1: [3]},
-        ["expected ',' or ']' but got '\\x1e' at character 6, in root"],
+        {0: [1], 1: [3]},
+        ["expected ',' or ']' but got '\\x1e' at character 6, in root[1]"],
     ),
     (
         '\x1e["a\x1e[3]',
@@ -383,9 +383,9 @@ def test_a_limit_over_and_over() -> None:
 
 
 def test_repairs_are_limited_for_each_document() -> None:
-    for cut in cuttings("[1,,]\n" * 5):
+    for cut in cuttings("[True,]\n" * 5):
         found, errors = documents(cut, repair=True, limits=Limits(repairs=2))
-        assert same(found, dict.fromkeys(range(5), [1])) and not errors
+        assert same(found, dict.fromkeys(range(5), [True])) and not errors
         found, errors = documents(cut, repair=True, limits=Limits(repairs=1))
         assert len(errors) == 5
 

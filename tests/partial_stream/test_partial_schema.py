@@ -6,6 +6,8 @@ What a schema says of single values is tested with the schema; here is how a str
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
-from jsonrill import Limits, PartialStream, Update, apply_delta
+from jsonrill import Limits, PartialStream, Update, apply_delta, is_partial, updates
 from jsonrill.options import Mode
 from support import cuttings, examples, pieces
 from support.updates import MODES, check_law, run
@@ -87,7 +89,7 @@ def test_the_earliest_character(mode: Mode, text: str, seen: int, data: Any, rul
     assert (update.status, update.index, update.data) == ("ERROR", 0, data)
     assert update.error is not None and update.error["code"] == "INVALID_SCHEMA"
     assert f"({rule})" in update.error["message"] and "root" in update.error["message"]
-    assert not stream.ended
+    assert stream.ended
     rest = text + ("" if text.endswith("}") else '"]}]}')
     assert repr(same_ends(rest, mode, schema=SCHEMA)[0]) == repr(update.to_dict())
 
@@ -154,11 +156,18 @@ def test_a_violation_and_then_a_limit() -> None:
         assert "character 10" in found[0]["error"]["message"]
 
 
+VIOLATES = '{"colors": [{"hex": "#1", "size": 2}, {"hex": "#2", "size": {}}]}'
+
+
+def run_each(text: str, schema: Any) -> Iterator[Any]:
+    return updates(list(text), schema=schema)
+
+
 def test_models() -> None:
     text = '[{"hex": "#1"}, {"hex": "#2", "size": "7"}, {"size": 2}]'
     for schema in (Color, TypeAdapter(Color), list[Color], TypeAdapter(list[Color])):
         updates = run(list(text), "REALTIME", schema=schema)
-        assert all(u.model is None for u in updates if u.status != "COMPLETED")
+        assert all(is_partial(u.model) for u in updates if u.status != "COMPLETED")
         done = [u.model for u in updates if u.status == "COMPLETED"]
         assert done == [Color(hex="#1"), Color(hex="#2", size=7)]
         assert updates[-1].error is not None and "missing" in updates[-1].error["message"]
@@ -170,13 +179,59 @@ def test_models() -> None:
 
 def test_partial_models() -> None:
     for send in ("data", "delta"):
-        stream = PartialStream("REALTIME", schema=Palette, models="partial", send=send)
+        stream = PartialStream("REALTIME", schema=Palette, send=send)
         [update] = stream.feed('{"colors": [{"hex": "#1')
+        first = update
         assert isinstance(update.model, Palette) and update.model.model_fields_set == {"colors"}
         assert update.model.colors[0].hex == "#1"
         assert update.model is update.model
         [update] = stream.feed('"}]}')
         assert update.model == Palette(colors=[Color(hex="#1")])
+        assert is_partial(first.model) and not is_partial(update.model)
+
+
+def test_a_model_is_made_when_it_is_read_and_shows_its_own_time() -> None:
+    text = '{"colors": [{"hex": "#1", "size": 1}, {"hex": "#2"}], "name": "ab"}'
+
+    class Named(Palette):
+        name: str = ""
+
+    at_once = [(u.status, repr(u.model)) for u in run_each(text, Named)]
+    kept = list(run_each(text, Named))
+    assert [(u.status, repr(u.model)) for u in reversed(kept)] == at_once[::-1]
+
+
+def test_after_an_error_or_a_truncation_the_model_is_the_last_good_one() -> None:
+    for cut in (
+        '{"colors": [{"hex": "#1", "size": 2}, {"hex": "#2',
+        '{"colors": [{"hex": "#1", "size": 2}, {"hex": "#2\x00',
+    ):
+        error = [*run_each(cut, Palette)][-1]
+        assert error.status == "ERROR" and is_partial(error.model)
+        assert error.model.colors[0] == Color(hex="#1", size=2)
+        assert (error.model.colors[1].hex, is_partial(error.model.colors[1])) == ("#2", True)
+    for cutting in ([VIOLATES], list(VIOLATES)):
+        error = run(cutting, "REALTIME", schema=Palette)[-1]
+        assert error.error is not None and error.error["path"] == "root.colors[1].size"
+        assert error.model.colors[0] == Color(hex="#1", size=2)
+        assert error.model.colors[1].model_fields_set == {"hex"}
+
+
+def test_completed_lists_the_paths_that_became_complete() -> None:
+    text = '{"a": "xy", "b": [1, {"c": true}], "d": {}}'
+    for size in range(1, len(text) + 1):
+        for mode in ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE"):
+            updates = run([text[i : i + size] for i in range(0, len(text), size)], mode)
+            assert [path for update in updates for path in update.completed] == [
+                ("a",), ("b", 0), ("b", 1, "c"), ("b", 1), ("b",), ("d",), (),
+            ]  # fmt: skip
+            for update in updates:
+                assert all(update.is_complete(path) for path in update.completed)
+                assert copy(update).completed == update.completed
+    [update] = run([text], "REALTIME")
+    assert update.to_dict("completed")["completed"][:2] == ["root.a", "root.b[0]"]
+    [error] = run(['{"a": 1, "b": [2, '], "ONE-BY-ONE")
+    assert (error.status, error.completed) == ("ERROR", [("a",), ("b", 0)])
 
 
 def test_the_schema_of_an_array_and_a_root_that_is_none() -> None:
@@ -270,7 +325,9 @@ def test_zero_values() -> None:
 
 
 def test_zero_values_are_of_realtime_alone() -> None:
-    updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color, zero_values=True)
+    with pytest.raises(ValueError, match="zero_values is for the mode REALTIME, not for PROG"):
+        PartialStream("PROGRESSIVE", schema=Color, zero_values=True)
+    updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color)
     assert [update.data for update in updates] == [{"hex": "a"}, {"hex": "a"}]
 
 

@@ -676,7 +676,7 @@ def test_a_json_schema_makes_no_models() -> None:
     check = Schema(ITEM).check()
     assert check.close({"id": 1}) is None
     assert check.model is None
-    assert check.partial_model({"id": 1}) is None
+    assert check.partial_model({"id": 1}, None) is None
 
 
 @pytest.mark.parametrize("source, missing", [(ITEM, "jsonschema_rs"), (list[int], "pydantic")])

@@ -24,7 +24,6 @@ from pydantic import (
     Field,
     Json,
     PlainValidator,
-    PrivateAttr,
     RootModel,
     Strict,
     StringConstraints,
@@ -707,8 +706,6 @@ def test_items_have_their_own_models() -> None:
     items = Schema(list[Item]).items()
     assert items is not None
     assert validated(items, '{"id":"1"}').check.model == Item(id=1)
-    made: Any = items.check().partial_model({"name": "a"})
-    assert made.model_fields_set == {"name"}
 
 
 class Plan(BaseModel):
@@ -802,98 +799,6 @@ def test_zero_values_of_types(type_: Any, zero: Any) -> None:
 @pytest.mark.parametrize("type_", [Any, int | str, Decimal, Foreign])
 def test_types_without_a_zero_value(type_: Any) -> None:
     assert Schema(type_).zero(()) == (False, None)
-
-
-def partial(type_: Any, value: Any) -> Any:
-    return Schema(type_).check().partial_model(value)
-
-
-def test_a_partial_model_has_what_is_known() -> None:
-    made = partial(Plan, {"Days": [{"a": [{"name": "x", "kids": [{"name": "y"}]}]}], "pet": {}})
-    assert isinstance(made, Plan)
-    tree: Any = made.days[0]["a"][0]
-    assert isinstance(tree, Tree) and isinstance(tree.kids[0], Tree)
-    assert tree.kids[0].name == "y"
-    assert made.model_fields_set == {"days", "pet"}
-    assert made.title is None
-
-
-def test_a_field_that_has_not_come_is_missing() -> None:
-    made = partial(Item, {"name": "a"})
-    assert made.name == "a" and not hasattr(made, "id")
-    assert made.model_dump(exclude_unset=True) == {"name": "a"}
-
-
-def test_nothing_is_validated_in_a_partial_model() -> None:
-    assert partial(Closed, {"when": "2020-0"}).when == "2020-0"
-    assert partial(Item, {"id": "x"}).id == "x"
-    assert partial(Ends, {"low": 2, "high": 1}).low == 2
-    assert partial(of(Begins), {"x": 5}).x == 5
-    assert partial(Begins, {"a": 5}).a == 5
-    assert partial(OwnInit, {"a": 5}).a == 5
-
-
-@pytest.mark.parametrize(
-    "type_, value, expected",
-    [
-        (list[Item], [{"id": 1}], [Item(id=1)]),
-        (dict[str, Item], {"a": {"id": 1}}, {"a": Item(id=1)}),
-        (Item | None, {"id": 1}, Item(id=1)),
-        (Item | None, None, None),
-        (Pet, {"kind": "cat"}, Cat(kind="cat")),
-        (Pet, {"kind": "ca"}, {"kind": "ca"}),
-        (Pet, {"kind": ["cat"]}, {"kind": ["cat"]}),
-        (Cat | Dog, {"kind": "cat"}, {"kind": "cat"}),
-        (Size, 3, Size(3)),
-        (Options, {"deep": {"limit": 1}}, {"deep": {"limit": 1}}),
-        (int, 5, 5),
-        (tuple[Item, int], [{"id": 1}, 2, 3], [Item(id=1), 2, 3]),
-    ],
-)
-def test_partial_values(type_: Any, value: Any, expected: Any) -> None:
-    made = partial(type_, value)
-    assert made == expected and type(made) is type(expected)
-
-
-def test_partial_dataclasses() -> None:
-    made = partial(Point, {"y": 1})
-    assert isinstance(made, Point) and made.y == 1 and not hasattr(made, "x")
-
-
-def test_partial_models_know_names_aliases_and_extra_keys() -> None:
-    assert partial(Named, {"A": 1, "bee": 2}).b == 2
-    assert partial(ByName, {"a": 1}).a == 1
-
-    class Swapped(BaseModel):
-        a: int = Field(validation_alias="b")
-        b: int = Field(validation_alias="a")
-
-    made = partial(Swapped, {"a": 1, "b": 2})
-    assert (made.a, made.b) == (2, 1)
-
-    class Open(BaseModel):
-        model_config = ConfigDict(extra="allow")
-        a: int = 0
-        _hidden: int = PrivateAttr(default=7)
-
-    made = partial(Open, {"a": 1, "z": 2})
-    assert (made.z, made._hidden) == (2, 7)
-
-
-@pytest.mark.parametrize("value", [None, 1, "x", [], [{}]])
-def test_there_is_no_partial_model_of_something_else(value: Any) -> None:
-    assert partial(Item, value) is None
-
-
-def test_a_class_that_cannot_be_made_has_no_partial_model() -> None:
-    def fails() -> int:
-        raise RuntimeError
-
-    class Failing(BaseModel):
-        a: int = Field(default_factory=fails)
-
-    assert partial(Failing, {}) is None
-    assert partial(Failing, {"a": 1}) is not None
 
 
 def test_an_unfinished_class_is_refused() -> None:

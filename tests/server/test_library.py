@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from typing import Any
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, ClassVar
 
 import httpx2
 import pytest
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
@@ -17,6 +19,7 @@ from starlette.routing import Mount, Route
 import jsonrill.schema
 from jsonrill import updates
 from jsonrill.eventstream import SSEDecoder
+from jsonrill.ext.starlette import ByteStreamResponse
 from jsonrill.server import Config, EventStreamResponse, create_app
 from support import SLACK
 
@@ -58,9 +61,9 @@ def test_a_schema_is_compiled_once_for_all_who_read_a_stream(
     compiled: list[Any] = []
     compile_schema = jsonrill.schema.compile_schema
 
-    def counted(source: Any) -> Any:
+    def counted(source: Any, *more: Any) -> Any:
         compiled.append(source)
-        return compile_schema(source)
+        return compile_schema(source, *more)
 
     monkeypatch.setattr(jsonrill.schema, "compile_schema", counted)
     schema = {"title": "only of this test", "type": "array", "items": {"type": "integer"}}
@@ -129,7 +132,7 @@ class Client:
         if self.stalled and message.get("body"):
             await asyncio.Event().wait()
 
-    async def ask(self, response: EventStreamResponse, method: str = "GET") -> None:
+    async def ask(self, response: ByteStreamResponse, method: str = "GET") -> None:
         async with asyncio.timeout(10 * SLACK):
             await response({"type": "http", "method": method}, self.receive, self.send)
 
@@ -231,7 +234,28 @@ def test_head_sends_headers_alone() -> None:
     asyncio.run(main())
 
 
-def test_an_error_of_the_source_is_not_hidden() -> None:
+def test_an_error_of_the_source_is_an_event_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Bad:
+        async def __aiter__(self) -> AsyncIterator[Any]:
+            yield {"n": 1}
+            raise ZeroDivisionError("secret")
+
+    async def main() -> bytes:
+        client = Client()
+        await client.ask(EventStreamResponse(Bad()))
+        return client.body
+
+    body = asyncio.run(main())
+    first, error, last = SSEDecoder().feed(body)
+    assert json.loads(first.data) == {"n": 1} and last.type == "CLOSE"
+    assert json.loads(error.data) == {
+        "status": "ERROR",
+        "error": {"code": "SOURCE_FAILED", "message": "the source failed"},
+    }
+    assert "secret" in caplog.text and b"secret" not in body
+
+
+def test_bytes_that_fail_are_not_hidden_from_the_servers_own_routes() -> None:
     class Bad:
         async def __aiter__(self) -> AsyncIterator[bytes]:
             yield b"data: 1\n\n"
@@ -239,6 +263,81 @@ def test_an_error_of_the_source_is_not_hidden() -> None:
 
     async def main() -> None:
         with pytest.raises(ZeroDivisionError):
-            await Client().ask(EventStreamResponse(Bad()))
+            await Client().ask(ByteStreamResponse(Bad()))
 
     asyncio.run(main())
+
+
+def test_status_headers_and_background_are_those_of_starlette() -> None:
+    done: list[str] = []
+
+    async def route(request: Request) -> Response:
+        response = EventStreamResponse(
+            updates(["[1]"]), 203, {"X-Kind": "a", "Cache-Control": "private"},
+            background=BackgroundTask(done.append, "done"),
+        )  # fmt: skip
+        response.set_cookie("k", "v")
+        return response
+
+    async def work(http: httpx2.AsyncClient) -> httpx2.Response:
+        return await http.get("/mine")
+
+    got = run_app(Starlette(routes=[Route("/mine", route)]), work)
+    assert got.status_code == 203 and got.headers["x-kind"] == "a"
+    assert got.headers["cache-control"] == "private" and got.cookies["k"] == "v"
+    assert got.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert done == ["done"]
+
+
+def test_a_source_that_blocks_is_read_in_threads_and_closed_when_the_client_leaves() -> None:
+    seen: list[str] = []
+
+    def blocking() -> Iterator[str]:
+        try:
+            for piece in ["[1, "] + ["2, "] * 1000:
+                seen.append(piece)
+                time.sleep(0.01)
+                yield piece
+        finally:
+            seen.append("closed")
+
+    async def main() -> None:
+        client = Client()
+        asking = asyncio.create_task(client.ask(EventStreamResponse(updates(blocking()))))
+        while len(client.sent) < 4:
+            await asyncio.sleep(0.01)
+        client.left.set()
+        await asking
+        assert seen[-1] == "closed" and len(seen) < 500
+
+    asyncio.run(main())
+
+
+def test_a_source_that_was_never_read_is_closed_all_the_same() -> None:
+    async def main() -> None:
+        for source in (Closing(), updates(Closing.made(), every=1)):
+            await Client().ask(EventStreamResponse(source), "HEAD")
+        assert [one.closed for one in Closing.all] == [1, 1]
+
+    asyncio.run(main())
+
+
+class Closing:
+    """Tokens that come slowly, and that count how often they are closed."""
+
+    all: ClassVar[list[Closing]] = []
+
+    def __init__(self) -> None:
+        self.closed = 0
+        self.all.append(self)
+
+    @classmethod
+    def made(cls) -> Closing:
+        return cls()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        await asyncio.sleep(60)
+        yield "[]"
+
+    async def aclose(self) -> None:
+        self.closed += 1

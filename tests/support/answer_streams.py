@@ -87,6 +87,70 @@ def _stopped(reason: str) -> list[Event]:
     return [counted, {"type": "message_stop"}]
 
 
+def _cohere(index: int, content: Event) -> Event:
+    return {"type": "content-delta", "index": index, "delta": {"message": {"content": content}}}
+
+
+def _cohere_end(reason: str, **more: Any) -> Event:
+    delta = {"finish_reason": reason, "usage": {"tokens": {"output_tokens": 3}}, **more}
+    return {"type": "message-end", "delta": delta}
+
+
+def _ollama(said: Event, reason: str | None = None) -> Event:
+    event = {"model": "q", "created_at": "t", **said, "done": reason is not None}
+    return event if reason is None else event | {"done_reason": reason, "eval_count": 3}
+
+
+def _realtime(kind: str, **more: Any) -> Event:
+    return {"type": kind, "event_id": "e", **more}
+
+
+def _realtime_done(status: str, **more: Any) -> Event:
+    response = {"id": "r", "status": status, "output": [], "usage": {"total_tokens": 3}, **more}
+    return _realtime("response.done", response=response)
+
+
+def _live(content: Event) -> Event:
+    return {"serverContent": content, "usageMetadata": {"totalTokenCount": 3}}
+
+
+def _chunk_of(said: Event) -> Event:
+    return {"type": "AIMessageChunk", "id": "run-1", "content": "", **said}
+
+
+def _langchain_event(kind: str, data: Event) -> Event:
+    return {"event": kind, "run_id": "r1", "name": "model", "tags": [], "data": data}
+
+
+def _graph(mode: str, data: Any) -> Event:
+    return {"type": mode, "ns": [], "data": data}
+
+
+def _graph_chunk(said: Event) -> Event:
+    return _graph("messages", [_chunk_of(said), {"langgraph_checkpoint_ns": "n:1"}])
+
+
+def _part(what: str, **more: Any) -> Event:
+    return {"event_kind": f"part_{what}", "index": 0, **more}
+
+
+def _raw(event: Event) -> Event:
+    return {"type": "raw_response_event", "data": event}
+
+
+def _stream_event(event: Event) -> Event:
+    return {"type": "stream_event", "event": event, "parent_tool_use_id": None}
+
+
+def _claude_result(subtype: str, **more: Any) -> Event:
+    return {"type": "result", "subtype": subtype, "is_error": False, **more}
+
+
+def _adk(parts: list[Event], **more: Any) -> Event:
+    return {"invocationId": "i", "author": "agent", "content": {"parts": parts}, **more}
+
+
+_ANSWER = {"type": "ai", "id": "run-1", "content": TEXT}
 _FAILED = {"type": "overloaded_error", "message": "Overloaded"}
 
 SHAPES: dict[str, Shape] = {
@@ -211,6 +275,178 @@ SHAPES: dict[str, Shape] = {
         },
         "event",
     ),
+    "cohere": Shape(
+        [{"type": "message-start", "id": "m1", "delta": {"message": {"role": "assistant"}}}],
+        lambda text: _cohere(0, {"thinking": text}),
+        lambda text: _cohere(1, {"text": text}),
+        {
+            "complete": [_cohere_end("COMPLETE")],
+            "cut": [_cohere_end("MAX_TOKENS")],
+            "error": [_cohere_end("ERROR", error="Overloaded")],
+        },
+        "event",
+    ),
+    "ollama_chat": Shape(
+        [],
+        lambda text: _ollama({"message": {"role": "assistant", "content": "", "thinking": text}}),
+        lambda text: _ollama({"message": {"role": "assistant", "content": text}}),
+        {
+            "complete": [_ollama({"message": {"content": ""}}, "stop")],
+            "cut": [_ollama({"message": {"content": ""}}, "length")],
+            "error": [{"error": "Overloaded"}],
+        },
+        "event",
+    ),
+    "ollama_generate": Shape(
+        [],
+        lambda text: _ollama({"response": "", "thinking": text}),
+        lambda text: _ollama({"response": text}),
+        {
+            "complete": [_ollama({"response": ""}, "stop")],
+            "cut": [_ollama({"response": ""}, "length")],
+        },
+        "event",
+    ),
+    "openai_realtime": Shape(
+        [_realtime("session.created", session={}), _realtime("response.created", response={})],
+        None,
+        lambda text: _realtime("response.output_text.delta", output_index=0, delta=text),
+        {
+            "complete": [_realtime_done("completed")],
+            "cut": [_realtime_done("incomplete")],
+            "error": [_realtime_done("failed", status_details={"error": _FAILED})],
+        },
+    ),
+    "gemini_live": Shape(
+        [{"setupComplete": {}}],
+        lambda text: _live({"modelTurn": {"parts": [{"text": text, "thought": True}]}}),
+        lambda text: _live({"modelTurn": {"parts": [{"text": text}]}}),
+        {
+            "complete": [_live({"turnComplete": True})],
+            "cut": [_live({"interrupted": True}), _live({"turnComplete": True})],
+        },
+    ),
+    "langchain": Shape(
+        [],
+        lambda text: _chunk_of({"content": [{"type": "thinking", "thinking": text}]}),
+        lambda text: _chunk_of({"content": text}),
+        {
+            "complete": [
+                _chunk_of({"response_metadata": {"finish_reason": "stop"}}),
+                _chunk_of({"usage_metadata": {"total_tokens": 3}, "chunk_position": "last"}),
+                {"type": "ai", "id": "run-1", "content": TEXT},
+            ],
+            "cut": [_chunk_of({"response_metadata": {"stop_reason": "max_tokens"}})],
+        },
+    ),
+    "langchain_events": Shape(
+        [_langchain_event("on_chat_model_start", {"input": {}})],
+        None,
+        lambda text: _langchain_event(
+            "on_chat_model_stream", {"chunk": _chunk_of({"content": text})}
+        ),
+        {
+            "complete": [
+                _langchain_event("on_parser_stream", {"chunk": {"title": "Tide"}}),
+                _langchain_event(
+                    "on_chat_model_stream", {"chunk": _chunk_of({"usage_metadata": {"total": 3}})}
+                ),
+                _langchain_event("on_chat_model_end", {"output": _chunk_of({"content": TEXT})}),
+            ],
+        },
+    ),
+    "langgraph": Shape(
+        [_graph("values", {"messages": [{"type": "ai", "id": "old", "content": "Before"}]})],
+        lambda text: _graph_chunk({"content": [{"type": "thinking", "thinking": text}]}),
+        lambda text: _graph_chunk({"content": text}),
+        {
+            "complete": [
+                _graph_chunk({"usage_metadata": {"total": 3}, "chunk_position": "last"}),
+                _graph("updates", {"node": {"messages": [_ANSWER]}}),
+                _graph("custom", {"anything": 1}),
+                _graph("values", {"messages": [_ANSWER]}),
+            ],
+            "cut": [_graph_chunk({"response_metadata": {"finish_reason": "length"}})],
+        },
+    ),
+    "llama_index": Shape(
+        [],
+        lambda text: {"type": "AgentStream", "delta": "", "thinking_delta": text},
+        lambda text: {"type": "ChatResponse", "delta": text, "raw": {"unknown": True}},
+        {
+            "complete": [
+                {"type": "ChatResponse", "delta": "", "raw": event}
+                for event in [_chunk({}, "stop"), {"choices": [], "usage": {"total": 3}}]
+            ],
+            "cut": [{"type": "ChatResponse", "delta": "", "raw": _chunk({}, "length")}],
+        },
+    ),
+    "pydantic_ai": Shape(
+        [_part("start", part={"part_kind": "text", "content": ""})],
+        lambda text: _part("delta", delta={"part_delta_kind": "thinking", "content_delta": text}),
+        lambda text: _part("delta", delta={"part_delta_kind": "text", "content_delta": text}),
+        {
+            "complete": [
+                _part("end", part={"part_kind": "text", "content": TEXT}),
+                {"event_kind": "final_result", "tool_name": None, "tool_call_id": None},
+                {"event_kind": "agent_run_result", "result": {"output": TEXT}},
+            ],
+        },
+        "event",
+    ),
+    "openai_agents": Shape(
+        [{"type": "agent_updated_stream_event"}, _raw(_response("created"))],
+        lambda text: _raw(
+            {"type": "response.reasoning_text.delta", "output_index": 0, "delta": text}
+        ),
+        lambda text: _raw({"type": "response.output_text.delta", "output_index": 1, "delta": text}),
+        {
+            "complete": [
+                _raw(_response("completed", usage={"total_tokens": 2})),
+                {
+                    "type": "run_item_stream_event",
+                    "name": "message_output_created",
+                    "item": {
+                        "type": "message_output_item",
+                        "raw_item": {"type": "message", "content": [{"text": TEXT}]},
+                    },
+                },
+            ],
+            "cut": [_raw(_response("incomplete"))],
+            "error": [_raw(_response("failed", error=_FAILED))],
+        },
+    ),
+    "claude_code": Shape(
+        [
+            {"type": "system", "subtype": "init", "session_id": "s"},
+            _stream_event({"type": "message_start", "message": {"id": "msg_1"}}),
+        ],
+        lambda text: _stream_event(_block(0, {"type": "thinking_delta", "thinking": text})),
+        lambda text: _stream_event(_block(1, {"type": "text_delta", "text": text})),
+        {
+            "complete": [
+                {"type": "assistant", "message": {"content": [{"type": "text", "text": TEXT}]}},
+                *map(_stream_event, _stopped("end_turn")),
+                _claude_result("success", result=TEXT, usage={"output_tokens": 7}),
+            ],
+            "cut": [
+                *map(_stream_event, _stopped("max_tokens")),
+                _claude_result("error_max_turns", is_error=True),
+            ],
+            "error": [_claude_result("error_during_execution", is_error=True, result="No.")],
+        },
+        "event",
+    ),
+    "google_adk": Shape(
+        [{"invocationId": "i", "author": "user", "content": {"parts": [{"text": "hi"}]}}],
+        lambda text: _adk([{"text": text, "thought": True}], partial=True),
+        lambda text: _adk([{"text": text}], partial=True),
+        {
+            "complete": [_adk([{"text": TEXT}], finishReason="STOP", usageMetadata={"total": 9})],
+            "cut": [_adk([{"text": TEXT[:23]}], finishReason="MAX_TOKENS")],
+            "error": [_adk([], errorCode="500", errorMessage="Overloaded")],
+        },
+    ),
 }
 
 
@@ -231,7 +467,7 @@ def said(name: str, end: str | None) -> Answer:
 
 def called(name: str) -> Answer:
     calls = [(made.name, json.loads(made.text), "complete") for made in TWO]
-    text = "Hm" if name == "anthropic" else ""
+    text = "Hm" if name in ("anthropic", "claude_code") else ""
     return Answer(BUILDERS[name](TWO, in_a_row(TWO)), text, calls)
 
 
@@ -242,8 +478,9 @@ def of_file(file: Path) -> Answer:
         args = call["args"] if "args" in call else partial(call["args_text"])
         calls.append((call["name"], args, call.get("state", "complete")))
     text = "Let me look." if file.stem in LOOKING else ""
-    end = "cut" if file.stem.endswith("truncated") else "complete"
-    return Answer(stream["events"], text, calls, None if file.stem in ENDLESS else end)
+    usual = "cut" if file.stem.endswith("truncated") else "complete"
+    end = None if file.stem in ENDLESS else stream.get("expected_end", usual)
+    return Answer(stream["events"], stream.get("expected_text", text), calls, end)
 
 
 def choices() -> dict[str, Answer]:

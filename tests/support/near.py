@@ -62,6 +62,8 @@ class Writer:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.used: set[str] = set()
+        # Whether the last container had a comma before its bracket.
+        self.trailing = False
 
     def does(self, rule: str, chance: float = 0.15) -> bool:
         if self.random.random() >= chance:
@@ -101,27 +103,34 @@ class Writer:
         text, stays_open = brackets[0] + self.gap(), False
         for number, (key, item) in enumerate(zip(keys, items, strict=True)):
             if number:
-                text += self.comma(number) + self.gap()
+                kinds = {isinstance(one, (dict, list)) for one in items[number - 1 : number + 1]}
+                alike = brackets == "{}" or (len(kinds) == 1 and items[number - 1] not in ([], {}))
+                alike = alike and not self.trailing
+                text += self.comma(number, brackets == "{}", alike) + self.gap()
             last = number == len(items) - 1
             # An unclosed container is seen by the bracket of the other kind right after it.
             other = isinstance(item, list if brackets == "{}" else dict)
             written = self.value(item, may_stay_open=last and other)
             stays_open = last and other and not written.endswith(("]", "}"))
             text += key + written + self.gap()
+        self.trailing = False
         if items and not stays_open:
             if self.does("trailing-commas"):
                 text += ","
+                self.trailing = True
             elif self.does("ellipses", 0.1):
                 text += ", ..." + self.blank()
             elif may and self.does("brackets"):
                 return text + " "
         return text + brackets[1]
 
-    def comma(self, number: int) -> str:
-        # The first thing in a list shows that it is one, so there no comma is forgotten.
-        if number > 1 and self.does("missing-commas"):
+    def comma(self, number: int, in_object: bool, alike: bool) -> str:
+        # The first thing in a list shows that it is one, so there no comma is forgotten; nor where
+        # a bracket may be in the wrong place.
+        if number > 1 and alike and self.does("missing-commas"):
             return "\n"
-        return ",," if self.does("trailing-commas", 0.05) else ","
+        # In a list a value may be missing between two commas.
+        return ",," if in_object and self.does("trailing-commas", 0.05) else ","
 
     def gap(self) -> str:
         if self.does("comments", 0.05):

@@ -279,6 +279,196 @@ def gemini_partial(calls: list[Made], script: Script) -> list[Event]:
     return [*events, candidate({"text": ""}, "STOP")]
 
 
+def cohere(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = [{"type": "message-start", "id": "co1", "delta": {"message": {}}}]
+    plan = {"message": {"tool_plan": "Look."}}
+    events.append({"type": "tool-plan-delta", "delta": plan})
+    for what, number, piece in steps(calls, script):
+        made = calls[number]
+        call: Event = {"function": {"arguments": piece}}
+        if what == "start":
+            call |= {"id": made.id, "type": "function"}
+            call["function"] |= {"name": made.name}
+        event: Event = {
+            "type": f"tool-call-{'delta' if what == 'piece' else what}",
+            "index": number,
+        }
+        if what != "end":
+            event["delta"] = {"message": {"tool_calls": call}}
+        events.append(event)
+    usage = {"tokens": {"output_tokens": 9}}
+    return [
+        *events,
+        {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "usage": usage}},
+    ]
+
+
+def ollama(calls: list[Made], script: Script) -> list[Event]:
+    """Complete calls; the second and later ones in one event."""
+    written = [
+        {"id": made.id, "function": {"name": made.name, "arguments": json.loads(made.text)}}
+        for made in calls
+    ]
+    sent = [written[:1], written[1:]]
+    events: list[Event] = [
+        {
+            "model": "q",
+            "created_at": "t",
+            "message": {"role": "assistant", "content": "", "tool_calls": some},
+            "done": False,
+        }
+        for some in sent
+    ]
+    last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+    return [*events, {"model": "q", "created_at": "t", "eval_count": 9} | last]
+
+
+def openai_realtime(calls: list[Made], script: Script) -> list[Event]:
+    events = json.loads(json.dumps(openai_responses(calls, script)).replace("resp_1", "resp_r"))
+    for number, event in enumerate(events):
+        del event["sequence_number"]
+        event["event_id"] = f"event_{number}"
+        if event["type"] != "response.created":
+            event["response_id"] = "resp_r"
+    done = {"id": "resp_r", "status": "completed", "output": [], "usage": {"total_tokens": 9}}
+    last = {"type": "response.done", "event_id": "event_last", "response": done}
+    first = {"type": "session.created", "event_id": "event_first", "session": {}}
+    return [first, *events[:-1], last]
+
+
+def gemini_live(calls: list[Made], script: Script) -> list[Event]:
+    written = [{"id": made.id, "name": made.name, "args": json.loads(made.text)} for made in calls]
+    content = {"serverContent": {"turnComplete": True}, "usageMetadata": {"totalTokenCount": 9}}
+    sent: list[Event] = [
+        {"toolCall": {"functionCalls": some}} for some in (written[:2], written[2:])
+    ]
+    return [{"setupComplete": {}}, *sent, content]
+
+
+def _message_chunk(chunks: list[Event], **more: Any) -> Event:
+    chunk = {"type": "AIMessageChunk", "id": "lc_run--1", "content": "", "tool_call_chunks": chunks}
+    return chunk | {"response_metadata": {}} | more
+
+
+def langchain(calls: list[Made], script: Script) -> list[Event]:
+    events = [_message_chunk([], id="resp_l")]
+    for what, number, piece in steps(calls, script):
+        call: Event = {"type": "tool_call_chunk", "index": number, "args": piece}
+        call |= {"id": None, "name": None}
+        if what == "start":
+            call |= {"id": calls[number].id, "name": calls[number].name, "args": ""}
+        if what != "end":
+            events.append(_message_chunk([call]))
+    complete: Event = {"type": "ai", "id": "lc_run--1", "content": "", "tool_calls": []}
+    complete["tool_calls"] = [
+        {"type": "tool_call", "id": made.id, "name": made.name, "args": json.loads(made.text)}
+        for made in calls
+    ]
+    last = _message_chunk([], response_metadata={"finish_reason": "tool_calls"})
+    return [*events, last, _message_chunk([], chunk_position="last"), complete]
+
+
+def langgraph(calls: list[Made], script: Script) -> list[Event]:
+    about = {"langgraph_node": "model", "langgraph_checkpoint_ns": "model:1"}
+    asked = {"type": "human", "id": "h1", "content": "hi"}
+    text = json.dumps(langchain(calls, script)).replace("run--1", "run--2")
+    *chunks, complete = json.loads(text.replace("resp_l", "resp_g"))
+    first = {"type": "values", "ns": [], "data": {"messages": [asked]}}
+    sent: list[Event] = [{"type": "messages", "ns": [], "data": [chunk, about]} for chunk in chunks]
+    updates = {"type": "updates", "ns": [], "data": {"model": {"messages": [complete]}}}
+    values = {"type": "values", "ns": [], "data": {"messages": [asked, complete]}}
+    return [first, *sent, updates, values]
+
+
+def llama_index(calls: list[Made], script: Script) -> list[Event]:
+    sent = [
+        {"type": "AgentStream", "delta": "", "current_agent_name": "a", "raw": chunk}
+        for chunk in openai_chat(calls, script, "chatcmpl-l")
+    ]
+    ran = [
+        {
+            "type": "ToolCall",
+            "tool_id": made.id,
+            "tool_name": made.name,
+            "tool_kwargs": json.loads(made.text),
+        }
+        for made in calls
+    ]
+    return [*sent, {"type": "AgentOutput", "tool_calls": ran, "current_agent_name": "a"}, *ran]
+
+
+def pydantic_ai(calls: list[Made], script: Script) -> list[Event]:
+    events: list[Event] = []
+    for what, number, piece in steps(calls, script):
+        made = calls[number]
+        part = {"part_kind": "tool-call", "tool_name": made.name, "tool_call_id": made.id}
+        if what == "start":
+            started = part | {"args": None}
+            events.append({"event_kind": "part_start", "index": number, "part": started})
+        elif what == "piece":
+            delta = {"part_delta_kind": "tool_call", "args_delta": piece, "tool_call_id": made.id}
+            events.append({"event_kind": "part_delta", "index": number, "delta": delta})
+        else:
+            ended = part | {"args": made.text}
+            events.append({"event_kind": "part_end", "index": number, "part": ended})
+    called = [
+        {
+            "event_kind": "function_tool_call",
+            "part": {
+                "part_kind": "tool-call",
+                "tool_name": made.name,
+                "tool_call_id": made.id,
+                "args": made.text,
+            },
+        }
+        for made in calls
+    ]
+    return [*events, *called, {"event_kind": "agent_run_result", "result": {}}]
+
+
+def openai_agents(calls: list[Made], script: Script) -> list[Event]:
+    text = json.dumps(openai_responses(calls, script)).replace("resp_1", "resp_a")
+    for number in range(len(calls)):
+        text = text.replace(f'"fc_{number}"', '"__fake_id__"')
+    events: list[Event] = [
+        {"type": "raw_response_event", "data": event} for event in json.loads(text)
+    ]
+    for made in calls:
+        item = {"type": "function_call", "call_id": made.id, "id": "__fake_id__"}
+        item |= {"name": made.name, "arguments": made.text}
+        called = {"type": "tool_call_item", "raw_item": item}
+        events.append({"type": "run_item_stream_event", "name": "tool_called", "item": called})
+    return [{"type": "agent_updated_stream_event"}, *events]
+
+
+def claude_code(calls: list[Made], script: Script) -> list[Event]:
+    same = {"parent_tool_use_id": None, "session_id": "s"}
+    events = json.loads(json.dumps(anthropic(calls, script)).replace("msg_1", "msg_c"))
+    sent = [{"type": "stream_event", "event": event} | same for event in events]
+    blocks: list[Event] = [{"type": "text", "text": "Hm"}]
+    blocks += [
+        {"type": "tool_use", "id": made.id, "name": made.name, "input": json.loads(made.text)}
+        for made in calls
+    ]
+    message = {"id": "msg_c", "role": "assistant", "content": blocks}
+    first = {"type": "system", "subtype": "init", "session_id": "s"}
+    end = {"type": "result", "subtype": "success", "is_error": False, "result": "Hm"}
+    return [first, *sent, {"type": "assistant", "message": message} | same, end]
+
+
+def google_adk(calls: list[Made], script: Script) -> list[Event]:
+    parts = [
+        {"functionCall": {"id": made.id, "name": made.name, "args": json.loads(made.text)}}
+        for made in calls
+    ]
+    same = {"invocationId": "i1", "author": "agent", "id": "e1"}
+    content = {"role": "model", "parts": parts}
+    return [
+        same | {"partial": True, "content": {"parts": parts[:1]}},
+        same | {"content": content, "finishReason": "STOP", "usageMetadata": {"total": 9}},
+    ]
+
+
 Builder = Callable[[list[Made], Script], list[Event]]
 
 # Builders whose deltas are argument text and name their call: any interleaving of them is legal.
@@ -291,11 +481,22 @@ INTERLEAVING: dict[str, Builder] = {
     "mistral_conversations": mistral_conversations,
     "vercel": vercel,
     "ag_ui": ag_ui,
+    "cohere": cohere,
+    "openai_realtime": openai_realtime,
+    "langchain": langchain,
+    "langgraph": langgraph,
+    "llama_index": llama_index,
+    "pydantic_ai": pydantic_ai,
+    "openai_agents": openai_agents,
+    "claude_code": claude_code,
 }
 BUILDERS: dict[str, Builder] = INTERLEAVING | {
     "mistral_chat": mistral_chat,
     "gemini_whole": gemini_whole,
     "gemini_partial": gemini_partial,
+    "ollama": ollama,
+    "gemini_live": gemini_live,
+    "google_adk": google_adk,
 }
 # The page of `providers/` that reads a builder's events.
 PAGE_OF = {

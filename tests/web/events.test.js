@@ -170,7 +170,7 @@ test("an answer of another type may be an accident, but not three in a row", asy
 test("no server at all: it waits longer and longer, and can be stopped", async () => {
   const delays = [];
   const stream = openEvents("http://127.0.0.1:9/", {
-    ...{ retry: 2, maxDelay: 900, random: () => 0 },
+    ...{ retry: 2, maxDelay: 900, random: () => 0, reconnect: true },
     onState: (state, { delay }) => {
       if (state === "waiting") delays.push(delay);
       if (delays.length === 5) stream.close();
@@ -187,8 +187,27 @@ test("an event begins the waiting anew", async (context) => {
   );
   const delays = [];
   const onState = (state, { delay }) => state === "waiting" && delays.push(delay);
-  await all(openEvents(url, { retry: 2, maxDelay: 900, random: () => 0, onState }));
+  const options = { retry: 2, maxDelay: 900, random: () => 0, reconnect: true };
+  await all(openEvents(url, { ...options, onState }));
   assert.deepEqual(delays, [2, 200, 2, 200]);
+});
+
+test("events that bring no new id do not begin the waiting anew", async (context) => {
+  const { url } = await served(
+    context,
+    answers(
+      { body: event(1) },
+      { body: "data: a\n\n" },
+      { body: event(1) },
+      { body: "id: 2\n\n" },
+      { body: ": nothing\n" },
+      { status: 204 },
+    ),
+  );
+  const delays = [];
+  const onState = (state, { delay }) => state === "waiting" && delays.push(delay);
+  await all(openEvents(url, { retry: 100, maxDelay: 900, random: () => 0, onState }));
+  assert.deepEqual(delays, [100, 200, 400, 100, 200]);
 });
 
 test("what brings no event does not lose the place to go on from", async (context) => {
@@ -286,7 +305,7 @@ test("a signal stops it: before it began, while it reads, while it waits", async
   assert.equal(await stream.done, "closed");
   const waiting = new AbortController();
   const slow = openEvents(url, {
-    retry: 60_000,
+    ...{ retry: 60_000, reconnect: true },
     signal: waiting.signal,
     onState: (state) => state === "waiting" && waiting.abort(),
   });

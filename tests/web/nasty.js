@@ -48,7 +48,7 @@ export function cut(response, bytes) {
 }
 
 /** Quick settings for tests: no test waits for real delays. */
-export const QUICK = { retry: 1, maxDelay: 5, timeout: 2000 };
+export const QUICK = { retry: 1, maxDelay: 5, timeout: 2000, reconnect: true };
 
 /** All events of a stream as [id, data], and how it ended. */
 export async function all(stream) {

@@ -227,7 +227,7 @@ REFUSED: list[tuple[str, int, int, int, tuple[str | int, ...], str, str]] = [
     ("[,", 1, 1, 2, (0,), "a value or ']'", "','"),
     ("[1}", 2, 1, 3, (), "',' or ']'", "'}'"),
     ("[1 2", 3, 1, 4, (), "',' or ']'", "'2'"),
-    ("[1:2", 2, 1, 3, (), "',' or ']'", "':'"),
+    ("[1:2", 2, 1, 3, (0,), "',' or ']'", "':'"),
     ("[1,]", 3, 1, 4, (1,), "a value", "']'"),
     ("[1,,", 3, 1, 4, (1,), "a value", "','"),
     ('{"a":[{"b":[0,x', 14, 1, 15, ("a", 0, "b", 1), "a value", "'x'"),
@@ -288,7 +288,7 @@ def test_a_refusal_says_where_and_what(row: Any) -> None:
 
 def test_a_message_names_the_path() -> None:
     assert str(refusal(['{"a": {"b c": [0, 1x'])) == (
-        """expected ',' or ']' but got 'x' at character 19, in root.a["b c"]"""
+        """expected ',' or ']' but got 'x' at character 19, in root.a["b c"][1]"""
     )
 
 

@@ -21,6 +21,7 @@ from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..jsontext import dumps
 from ..options import Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
+from ..providers import Reader
 from ..providers.statements import (
     Aggregate,
     Begin,
@@ -111,6 +112,18 @@ class Part:
             return self._document.value
         return self.text if self.call is None else self.call.args
 
+    def to_dict(self) -> dict[str, Any]:
+        """The part as JSON wants it: its delta, and of a call its arguments once complete."""
+        fields: dict[str, Any] = {"kind": self.kind, "index": self.index}
+        call = self.call
+        if call is not None:
+            fields["call"] = {"id": call.id, "name": call.name, "status": call.status}
+            if self.kind == "call" and self.complete:
+                fields["call"]["args"] = call.args
+        if self.kind == "result":
+            return {**fields, "result": self.result, "error": self.error}
+        return {**fields, "delta": self.delta, "complete": self.complete}
+
 
 class Parts:
     """Reads a provider's events and returns the parts of the answer as they grow.
@@ -160,9 +173,9 @@ class Parts:
         return self._calls.calls
 
     @property
-    def provider(self) -> str | None:
-        """The name of the provider; None if it is not known yet."""
-        return self._calls.reader.provider
+    def reader(self) -> Reader:
+        """Turns events into statements, for `read`."""
+        return self._calls.reader
 
     @property
     def outcome(self) -> Outcome | None:
@@ -181,7 +194,7 @@ class Parts:
         """
         if self._splitter is not None and isinstance(event, (str, bytes)):
             return self.feed_text(event)
-        return self.read(self._calls.reader.feed(event))
+        return self.read(self.reader.feed(event))
 
     def read(self, said: Iterable[Statement]) -> list[Part]:
         """The parts that statements change."""

@@ -95,7 +95,7 @@ class ToolRun:
         `form` names another provider whose form it is to have. Calls that were cut off, and what
         has no result, are left out.
         """
-        return turns.messages(form or self.parts.provider, self.parts.entries)
+        return turns.messages(form or self.parts.reader.provider, self.parts.entries)
 
     def _watched(self, parts: list[Part]) -> list[Part]:
         """These parts, and the results of calls that are refused."""

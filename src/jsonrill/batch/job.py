@@ -18,7 +18,9 @@ from ..options import (
     Entity,
     Mode,
     Null,
+    Numbers,
     OnRevision,
+    OnViolation,
     Option,
     Schemas,
     Send,
@@ -58,6 +60,7 @@ class Job:
     document_schema: Any = None
     schemas: Schemas = None
     check_formats: bool = False
+    on_violation: OnViolation = None
     mode: Mode = BATCH_MODE
     entity: Entity = None
     send: Send = "data"
@@ -71,6 +74,7 @@ class Job:
     null: Null = "value"
     on_revision: OnRevision = "raise"
     patience: int = 1
+    numbers: Numbers = "growing"
     field: str | None = None
     id_field: str = "id"
     limits: Limits = Limits()

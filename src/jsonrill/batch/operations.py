@@ -235,7 +235,7 @@ def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     calls = work.calls()
     for event in stream.pieces:
         tally.pieces += 1
-        for update in calls.feed(event):
+        for update in calls.read(calls.reader.feed(event)):
             tally.characters += len(update.function_args or "")
             tally.change()
     calls.flush()

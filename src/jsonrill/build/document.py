@@ -56,6 +56,7 @@ class Document(GrowingValue):
             )
             and (end := machine._offset + len(piece)) <= machine._stop
             and not builder.finished
+            and (not machine._wary or machine._is_plain(piece))
         ):
             machine._offset = end
             members = builder._members

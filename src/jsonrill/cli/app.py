@@ -195,7 +195,7 @@ def calls(live: ToolCalls, own: Own, sink: Sink) -> None:
             for message in events.flush() if event is None else events.feed(event):
                 sink.write(message)
             continue
-        changed = live.flush() if event is None else live.feed(event)
+        changed = live.flush() if event is None else live.read(live.reader.feed(event))
         for call in {id(update.call): update.call for update in changed}.values():
             sink.write(_call(call))
     if not empty and live.reader.provider is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..answers import Part
 from ..eventstream import DONE
 from ..jsontext import dumps_in_parts
 from ..partial_stream import PartialStream, Update
@@ -19,8 +20,6 @@ BANNED = ("__proto__", "constructor")
 class AISDK(ChatDialect):
     """Entities are `data-*` parts; a later part replaces the one with the same id."""
 
-    TEXT_BEGINS = {"type": "text-start", "id": "text"}
-    TEXT_ENDS = {"type": "text-end", "id": "text"}
     # Parts do not show in its events, and a schema can take long for each character.
     part = 256
 
@@ -34,12 +33,23 @@ class AISDK(ChatDialect):
         yield {"type": "start"}
         yield {"type": "start-step"}
 
-    def _text(self, text: str) -> Iterator[Event]:
-        yield {"type": "text-delta", "id": "text", "delta": text}
+    def _text_begins(self, id: str, thought: bool) -> Iterator[Event]:
+        yield {"type": f"{_KIND[thought]}-start", "id": id}
 
-    def _call_begins(self, id: str, name: str) -> Iterator[Event]:
-        self._called = True
-        yield {"type": "tool-input-start", "toolCallId": id, "toolName": name, "dynamic": True}
+    def _text_grows(self, id: str, thought: bool, delta: str) -> Iterator[Event]:
+        yield {"type": f"{_KIND[thought]}-delta", "id": id, "delta": delta}
+
+    def _text_ends(self, id: str, thought: bool) -> Iterator[Event]:
+        yield {"type": f"{_KIND[thought]}-end", "id": id}
+
+    def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]:
+        self._called = self._called or not call.hosted
+        yield {
+            "type": "tool-input-start",
+            "toolCallId": id,
+            "toolName": call.name or "",
+            **_flags(call),
+        }
 
     def _call_text(self, id: str, text: str) -> Iterator[Event]:
         yield {"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": text}
@@ -47,10 +57,18 @@ class AISDK(ChatDialect):
     def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
         event = {"toolCallId": id, "toolName": call.name or "", "input": _harmless(call.args)}
         if call.status == "complete":
-            yield {"type": "tool-input-available", **event, "dynamic": True}
+            yield {"type": "tool-input-available", **event, **_flags(call)}
         else:
             text = (call.error or {}).get("message") or f"the call is {call.status}"
-            yield {"type": "tool-input-error", **event, "dynamic": True, "errorText": text}
+            yield {"type": "tool-input-error", **event, **_flags(call), "errorText": text}
+
+    def _result(self, id: str, part: Part) -> Iterator[Event]:
+        flags = _flags(part.call)
+        if part.error is None:
+            output = _harmless(part.result)
+            yield {"type": "tool-output-available", "toolCallId": id, "output": output, **flags}
+        else:
+            yield {"type": "tool-output-error", "toolCallId": id, "errorText": part.error, **flags}
 
     def _json(self, text: str | None, more: bool) -> Iterator[Event]:
         updates = self._updates
@@ -65,12 +83,21 @@ class AISDK(ChatDialect):
             yield {"type": "error", "errorText": f"{problem['code']}: {problem['message']}"}
 
     def _finish(self) -> Iterator[Event]:
-        outcome = "error" if self.failed or self._wrong else self._ending.of()
+        outcome = "error" if self.failed or self._wrong else self._parts.outcome
         stopped = "tool-calls" if self._called else "stop"
         reason = {"error": "error", "cut": "length"}.get(outcome or "", stopped)
         yield {"type": "finish-step"}
         yield {"type": "finish", "finishReason": reason}
         yield DONE
+
+
+_KIND = ("text", "reasoning")
+
+
+def _flags(call: ToolCall | None) -> dict[str, bool]:
+    """That the client knows no type of this tool, and whether the provider runs it itself."""
+    hosted = {"providerExecuted": True} if call is not None and call.hosted else {}
+    return {"dynamic": True, **hosted}
 
 
 def _part(update: Update) -> Event:

@@ -1,36 +1,44 @@
-"""The base of dialects of chat clients, in which texts, tool calls and JSON begin and end."""
+"""The base of dialects of chat clients, in which texts, thoughts, calls and JSON begin and end."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
-from ..providers.statements import Ending, Finish, Text, of_choice
-from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
+from ..answers import Part, Parts
+from ..toolcalls import ToolCall
+from ..toolcalls.lifecycle import LiveCall
 from .dialect import Dialect, Event, Settings
 
 
 class ChatDialect(Dialect):
     """Subclasses write the events. Only the first of several choices is shown.
 
-    A call begins when its name is known.
+    A call begins when its name is known. `id` names a part for the client.
     """
-
-    TEXT_BEGINS: ClassVar[Event]
-    TEXT_ENDS: ClassVar[Event]
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._calls = ToolCalls(**settings.calls)
-        self._ending = Ending()
-        self._error: str | None = None
+        options = {name: value for name, value in settings.calls.items() if name != "keep"}
+        self._parts = Parts(**options)
         self._started = False
-        self._in_text = False
         self._in_json = False
+        # The texts that have begun, and the calls that have ended, by the index of their part.
+        self._texts: set[int] = set()
+        self._ended: set[int] = set()
+
+    @property
+    def broke_off(self) -> bool:
+        return bool(self._parts.entries) and self._parts.outcome is None
 
     def feed(self, event: Any) -> list[Event]:
-        return [*self._opening(), *self._events(event)]
+        events = [*self._opening()]
+        # One statement at a time: what is shown of a call is what it is now.
+        for statement in self._parts.reader.feed(event):
+            for part in self._parts.read([statement]):
+                events += self._shown(part)
+        return events
 
     def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
         self._in_json = True
@@ -41,60 +49,75 @@ class ChatDialect(Dialect):
             self._started = True
             yield from self._begin()
 
-    def _events(self, event: Any) -> Iterator[Event]:
-        said = of_choice(self._calls.reader.feed(event), 0)
-        self._ending.feed(said)
-        for statement in said:
-            if isinstance(statement, Text):
-                if not self._in_text:
-                    self._in_text = True
-                    yield self.TEXT_BEGINS
-                yield from self._text(statement.text)
-                continue
-            if isinstance(statement, Finish):
-                self._error = self._error or statement.error or statement.malformed
-            for update in self._calls.read([statement]):
-                yield from self._call(update)
-
     def _close(self, complete: bool) -> Iterator[Event]:
         yield from self._opening()
-        for update in self._calls.flush():
-            yield from self._call(update)
-        if self._in_text:
-            yield self.TEXT_ENDS
+        for part in self._parts.flush():
+            yield from self._shown(part)
         if self._in_json and complete and not self.failed:
             yield from self._json(None, False)
-        if complete and self._error is not None:
-            yield from self._fail({"code": "PROVIDER_ERROR", "message": self._error})
+        if complete and self._parts.error is not None:
+            yield from self._fail({"code": "PROVIDER_ERROR", "message": self._parts.error})
 
-    def _call(self, update: ToolCallUpdate) -> Iterator[Event]:
-        call, text = update.call, update.function_args
-        ended = update.status is not None and update.status != "streaming"
+    def _shown(self, part: Part) -> Iterator[Event]:
+        call = part.call
+        if not isinstance(call, LiveCall):
+            yield from self._text(part)
+        elif part.kind == "result":
+            yield from self._result(call.sent_id or call.id, part)
+        else:
+            yield from self._call(part, call)
+
+    def _text(self, part: Part) -> Iterator[Event]:
+        id = f"{part.kind}-{part.index}"
+        thought = part.kind == "reasoning"
+        if part.index not in self._texts:
+            self._texts.add(part.index)
+            yield from self._text_begins(id, thought)
+        if part.delta:
+            yield from self._text_grows(id, thought, part.delta)
+        if part.complete:
+            yield from self._text_ends(id, thought)
+
+    def _call(self, part: Part, call: LiveCall) -> Iterator[Event]:
+        ended = call.status != "streaming"
+        text = part.delta
+        if part.index in self._ended:
+            return
         if call.sent_id is None:
             if call.name is None and not ended:
                 return
             # The id that is known now is its id for this client.
             call.sent_id, text = call.id, call.raw
-            yield from self._call_begins(call.id, call.name or "")
+            yield from self._call_begins(call.id, call)
         if text:
             yield from self._call_text(call.sent_id, text)
         if ended:
+            self._ended.add(part.index)
             yield from self._call_ends(call.sent_id, call)
 
     @abstractmethod
     def _begin(self) -> Iterator[Event]: ...
 
     @abstractmethod
-    def _text(self, text: str) -> Iterator[Event]: ...
+    def _text_begins(self, id: str, thought: bool) -> Iterator[Event]: ...
 
     @abstractmethod
-    def _call_begins(self, id: str, name: str) -> Iterator[Event]: ...
+    def _text_grows(self, id: str, thought: bool, delta: str) -> Iterator[Event]: ...
+
+    @abstractmethod
+    def _text_ends(self, id: str, thought: bool) -> Iterator[Event]: ...
+
+    @abstractmethod
+    def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]: ...
 
     @abstractmethod
     def _call_text(self, id: str, text: str) -> Iterator[Event]: ...
 
     @abstractmethod
     def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]: ...
+
+    @abstractmethod
+    def _result(self, id: str, part: Part) -> Iterator[Event]: ...
 
     @abstractmethod
     def _json(self, text: str | None, more: bool) -> Iterator[Event]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ..paths import ABSENT
+
 # An event for the client; text is sent as it is.
 Event = dict[str, Any] | str
 # An error: `code`, `message`, and its place if it has one.
@@ -27,6 +29,19 @@ class Settings:
     # How the client names the conversation and this part of it.
     thread: str = ""
     run: str = ""
+    # Of AG-UI: the state before the run; and its fields that a tool's arguments predict, by the
+    # path of the argument, such as `write.text`.
+    state: Any = ABSENT
+    predict: Mapping[str, str] = field(default_factory=dict)
+
+
+class ClientStream:
+    """Marks events that are written for a client of others, which end in its own way.
+
+    `done` is the data of the last event on the wire; None if there is no such event.
+    """
+
+    done: str | None = None
 
 
 class Dialect(ABC):
@@ -45,6 +60,11 @@ class Dialect(ABC):
     def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
         """The client's events for a piece of JSON text, or for a part of one if `more` follows."""
         return []
+
+    @property
+    def broke_off(self) -> bool:
+        """True if an answer has begun and its provider has not ended it."""
+        return False
 
     def flush(self, problem: Problem | None = None) -> list[Event]:
         """The last events: they close what is open, then report the problem if there is one."""

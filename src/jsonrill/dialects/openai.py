@@ -5,23 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..answers import Part
 from ..eventstream import DONE
-from ..providers import plain
-from ..toolcalls import ToolCalls, ToolCallUpdate
+from ..providers import plain, recognise
+from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from ..toolcalls.wire import encoder_of
+from .chat import ChatDialect
 from .dialect import Dialect, Event, Problem, Settings
 
 
 class OpenAI(Dialect):
-    """Passes chat completion chunks on, with `fragments` beside the arguments if asked for."""
+    """Passes chat completion chunks on, with `fragments` beside the arguments if asked for.
+
+    Events of another provider, and JSON text, are written as such chunks.
+    """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
+        # The provider is not known yet (None), or its events pass (False), or are written anew.
+        self._writer: ChatChunks | bool | None = None
+        self._settings = settings
         self._calls = ToolCalls(**{**settings.calls, "provider": "openai_chat"})
         self._fragments = settings.fragments
         self._compact = settings.compact
 
     def feed(self, event: Any) -> list[Event]:
+        if self._writer is None and (provider := recognise(event)) is not None:
+            self._writer = provider != "openai_chat" and ChatChunks(self._settings)
+        if isinstance(self._writer, ChatChunks):
+            return self._writer.feed(event)
+        return self._passed(event)
+
+    def feed_json(self, text: str, *, more: bool = False) -> list[Event]:
+        if not isinstance(self._writer, ChatChunks):
+            self._writer = ChatChunks(self._settings)
+        return self._writer.feed_json(text, more=more)
+
+    def flush(self, problem: Problem | None = None) -> list[Event]:
+        if isinstance(self._writer, ChatChunks):
+            return self._writer.flush(problem)
+        return super().flush(problem)
+
+    def _passed(self, event: Any) -> list[Event]:
         if not self._fragments and isinstance(event, str | dict):
             return [event]
         chunk = plain(event)
@@ -64,8 +89,74 @@ class OpenAI(Dialect):
         return found
 
     def _failure(self, problem: Problem) -> Iterator[Event]:
-        yield {"error": {**problem, "type": "stream_error", "param": None}}
+        yield _error(problem)
 
     def _finish(self) -> Iterator[Event]:
         if not self.failed:
             yield DONE
+
+
+class ChatChunks(ChatDialect):
+    """Writes chat completion chunks. Tools that the provider runs itself are left out."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._name = settings.run or "chatcmpl"
+        self._indices: dict[str, int] = {}
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> Event:
+        return {
+            "id": self._name,
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": "",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+        }
+
+    def _begin(self) -> Iterator[Event]:
+        yield self._chunk({"role": "assistant", "content": ""})
+
+    def _text_begins(self, id: str, thought: bool) -> Iterator[Event]:
+        yield from ()
+
+    def _text_grows(self, id: str, thought: bool, delta: str) -> Iterator[Event]:
+        yield self._chunk({"reasoning_content" if thought else "content": delta})
+
+    def _text_ends(self, id: str, thought: bool) -> Iterator[Event]:
+        yield from ()
+
+    def _call_begins(self, id: str, call: ToolCall) -> Iterator[Event]:
+        if not call.hosted:
+            self._indices[id] = len(self._indices)
+            function = {"name": call.name or "", "arguments": ""}
+            yield self._call_chunk(id, {"id": id, "type": "function", "function": function})
+
+    def _call_text(self, id: str, text: str) -> Iterator[Event]:
+        if id in self._indices:
+            yield self._call_chunk(id, {"function": {"arguments": text}})
+
+    def _call_chunk(self, id: str, call: dict[str, Any]) -> Event:
+        return self._chunk({"tool_calls": [{"index": self._indices[id], **call}]})
+
+    def _call_ends(self, id: str, call: ToolCall) -> Iterator[Event]:
+        yield from ()
+
+    def _result(self, id: str, part: Part) -> Iterator[Event]:
+        yield from ()
+
+    def _json(self, text: str | None, more: bool) -> Iterator[Event]:
+        if text is not None:
+            yield self._chunk({"content": text})
+
+    def _failure(self, problem: Problem) -> Iterator[Event]:
+        yield _error(problem)
+
+    def _finish(self) -> Iterator[Event]:
+        if not self.failed:
+            stopped = "tool_calls" if self._indices else "stop"
+            yield self._chunk({}, "length" if self._parts.outcome == "cut" else stopped)
+            yield DONE
+
+
+def _error(problem: Problem) -> Event:
+    return {"error": {**problem, "type": "stream_error", "param": None}}

@@ -21,7 +21,7 @@ cpdef int digit_of(int char) noexcept
 
 cdef class Machine(Position):
     cdef bint _bom, _many, _unique
-    cdef int _fresh
+    cdef int _fresh, _wary
     cdef Py_ssize_t _bound, _budget, _number_end, _stop
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
@@ -61,6 +61,10 @@ cdef class Machine(Position):
     cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
     @cython.final
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except -2
+    cdef Py_ssize_t _close_warily(self, Py_ssize_t pos) except -2
+    cdef _decoded(self, value, Py_ssize_t end)
+    @cython.final
+    cdef Py_ssize_t _leave(self, Py_ssize_t pos) except -2
     @cython.final
     cdef _ended(self, Py_ssize_t pos)
     @cython.final
@@ -83,6 +87,8 @@ cdef class Machine(Position):
     cdef Py_ssize_t _odd_escape(self, str text, Py_ssize_t pos) except -2
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
+    cdef bint _is_plain(self, str run) except -1
+    cdef Py_ssize_t _string_element(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(begun=str)
     cdef _add(self, str run)
@@ -99,10 +105,12 @@ cdef class Machine(Position):
     @cython.final
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
+    cdef bint _ends_number(self, str text, Py_ssize_t pos) except -1
     @cython.final
     cdef _finish_number(self, str number, bint integer, str text, Py_ssize_t end)
     @cython.final
     cdef _begun_number(self, str number)
     @cython.final
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, str char) except -2
+    cdef Py_ssize_t _odd_literal(self, str text, Py_ssize_t pos, str word) except -2
     cdef Py_ssize_t _unexpected(self, str text, Py_ssize_t pos, str expected=*) except -2

@@ -22,7 +22,9 @@ Rule 2: a state is a number, its method consumes what it can and returns where i
 Rule 3: what a subclass may answer differently is a method of its own, and not final in the `.pxd`.
         `lenient/` overrides these and nothing else:
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
-          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`
+          the character after a number       `_ends_number`, `_odd_literal`
+          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_is_plain`
+          a string in a list, and brackets   `_string_element`, `_close_warily`, `_decoded`
           states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
           the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
 
@@ -124,6 +126,7 @@ class Machine(Position):
         "_tail",
         "_text_limit",
         "_unique",
+        "_wary",
         "document",
     )
 
@@ -162,6 +165,8 @@ class Machine(Position):
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
         # With leniency: what was repaired.
         self._repairs: list[Repair] | None = None
+        # With leniency: text is looked at closely where a token may be missing or too many.
+        self._wary = 0
         # The state in which a document begins.
         self._fresh = VALUE
         # The keys of the open container, when they must be unique.
@@ -203,6 +208,7 @@ class Machine(Position):
                 else '"' not in data and "\\" not in data and data.isprintable()
             )
             and self._offset + len(data) <= self._stop
+            and (not self._wary or self._is_plain(data))
         ):
             self._offset += len(data)
             self._sink.text(data)
@@ -390,6 +396,9 @@ class Machine(Position):
             char = text[pos]
             if char == '"' and state <= NEXT_KEY:
                 if state <= FIRST_ELEMENT:
+                    if self._wary and (self._wary > 1 or not self._object):
+                        pos = self._string_element(text, pos)
+                        continue
                     self._sink.start_string(self._offset + pos)
                     pos = self._open_string(STRING, text, pos)
                 else:
@@ -447,7 +456,11 @@ class Machine(Position):
     def _value(self, text: str, pos: int, char: str) -> int:
         """A value begins that is no string, or an empty array ends."""
         if char == "{" or char == "[":
-            if len(text) - pos >= WORTH_DECODING and self._sink.takes_values():
+            if (
+                len(text) - pos >= WORTH_DECODING
+                and self._sink.takes_values()
+                and (self._frames or not self._wary)
+            ):
                 end = self._decode_whole(text, pos)
                 if end > pos:
                     return end
@@ -465,6 +478,7 @@ class Machine(Position):
             raise self._over("depth", self._limits.depth, text, pos)
         self._frames.append((self._object, self._key, self._count, self._seen))
         self._count = 0
+        self._token = self._offset + pos
         if char == "{":
             self._object = True
             self._state = FIRST_KEY
@@ -477,6 +491,14 @@ class Machine(Position):
         return pos + 1
 
     def _close(self, pos: int) -> int:
+        return self._close_warily(pos) if self._wary else self._leave(pos)
+
+    def _close_warily(self, pos: int) -> int:
+        """The same where the bracket at `pos` may be one too many."""
+        return self._leave(pos)
+
+    def _leave(self, pos: int) -> int:
+        """End the open container at the bracket at `pos`."""
         self._object, self._key, self._count, self._seen = self._frames.pop()
         self._sink.end_container(self._offset + pos)
         self._ended(pos + 1)
@@ -520,8 +542,13 @@ class Machine(Position):
             return pos
         self._budget += left
         self._sink.scalar(value, None, self._offset + pos)
+        if self._wary:
+            self._decoded(value, end)
         self._ended(end)
         return end
+
+    def _decoded(self, value: Any, end: int) -> None:
+        """A container was read at once, up to `end` of this piece."""
 
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state
@@ -546,7 +573,10 @@ class Machine(Position):
             return self._escaped(text, pos)
         if state == STRING:
             if run:
-                self._sink.text(run)
+                if self._wary:
+                    self._take(run)
+                else:
+                    self._sink.text(run)
             return stop if stop == end else self._end_string(text, stop)
         self._add(run)
         return stop if stop == end else self._end_key(text, stop)
@@ -638,6 +668,15 @@ class Machine(Position):
         else:
             self._add(run)
 
+    def _is_plain(self, run: str) -> bool:
+        """True if text of a string may be emitted without a look at it."""
+        return True
+
+    def _string_element(self, text: str, pos: int) -> int:
+        """A quote where an element of a list is due that is not its first."""
+        self._sink.start_string(self._offset + pos)
+        return self._open_string(STRING, text, pos)
+
     def _add(self, run: str) -> None:
         """Add to the key or number that is being read, in place as in `ValueBuilder.text`."""
         begun = self._begun
@@ -712,11 +751,19 @@ class Machine(Position):
             return pos
         if pos == end and text[pos] in NUMBER_STEPS[state]:
             raise self._over("number", self._limits.number, text, pos)
-        if state < ZERO:
+        if state < ZERO or not (text[pos] in ",]} \t\n\r" or self._ends_number(text, pos)):
             return self._unexpected(text, pos)
         self._number_end = self._offset + pos
         self._finish_number(self._take_begun(), state <= INTEGER, text, pos)
         return pos
+
+    def _ends_number(self, text: str, pos: int) -> bool:
+        """True if a number may end before `text[pos]`, which is no delimiter of JSON's.
+
+        Anything else shows that it is none: 2024-05-01 is not 2024. Of many documents one may begin
+        without a delimiter.
+        """
+        return self._many and not self._frames and text[pos] in '{["tfn\x1e'
 
     def _finish_number(self, number: str, integer: bool, text: str, end: int) -> None:
         """A number that ended before the character at `end` of this piece."""
@@ -746,15 +793,21 @@ class Machine(Position):
 
     def _literal(self, text: str, pos: int, char: str) -> int:
         word, value = LITERALS[char]
+        self._token = self._offset + pos
         if text.startswith(word, pos):
-            self._sink.scalar(value, None, self._offset + pos)
+            self._sink.scalar(value, None, self._token)
+            self._number_end = self._token + len(word)
             self._ended(pos + len(word))
             return pos + len(word)
-        self._token = self._offset + pos
         rest = text[pos:]
         if word.startswith(rest):
             self._held = rest
             return len(text)
+        return self._odd_literal(text, pos, word)
+
+    def _odd_literal(self, text: str, pos: int, word: str) -> int:
+        """A word that begins like `word` and is another."""
+        rest = text[pos : pos + len(word)]
         wrong = next(at for at, want in enumerate(word) if rest[at : at + 1] != want)
         self._held = word[:wrong]  # what is pending after the error
         got = f"but got {text[pos + wrong]!r}"

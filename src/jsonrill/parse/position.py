@@ -11,7 +11,19 @@ from typing import Any
 from ..errors import InvalidJSON, LimitExceeded
 from ..paths import Path, format_path
 from .grammar import LITERALS, START, ZERO
-from .states import AFTER, CLOSED, COLON, DIGITS, EXPECTED, FIRST_ELEMENT, KEY, READY, STRING, VALUE
+from .states import (
+    AFTER,
+    CLOSED,
+    COLON,
+    DIGITS,
+    END,
+    EXPECTED,
+    FIRST_ELEMENT,
+    KEY,
+    READY,
+    STRING,
+    VALUE,
+)
 
 
 class Position:
@@ -120,9 +132,10 @@ class Position:
         return self._offset if self.pending_text is None else self._token
 
     def _expected(self) -> str:
-        if self._state == AFTER or (
-            self._state == DIGITS and self._number_state >= ZERO and self._frames
-        ):
+        ended = self._state == DIGITS and self._number_state >= ZERO
+        if ended and not self._frames:
+            return EXPECTED[END]
+        if ended or self._state == AFTER:
             return f"',' or {'}' if self._object else ']'!r}"
         if self._held[:1] in LITERALS and self._state <= FIRST_ELEMENT:
             return repr(LITERALS[self._held[0]][0])

@@ -26,6 +26,11 @@ BLOCK_COMMENT: Final = LENIENT + 6
 BARE_KEY: Final = LENIENT + 7
 ODD_STRING: Final = LENIENT + 8  # in a string value with quotes that are not JSON's
 ODD_KEY: Final = LENIENT + 9
+CLOSING: Final = LENIENT + 10  # after the root's bracket, which may be one too many
+BLOCK_STRING: Final = LENIENT + 11  # in a string between """ or ```
+BARE_VALUE: Final = LENIENT + 12  # in a string without quotes
+CODE: Final = LENIENT + 13  # in a fence that names another language than JSON
+ASIDE: Final = LENIENT + 14  # in brackets that are part of the prose
 
 # How the next piece is taken in. Many documents are always read carefully.
 PLAIN: Final = 0  # inside a string: the piece may be nothing but plain text

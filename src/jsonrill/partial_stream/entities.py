@@ -14,7 +14,8 @@ from ..parse.sink import PlacedSink, Sink
 from ..paths import ANY_INDEX, Pattern, Place, fits, parse_pattern
 
 if TYPE_CHECKING:
-    from ..schema import Check, DocumentCheck, Schema
+    from ..schema import Schema
+    from ..schema.check import Check, DocumentCheck
 
 # What a declaration is about, outside of which a text is simply a key.
 _SYNTAX: Final = frozenset('.[]*"')

@@ -19,7 +19,7 @@ strings from their quote, in pieces as they arrive; `FinishedLog` has them when 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ..build.builder import ValueBuilder
@@ -36,18 +36,15 @@ from .replay import (
     SHOWN,
     STRING,
     Delta,
-    Entry,
     Reading,
     change,
     changes_of,
+    completed,
     same,
 )
 
 # How much may be compared for each entry of a log.
 _PATIENCE: Final = 50
-
-_END: Final[Entry] = (END, ROOT, None)
-_END_STRING: Final[Entry] = (END_STRING, ROOT, None)
 
 
 class Whole(ValueBuilder):
@@ -124,7 +121,7 @@ class Log(PlacedSink):
             self._shown = None
             self._taken_back = len(self.entries)
             self.changed = True
-        self.entries.append(_END)
+        self.entries.append((END, self._container or ROOT, None))
         self._leave()
         if not self._frames:
             self._ended()
@@ -145,7 +142,7 @@ class Log(PlacedSink):
         self.changed = True
 
     def end_string(self) -> None:
-        self.entries.append(_END_STRING)
+        self.entries.append((END_STRING, self.string or ROOT, None))
         self.string = None
         if not self._frames:
             self._ended()
@@ -216,6 +213,10 @@ class Log(PlacedSink):
         last = self.entries[since - 1]
         shown = last if type(last) is tuple and last[0] == SHOWN else None
         return changes_of(self.entries[since:at], string, shown)
+
+    def completed(self, since: int, at: int) -> Iterator[Path]:
+        """The paths of the values that became complete between two positions."""
+        return completed(self.entries[since:at])
 
     def at(self, at: int) -> Reading:
         """The entity as it was at a position of the log."""

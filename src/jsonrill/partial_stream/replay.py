@@ -5,7 +5,7 @@ An entry is a bare string, which is new text of the open string, or `(code, plac
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ..build.builder import ValueBuilder
@@ -110,6 +110,30 @@ def changes_of(entries: list[Any], string: Place | None, shown: Any) -> Delta:
         if shown is None:
             draft = None
     return changes
+
+
+def completed(entries: Iterable[Any]) -> Iterator[Path]:
+    """The paths of the values that these entries complete, in that order."""
+    for entry in entries:
+        if type(entry) is not str:
+            code, place, value = entry
+            if code == SCALAR:
+                yield from complete_paths(value, place.path[1:])
+            elif code >= END:
+                yield place.path[1:]
+
+
+def complete_paths(value: Any, path: Path = ()) -> Iterator[Path]:
+    """The paths of all values in a complete one, in the order in which they end."""
+    todo: list[tuple[Any, Path, bool]] = [(value, path, False)]
+    while todo:
+        value, path, seen = todo.pop()
+        if seen or not isinstance(value, (dict, list)):
+            yield path
+            continue
+        todo.append((value, path, True))
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        todo += [(item, (*path, step), False) for step, item in reversed([*inside])]
 
 
 def _goes_on(shown: Any, value: Any) -> bool:

@@ -7,24 +7,25 @@ error is an update like any other.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
-from ..options import TABLE, Duplicates, Mode, Models, ParseFloat, Rules, Send, check
+from ..options import TABLE, Duplicates, Mode, Modes, OnViolation, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import ABSENT, Path, Place, lookup
+from ..paths import ABSENT, Path, Place, without
 from .entities import CheckedFinder, Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
 from .update import UNREAD, Status, Update
 
 if TYPE_CHECKING:
-    from ..schema import Check, DocumentCheck
+    from ..schema.check import Check, DocumentCheck
 
 # More levels than any text can have.
 _ALL_LEVELS: Final = 1 << 60
@@ -35,21 +36,24 @@ _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 class PartialStream:
     """Text in, updates out. Nothing is raised for bad data: an ERROR is an update.
 
-    `mode` says what arrives, `entity` which parts of a document are entities, `schema` what one
-    of them must look like (or `document_schema` the document), `send` whether updates carry
+    `mode` says what arrives (or a mapping says it for each declared name), `entity` which parts of
+    a document are entities, `schema` what one of them must look like (or `document_schema` the
+    document), `send` whether updates carry
     their data, what is new in it, or both. After the end, or an ERROR of the stream, `ended`
-    is true and nothing more comes.
+    is true and nothing more comes. `on_violation` says whether that of a schema is one of the
+    stream ("stop") or of its entity alone ("next"); by default it is one of the stream if it is in
+    the root or outside of entities, since nothing useful can follow.
     """
 
     def __init__(
         self,
-        mode: Mode = "REALTIME",
+        mode: Modes = "REALTIME",
         *,
         entity: EntityOption = None,
         schema: Any = None,
         document_schema: Any = None,
         check_formats: bool = False,
-        models: Models = "final",
+        on_violation: OnViolation = None,
         send: Send = "data",
         partial_numbers: bool = True,
         early_literals: bool = False,
@@ -60,27 +64,31 @@ class PartialStream:
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
-        self.mode: Mode = TABLE["mode"].check(mode)
-        check(models=models, send=send, partial_numbers=partial_numbers)
+        check(on_violation=on_violation, send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
         self.ended = False
-        self._many = many
+        # Whether a violation ends the stream: of the root or the document, and of another entity.
+        self._stops = on_violation == "stop" or (on_violation is None and not many)
+        self._stops_inside = on_violation == "stop"
         entities = Entities(entity)
+        self._mode_of = _modes(mode, entities)
+        self.mode: Modes = mode if isinstance(mode, Mapping) else self._mode_of[entities.names[0]]
         self._schema_of, self._document_schema = schemas(
             schema, document_schema, entities, check_formats
         )
-        if self._schema_of is None and (zero_values or models != "final"):
-            raise ValueError("zero_values and models='partial' need a schema")
+        if self._schema_of is None and zero_values:
+            raise ValueError("zero_values needs a schema")
+        modes = set(self._mode_of.values())
+        if zero_values and "REALTIME" not in modes:
+            raise ValueError(f"zero_values is for the mode REALTIME, not for {', '.join(modes)}")
         self._data = UNREAD if send != "delta" else ABSENT
         self._delta = UNREAD if send != "data" else ABSENT
-        self._model = UNREAD if models == "partial" else None
-        self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
         # A number that is cut off is dropped by that repair, so it is shown when it is complete.
         self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals
-        self._zeros = self._realtime and zero_values
-        self._looks = self._realtime or self._schema_of is not None
+        self._zeros = zero_values
+        self._looks = "REALTIME" in modes or self._schema_of is not None
         self._float = parse_float
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
         whole = self._schema_of is None
@@ -106,6 +114,7 @@ class PartialStream:
         self._entity: Entity | None = None
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
+        self._realtime = False
         self._told = self._end, self._next_document
         # A schema sees no lines: those of a violation are found when the piece has been read. So
         # the machine keeps where lines begin while an entity with a schema is open.
@@ -133,7 +142,9 @@ class PartialStream:
         except (InvalidJSON, LimitExceeded) as error:
             if not self._is_refused:
                 return self._failed(error)
-        if self._looks and not more and (self._log is None or self._log.string is None):
+        if self._is_refused:
+            pass
+        elif self._looks and not more and (self._log is None or self._log.string is None):
             self._look()
         if self._violations:
             self._find_violations()
@@ -152,13 +163,19 @@ class PartialStream:
         try:
             self._machine.flush()
         except (InvalidJSON, LimitExceeded) as error:
-            return self._failed(error)
-        self._lost()
+            if not self._is_refused:
+                return self._failed(error)
+        if not self._is_refused:
+            self._lost()
         self._find_violations()
         self.ended = True
-        if self.mode == "BATCH" and not self._is_refused:
-            return self._out + [self._batch(name) for name in self._counts]
-        return self._out + self._kept
+        return self._out if self._is_refused else self._out + self._held()
+
+    def _held(self) -> list[Update]:
+        """The updates that come at the end, in the modes that have some."""
+        batched = [name for name, mode in self._mode_of.items() if mode == "BATCH"]
+        others = [update for update in self._kept if update.entity not in batched]
+        return others + [self._batch(name) for name in batched]
 
     # Called by the finder, the recorders and the check while the machine runs.
 
@@ -181,9 +198,11 @@ class PartialStream:
         schema = None if self._schema_of is None else self._schema_of(declared, place)
         entity = Entity(index, declared.name, place, self._document, schema, offset=offset)
         self._entity = entity
+        mode = self._mode_of[declared.name]
+        self._realtime = mode == "REALTIME"
         if self._realtime:
             recorder: Whole | Log = Log(*self._told)
-        elif self.mode == "PROGRESSIVE":
+        elif mode == "PROGRESSIVE":
             recorder = FinishedLog(*self._told)
         else:
             recorder = Whole(*self._told)
@@ -205,7 +224,7 @@ class PartialStream:
         if violation is not None:
             self._violated(violation, violation.path)
         else:
-            held = self.mode == "BATCH" or self.mode == "ALL-TOGETHER"
+            held = self._mode_of[entity.name] in ("BATCH", "ALL-TOGETHER")
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
             around = self._document_check
@@ -214,15 +233,21 @@ class PartialStream:
                 around.passed(lambda: recorder.known()[0], entity.offset, levels)
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
-        """End the entity with the ERROR of its violation; skip the rest of it."""
-        check = self._entity.check if self._entity is not None else None
-        assert check is not None
+        """End the entity with the ERROR of its violation; skip the rest of it, or of the text."""
+        entity = self._entity
+        assert entity is not None and entity.check is not None
+        stops = self._stops if entity.place is None else self._stops_inside
         self._drop_document_check()
         update = self._error(drop)
         self._violations.append((violation, update))
         self._out.append(update)
         self._leave()
-        self._finder.skip(check.depth)
+        if stops:
+            if self._kept:
+                self._out += self._held()
+            self._refuse()
+        else:
+            self._finder.skip(entity.check.depth)
 
     @property
     def _document_check(self) -> DocumentCheck | None:
@@ -240,7 +265,14 @@ class PartialStream:
         self._end_with(update)
         self._violations.append((violation, update))
         self._finder.skip(_ALL_LEVELS)
-        self._is_refused = not self._many
+        if self._stops:
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """End the stream with this piece, whose rest is read and ignored."""
+        self._is_refused = True
+        self._finder.skip(_ALL_LEVELS)
+        self._machine.tell(Sink())
 
     def _find_violations(self) -> None:
         """Set the errors of violations in this piece, with line and column."""
@@ -277,7 +309,7 @@ class PartialStream:
         if text is None:
             self._check_key()
             log = self._log
-            if self._zeros and log is not None and log.waits:
+            if self._zeros and self._realtime and log is not None and log.waits:
                 self._show_zero(log)
             return
         if self._entity is None and not self._lenient:
@@ -339,6 +371,8 @@ class PartialStream:
     def _fail(self, error: InvalidJSON | LimitExceeded) -> None:
         """End the document with an error; what is complete in it is emitted."""
         self._check_begun(error)
+        if self._is_refused:
+            return
         update = self._error()
         update.error = stream_error(error)
         self._end_with(update)
@@ -347,10 +381,11 @@ class PartialStream:
         """Emit the error of a document; what is complete in it is emitted, too."""
         finished = self._kept[self._kept_before :]
         del self._kept[self._kept_before :]
-        if self.mode == "BATCH":
-            update._data = self._by_name(finished)
-        else:
-            self._out += finished
+        batched = [name for name, mode in self._mode_of.items() if mode == "BATCH"]
+        if batched:
+            update._data = _by_name(batched, finished)
+            update._model = None
+        self._out += [one for one in finished if one.entity not in batched]
         self._out.append(update)
 
     def _check_begun(self, error: InvalidJSON | LimitExceeded) -> None:
@@ -371,7 +406,6 @@ class PartialStream:
         entity = self._entity
         assert entity is not None
         update = self._update(entity, "PARTIAL", self._data)
-        update._model = self._model
         log.mark()
         return update
 
@@ -401,7 +435,7 @@ class PartialStream:
             value, growing = self._recorder.known()
             if drop is not None:
                 drop = drop[len(update.path) :]
-                value = _without(value, drop)
+                value = without(value, drop)
                 if drop and growing is not None and growing[: len(drop)] == drop:
                     growing = drop[:-1]
             update._data, update._open = value, growing
@@ -417,23 +451,21 @@ class PartialStream:
             update._repairs = (self._machine.repairs, 0, len(self._machine.repairs))
         return update
 
-    def _by_name(self, finished: list[Update]) -> Any:
-        """The data of complete entities, for an ERROR in BATCH: a list, or one for each name."""
-        lists: dict[str | None, list[Any]] = {name: [] for name in self._counts}
-        for update in finished:
-            lists[update.entity].append(update.data)
-        return lists if len(lists) > 1 else next(iter(lists.values()))
+
+def _modes(mode: Modes, entities: Entities) -> dict[str | None, Mode]:
+    """The mode of each declared entity; of those that a mapping does not name, the default."""
+    option = TABLE["mode"]
+    if not isinstance(mode, Mapping):
+        return dict.fromkeys(entities.names, option.check(mode))
+    unknown = mode.keys() - set(entities.names)
+    if unknown:
+        raise ValueError(
+            f"mode names {', '.join(sorted(unknown))}, which `entity` does not declare"
+        )
+    return {name: option.check(mode.get(name or "", option.default)) for name in entities.names}
 
 
-def _without(value: Any, path: Path) -> Any:
-    """`value` without what is at `path`; itself it can only be left out if it is a scalar."""
-    if not path:
-        return value if isinstance(value, (dict, list)) else None
-    if not lookup(value, path)[0]:
-        return value
-    top = value = value.copy()
-    for step in path[:-1]:
-        top[step] = top[step].copy()
-        top = top[step]
-    del top[path[-1]]
-    return value
+def _by_name(names: list[str | None], finished: list[Update]) -> Any:
+    """The data of complete entities, for an ERROR in BATCH: a list, or one for each name."""
+    lists = {name: [one.data for one in finished if one.entity == name] for name in names}
+    return lists if len(lists) > 1 else next(iter(lists.values()))

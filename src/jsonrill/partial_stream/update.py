@@ -6,7 +6,7 @@ are first read, and making or keeping an update costs the same however large the
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 
 from ..jsontext import dumps
 from ..parse.sink import Repair
@@ -14,7 +14,7 @@ from ..paths import ABSENT, Path, Place, format_path, is_complete, path_of, plac
 from .delta import difference
 from .entities import Entity
 from .log import Log
-from .replay import Delta
+from .replay import Delta, complete_paths
 
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 
@@ -23,7 +23,18 @@ UNREAD: Final[Any] = object()
 _NO_REPAIRS: Final[tuple[list[Repair], int, int]] = ([], 0, 0)
 
 
-class Update:
+if TYPE_CHECKING:
+    # Only there it may have a default in Python 3.11, so that a bare `Update` can be written.
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=Any)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+
+class Update(Generic[T]):
     """The state of one entity. Treat it as read-only; its data is safe to keep.
 
     `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
@@ -31,8 +42,8 @@ class Update:
     `error` what `JsonrillError.to_dict` says. A field that an update does not have is None.
     """
 
-    __slots__ = ("_at", "_data", "_delta", "_entity", "_log", "_model", "_open", "_since",
-                 "_repairs", "_string", "error", "status")  # fmt: skip
+    __slots__ = ("_at", "_completed", "_data", "_delta", "_entity", "_log", "_model", "_open",
+                 "_since", "_repairs", "_string", "error", "status")  # fmt: skip
 
     status: Status
     error: dict[str, Any] | None
@@ -58,7 +69,7 @@ class Update:
         self._delta = ABSENT if delta is None else delta
         self.error = error
 
-    def _of(self, entity: Entity, status: Status, log: Log | None, data: Any) -> Update:
+    def _of(self, entity: Entity, status: Status, log: Log | None, data: Any) -> Update[T]:
         """Make this the update of an entity, as its log has it now."""
         self.status = status
         self.error = None
@@ -66,7 +77,8 @@ class Update:
         self._log = log
         self._data = data
         self._delta = ABSENT
-        self._model = None
+        self._model = None if entity.check is None else UNREAD
+        self._completed: list[Path] | None = None
         self._open = None
         self._repairs = _NO_REPAIRS
         if log is not None:
@@ -113,12 +125,36 @@ class Update:
         return None if self._delta is ABSENT else self._delta
 
     @property
-    def model(self) -> Any:
-        """The validated instance at COMPLETED; with `models="partial"` one before that, too."""
+    def model(self) -> T | None:
+        """With a pydantic type as schema: a partial instance; the validated one at COMPLETED.
+
+        At ERROR it is the last good partial instance. It is made when it is first read.
+        """
         if self._model is UNREAD:
             check = self._entity.check
-            self._model = None if check is None else check.partial_model(self._value())
-        return self._model
+            assert check is not None
+            log = self._log
+            if self.status == "ERROR" or log is None:
+                self._model = check.partial_model(self.data, self._open)
+            elif self._at == len(log.entries) and check.violation is None:
+                self._model = check.partial_now()
+            else:
+                reading = log.at(self._at)
+                self._model = check.partial_model(reading.live, reading.open_path)
+        model: T | None = self._model
+        return model
+
+    @property
+    def completed(self) -> list[Path]:
+        """The paths, within the data, of the values that became complete with this update."""
+        if self._completed is None:
+            log = self._log
+            paths = log.completed(self._since, self._at) if log else complete_paths(self.data)
+            if self.status == "ERROR":  # which may have removed one again
+                known = self.data, self.open_path
+                paths = (path for path in paths if is_complete(known[0], path, known[1]))
+            self._completed = list(paths)
+        return self._completed
 
     @property
     def open_path(self) -> Path | None:
@@ -134,8 +170,8 @@ class Update:
         return is_complete(value, path, self.open_path)
 
     def to_dict(self, *also: str) -> dict[str, Any]:
-        """The update as JSON wants it. Further attributes (`path`, `open_path`, `document`,
-        `repairs`) are there if named."""
+        """The update as JSON wants it. Further attributes (`path`, `open_path`, `completed`,
+        `document`, `repairs`) are there if named."""
         fields: dict[str, Any] = {"index": self.index, "status": self.status}
         if fields["index"] is None:
             del fields["index"]
@@ -164,7 +200,10 @@ class Update:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy, or what another process gets, is an update without a log.
-        known = (self.path, self.open_path, self.document, self.repairs, self.model)
+        known = (
+            *(self.path, self.open_path, self.document, self.repairs, self.model),
+            self.completed,
+        )
         return _restored, (self.to_dict(), *known)
 
     def __repr__(self) -> str:
@@ -175,6 +214,8 @@ class Update:
             return format_path(self.path)
         if name == "open_path":
             return None if self.open_path is None else format_path(self.open_path)
+        if name == "completed":
+            return [format_path(path) for path in self.completed]
         if name == "document":
             return self.document
         if name == "repairs":
@@ -204,11 +245,13 @@ def _restored(
     document: int,
     repairs: list[Repair],
     model: Any,
+    completed: list[Path],
 ) -> Update:
     update = Update(**{"index": None, **fields})
     update._entity.place = place_of(path)
     update._entity.document = document
     update._open, update._repairs, update._model = growing, (repairs, 0, len(repairs)), model
+    update._completed = completed
     return update
 
 

@@ -1,14 +1,12 @@
 """One module for each provider, with all that is known of it: its events in, statements out.
 
-This file lists the modules, recognises which provider an event is from, and makes plain dicts of
-the objects that client libraries yield. It imports none of these libraries, and reads their objects
-by the methods that they share, such as `model_dump`.
+This file lists the modules and recognises which provider an event is from. Some modules are of
+frameworks, which send a provider's events in an envelope, or say the same in their own words.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..options import TABLE, allow
@@ -16,14 +14,26 @@ from . import (
     ag_ui,
     anthropic,
     bedrock,
+    claude_code,
+    cohere,
     gemini,
+    gemini_live,
+    google_adk,
     jsonrill,
+    langchain,
+    langgraph,
+    llama_index,
     mistral,
+    ollama,
+    openai_agents,
     openai_chat,
+    openai_realtime,
     openai_responses,
+    pydantic_ai,
     vercel,
 )
 from .fields import as_error
+from .objects import plain
 from .statements import Finish, Statement, Translate
 
 __all__ = ["PROVIDERS", "Provider", "Reader", "plain", "recognise"]
@@ -41,13 +51,24 @@ class Provider(NamedTuple):
 PROVIDERS: Final[dict[str, Provider]] = {
     "openai_chat": Provider(openai_chat.accepts, openai_chat.Chat),
     "anthropic": Provider(anthropic.accepts, lambda: anthropic.translate),
+    "openai_realtime": Provider(openai_realtime.accepts, openai_realtime.Realtime),
     "openai_responses": Provider(openai_responses.accepts, openai_responses.Responses),
     "jsonrill": Provider(jsonrill.accepts, lambda: jsonrill.translate),
     "gemini": Provider(gemini.accepts, lambda: gemini.translate),
     "bedrock": Provider(bedrock.accepts, lambda: bedrock.translate),
     "mistral": Provider(mistral.accepts, lambda: mistral.translate),
     "ag_ui": Provider(ag_ui.accepts, lambda: ag_ui.translate),
+    "cohere": Provider(cohere.accepts, lambda: cohere.translate),
     "vercel": Provider(vercel.accepts, lambda: vercel.translate),
+    "ollama": Provider(ollama.accepts, ollama.Ollama),
+    "gemini_live": Provider(gemini_live.accepts, gemini_live.GeminiLive),
+    "google_adk": Provider(google_adk.accepts, google_adk.GoogleADK),
+    "openai_agents": Provider(openai_agents.accepts, openai_agents.OpenAIAgents),
+    "claude_code": Provider(claude_code.accepts, claude_code.ClaudeCode),
+    "pydantic_ai": Provider(pydantic_ai.accepts, pydantic_ai.PydanticAI),
+    "langchain": Provider(langchain.accepts, langchain.LangChain),
+    "llama_index": Provider(llama_index.accepts, llama_index.LlamaIndex),
+    "langgraph": Provider(langgraph.accepts, langgraph.LangGraph),
 }
 allow("provider", ["auto", *PROVIDERS])
 
@@ -60,9 +81,10 @@ class Reader:
     if it is the first event, only an error is read.
     """
 
-    __slots__ = ("_accepts", "_pages", "_translate", "provider")
+    __slots__ = ("_accepts", "_pages", "_translate", "given", "provider")
 
     def __init__(self, provider: str | Translate = "auto") -> None:
+        self.given = provider
         # The provider of the last event; None if it is not known yet, or a function.
         self.provider: str | None = None
         self._pages: dict[str, Translate] = {}
@@ -103,56 +125,3 @@ def recognise(event: Any) -> str | None:
     if known is None:
         return None
     return next((name for name, page in PROVIDERS.items() if page.accepts(known)), None)
-
-
-def plain(event: Any) -> dict[str, Any] | None:
-    """The event as a dict; None for what cannot be one.
-
-    Takes dicts, JSON text and objects of client libraries, and unwraps the events that some of them
-    wrap in an object with `data`.
-    """
-    if type(event) is not dict:
-        # Objects of other libraries may raise anything; an event that cannot be read never does.
-        try:
-            text = isinstance(event, (str, bytes))
-            event = json.loads(event) if text else _from_object(event, [100_000])
-        except Exception:
-            return None
-        if not isinstance(event, dict):
-            return None
-    data = event.get("data")
-    if isinstance(data, dict) and not isinstance(event.get("type"), str):
-        return data
-    return event
-
-
-def _from_object(event: Any, budget: list[int]) -> Any:
-    """The content of an object, as dicts and lists; `budget` bounds how many values it may have."""
-    budget[0] -= 1
-    if budget[0] < 0:
-        raise ValueError("not an event")
-    if event is None or isinstance(event, (str, bytes, int, float)):
-        return event
-    if isinstance(event, Mapping):
-        return {key: _from_object(value, budget) for key, value in event.items()}
-    if isinstance(event, (list, tuple)):
-        return [_from_object(item, budget) for item in event]
-    if callable(getattr(event, "model_dump", None)):
-        return _from_model(event)
-    if callable(getattr(event, "to_dict", None)):
-        return event.to_dict()
-    return {name: _from_object(value, budget) for name, value in vars(event).items()}
-
-
-def _from_model(event: Any) -> Any:
-    """The content of a pydantic model, which nearly all client libraries use."""
-    kind = getattr(event, "type", None)
-    if kind == "chunk" and hasattr(event, "chunk"):
-        # A helper of the library wraps the chunk together with a growing snapshot.
-        event = event.chunk
-    # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
-    # left out, because the provider did not say their defaults; but not the type.
-    dump = event.model_dump(by_alias=True, exclude_unset=True, exclude={"snapshot"}, warnings=False)
-    if isinstance(dump, dict) and isinstance(kind, str) and kind != "chunk":
-        dump.setdefault("type", kind)
-    return dump

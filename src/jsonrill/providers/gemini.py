@@ -47,7 +47,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     for candidate in items(event.get("candidates")):
         choice = as_index(candidate.get("index")) or 0
         for part in items(as_object(candidate.get("content")).get("parts")):
-            said += _content(part, message, choice)
+            said += part_statements(part, message, choice)
         if reason := as_text(either(candidate, "finishReason", "finish_reason")):
             malformed = str(reason) if reason.startswith("MALFORMED") else None
             said.append(Finish(message, choice, cut=reason != "STOP", malformed=malformed))
@@ -60,7 +60,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     return said + as_usage(either(event, "usageMetadata", "usage_metadata"))
 
 
-def _content(part: dict[str, Any], message: str | None, choice: int) -> list[Statement]:
+def part_statements(part: dict[str, Any], message: str | None, choice: int) -> list[Statement]:
     """The statements of a part: a call, text or a thought; its signature makes it a block."""
     call = either(part, "functionCall", "function_call")
     signature = either(part, "thoughtSignature", "thought_signature")

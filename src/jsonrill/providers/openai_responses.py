@@ -38,7 +38,12 @@ ARGUMENTS = {f"response.{kind}_{field}": field for kind, field in CALLS.items()}
 BEGINS = ("response.created", "response.queued", "response.in_progress")
 FINISHES = ("response.completed", "response.incomplete", "response.failed")
 
-accepts = typed("response.")
+_is_response = typed("response.")
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    # With an `event_id` it is of the Realtime API.
+    return _is_response(event) and "event_id" not in event
 
 
 class Responses:
@@ -54,6 +59,8 @@ class Responses:
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         kind = event.get("type")
+        if kind == "error":  # never a repetition, whatever number it has
+            return [Finish(cut=True, error=as_error(event.get("error") or event), last=True)]
         if not isinstance(kind, str) or self._is_repeated(kind, event):
             return []
         if kind in TEXTS:
@@ -61,12 +68,10 @@ class Responses:
             return [TEXTS[kind](text, 0, as_index(event.get("output_index")))] if text else []
         if kind.startswith("response.output_item."):
             index, item = as_index(event.get("output_index")), as_object(event.get("item"))
-            return _item(item, index, done=kind.endswith(".done"))
+            return item_statements(item, index, done=kind.endswith(".done"))
         if kind.startswith("response."):
-            return _arguments(kind, event) or _lifecycle(kind, event)
-        if kind != "error":
-            return []
-        return [Finish(cut=True, error=as_error(event.get("error") or event), last=True)]
+            return argument_statements(kind, event) or _lifecycle(kind, event)
+        return []
 
     def _is_repeated(self, kind: str, event: dict[str, Any]) -> bool:
         number = as_index(event.get("sequence_number"))
@@ -98,7 +103,7 @@ def _key(item: dict[str, Any]) -> str | None:
     return as_id(item.get("id")) or as_id(item.get("call_id"))
 
 
-def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
+def argument_statements(kind: str, event: dict[str, Any]) -> list[Statement]:
     """The statement of an event about a call's arguments: a delta, or all of them once more."""
     stem, _, what = kind.rpartition(".")
     field = ARGUMENTS.get(stem)
@@ -117,7 +122,7 @@ def _arguments(kind: str, event: dict[str, Any]) -> list[Statement]:
     return [delta]
 
 
-def _item(item: dict[str, Any], index: int | None, *, done: bool) -> list[Statement]:
+def item_statements(item: dict[str, Any], index: int | None, *, done: bool) -> list[Statement]:
     kind = item.get("type")
     field = CALLS.get(kind) if isinstance(kind, str) else None
     kept: list[Statement] = [Keep(item, index)] if done and index is not None else []
@@ -156,7 +161,7 @@ def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
         return []
     said: list[Statement] = []
     for index, item in enumerate(items(response.get("output"))):
-        said += _item(item, index, done=True)
+        said += item_statements(item, index, done=True)
     error = as_error(response.get("error")) if kind == "response.failed" else None
     finish = Finish(cut=kind != "response.completed", error=error, last=True)
     return [*said, *as_usage(response.get("usage")), finish]

@@ -14,14 +14,13 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InvalidSchema
-from ..parse.sink import Sink, TextBuffer
-from ..paths import ANY_INDEX, Path, Pattern, Place, path_of, place_of
-from ..wire.fragment import Fragment
-from ..wire.parser import emit
+from ..parse.sink import Sink
+from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
+from .check import Check, DocumentCheck
 from .jsonschema import compile_schema
-from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node, Refusal, kind_of
-from .parts import anything, below, is_plain_list, natural, prefix_length, zero
-from .walk import DEEPEST, Walk, validated, violation_at
+from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node
+from .parts import anything, below, natural, prefix_length, zero
+from .walk import violation_at
 
 __all__ = ["Check", "Schema"]
 
@@ -43,14 +42,34 @@ class Schema:
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
             self._node = _json_schema(source, check_formats)
-        elif isinstance(source, (str, bytes, int, float, list, tuple, set)):
+        elif isinstance(source, (str, bytes)):
+            raise TypeError("a schema is a pydantic type or a JSON Schema as a dict: json.loads(…)")
+        elif isinstance(source, (int, float, list, tuple, set)):
             kind = type(source).__name__
             raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
+        elif hasattr(source, "model_dump") and not isinstance(source, type):
+            name = type(source).__name__
+            raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         else:
             from .coreschema import compile_type
 
             self._node = compile_type(source)
             self._is_pydantic = True
+
+    @property
+    def node(self) -> Node:
+        """What the schema says."""
+        return self._node
+
+    @property
+    def is_typed(self) -> bool:
+        """True if it makes instances of a pydantic type, which may be partial."""
+        return self._node.maker is not None
+
+    @property
+    def has_fields(self) -> bool:
+        """True if an object may be valid."""
+        return bool(natural(self._node) & OBJECT)
 
     def describes_arrays(self) -> bool:
         """True if this schema says what an array must be, rather than what each element must be.
@@ -83,7 +102,7 @@ class Schema:
         self, violated: Callable[[InvalidSchema, Path | None], None]
     ) -> DocumentCheck:
         """A new check for a document of which some values are validated on their own."""
-        return DocumentCheck(self, violated)
+        return DocumentCheck(self._node, violated)
 
     @property
     def takes_text(self) -> bool:
@@ -104,7 +123,12 @@ class Schema:
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> Check:
         """A new check for one value, which will be at this place of its document."""
-        return Check(self, place_of(at) if isinstance(at, tuple) else at, then, violated)
+        place = place_of(at) if isinstance(at, tuple) else at
+        if not self.is_typed:
+            return Check(self._node, place, then, violated)
+        from .typed import TypedCheck
+
+        return TypedCheck(self._node, place, then, violated)
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
         """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""
@@ -137,151 +161,6 @@ class Schema:
         part = Schema.__new__(Schema)
         part._node, part._is_pydantic, part._items = node, self._is_pydantic, {}
         return part
-
-
-class Check(Walk):
-    """The check of one value: a sink of its events; close it with the complete value.
-
-    Or feed it fragments: each call returns the first violation, or None. After one, nothing more
-    is fed.
-    """
-
-    __slots__ = ("_schema", "model")
-
-    def __init__(
-        self,
-        schema: Schema,
-        root: Place | None = None,
-        then: Sink | None = None,
-        violated: Callable[[InvalidSchema, Path | None], None] | None = None,
-    ) -> None:
-        super().__init__(schema._node, root, then, violated)
-        self._schema = schema
-        # After close() without a violation: the validated instance of a pydantic type.
-        self.model: Any = None
-
-    def feed(self, *fragments: Fragment) -> InvalidSchema | None:
-        """The next fragments of the value, in order, from its first to its last."""
-        self.violation = None
-        emit(fragments, self)
-        return self.violation
-
-    def pending(self, path: Path, text: str, offset: int | None = None) -> InvalidSchema | None:
-        """The violation of a number or literal that has begun: `Parser.pending` after a feed.
-
-        Without the offset there is no verdict before the number or literal has ended: a violation
-        must name the same place however the text was cut.
-        """
-        return None if offset is None else super().pending(path, text, offset)
-
-    def close(self, value: Any) -> InvalidSchema | None:
-        """The violation of the complete value, as the real validator says."""
-        validator = self._schema._node.full_validator
-        assert validator is not None
-        refusal: Refusal | None
-        if self.deepest > DEEPEST:
-            refusal = Refusal("depth", f"more than {DEEPEST} levels cannot be validated")
-        else:
-            refusal, self.model = validator.final(value)
-        if refusal is None:
-            return None
-        path = path_of(self._root) + refusal.path
-        return violation_at(path, self.offset_of(path), refusal)
-
-    def partial_model(self, value: Any) -> Any | None:
-        """An instance with what is known so far, its other fields missing; None if there is none.
-
-        Nothing is validated: a date that is not complete is the text so far.
-        """
-        if not self._schema._is_pydantic:
-            return None
-        from .construct import construct
-
-        kinds = natural(self._schema._node)
-        if kinds != EVERY and not kinds & kind_of(value):
-            return None
-        try:
-            return construct(self._schema._node, value)
-        except Exception:  # a class may do anything when it is made
-            return None
-
-
-class DocumentCheck(Check):
-    """The check of a document around its entities, each of which has a check of its own.
-
-    Outside of entities it is a sink of events. An entity comes as one value: `begins` before it,
-    `passed` after it. So nothing is checked twice while it arrives, and at the end the validator of
-    the document is asked, for which the document's value is kept. A list whose schema says nothing
-    but how many elements there are and what each of them is needs no more than to be counted.
-    """
-
-    __slots__ = ("_keeps",)
-
-    def __init__(
-        self, schema: Schema, violated: Callable[[InvalidSchema, Path | None], None]
-    ) -> None:
-        super().__init__(schema, None, None, violated)
-        self._keeps = not is_plain_list(schema._node)
-
-    def begins(self, offset: int) -> bool:
-        """False, and a violation, if no value at all may be here."""
-        refused = self._expected()[1]
-        return not refused or self._allows(refused, self._here(), offset)
-
-    def passed(self, value: Callable[[], Any], offset: int, depth: int) -> None:
-        """Take in a complete entity, in which containers nest `depth` deep."""
-        if not self._keeps:
-            self._pass()
-            return
-        known = value()
-        kind = kind_of(known)
-        active, refused = self._begin(kind)
-        place = self._started(offset)
-        frame = self._inside
-        assert frame is not None
-        frame.put(place, known)
-        self.deepest = max(self.deepest, self.depth + depth)
-        # What holds outside of choices the check of the entity has asked.
-        if self._allows(refused, place, offset, begun=True):
-            branched = [one for one in active if one[1] is not None and not one[0].sure & kind]
-            self._allows(validated(branched, known), place, offset, begun=True)
-
-    def end_container(self, offset: int) -> None:
-        frame = self._inside
-        assert frame is not None
-        super().end_container(offset)
-        if not self._frames and self.violation is None and self._keeps:
-            self._finish(frame.value)
-
-    def start_string(self, offset: int) -> None:
-        super().start_string(offset)
-        if not self._frames and self._text is None:
-            self._text = TextBuffer()
-
-    def end_string(self) -> None:
-        value = None if self._frames or self._text is None else self._text.text()
-        super().end_string()
-        if value is not None and self.violation is None:
-            self._finish(value)
-
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        super().scalar(value, text, offset)
-        if not self._frames and self.violation is None:
-            self._finish(value)
-
-    def _start(self, kind: int, step: str | int, offset: int) -> bool:
-        allowed = super()._start(kind, step, offset)
-        if self._keeps and len(self._frames) == 1 and self._inside is not None:
-            self._inside.value = {} if kind == OBJECT else []
-        return allowed
-
-    def _started(self, offset: int) -> Place | None:
-        return super()._started(offset) if self._keeps or not self._starts else self._next()
-
-    def _finish(self, value: Any) -> None:
-        violation = self.close(value)
-        if violation is not None and self._violated is not None:
-            self._violated(violation, None)
 
 
 def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:

@@ -10,13 +10,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import partial
 from typing import Any, Final
 
-from .construct import Made, Tagged
-from .leaves import LEAVES, Config, Core, enum, every_one, leaf, literal, mismatch, opaque
+from .leaves import (
+    LEAVES,
+    Config,
+    Core,
+    enum,
+    every_one,
+    leaf,
+    literal,
+    mismatch,
+    opaque,
+    takes_as_is,
+)
 from .nodes import (
     ARRAY,
+    BOOLEAN,
+    EVERY,
+    FRACTION,
+    INTEGER,
     NULL,
     OBJECT,
     STRING,
@@ -28,7 +43,19 @@ from .nodes import (
     count,
     shown,
 )
-from .validators import PydanticValidator
+from .shapes import (
+    CHOICE,
+    CLASS,
+    FIELDS,
+    FUNCTION,
+    ITEMS,
+    ROOT,
+    VALUES,
+    WITHIN,
+    Field,
+    Shape,
+)
+from .validators import PydanticValidator, known_field, next_known
 
 # For a type that was made without a configuration its own is not known: this one, which stands
 # for any, and under which no part can be asked alone.
@@ -85,35 +112,27 @@ class Compiler:
             return None
         return PydanticValidator(lambda: self._built(core, config))
 
-    def _built(self, core: Core, config: Config) -> Any:
+    def _built(self, core: Core, config: Config, **how: Any) -> Any:
         from pydantic_core import SchemaValidator
 
         definitions = [one for one in self._definitions.values() if one is not core]
         if definitions:
             core = {"type": "definitions", "schema": core, "definitions": definitions}
         settings: Any = config or None
-        return SchemaValidator(core, settings)
+        return SchemaValidator(core, settings, **how)
 
     def _needs_data(self, core: Core) -> bool:
         """True if a function reads the fields around it: this part cannot be validated alone."""
-        todo, seen = [core], set()
-        while todo:
-            part = todo.pop()
-            if isinstance(part, (list, tuple)):
-                todo += part
-            elif isinstance(part, dict) and id(part) not in seen:
-                seen.add(id(part))
-                function = part.get("function")
-                if isinstance(function, dict) and function.get("type") == "with-info":
-                    return True
-                if part.get("type") == "definition-ref":
-                    todo.append(self._definitions.get(part["schema_ref"]))
-                elif part.get("type") not in _OWN_DATA:
-                    todo += [inner for key, inner in part.items() if key != "serialization"]
-        return False
+        return any(
+            isinstance(function := part.get("function"), dict)
+            and function.get("type") == "with-info"
+            for part in self._each_part(core, into_fields=False)
+        )
 
     def _fill(self, node: Node, core: Core, config: Config) -> None:
         name = core["type"]
+        node.maker = shape = Shape()
+        shape.functions = partial(self._has_functions, core)
         if name in LEAVES:
             leaf(node, core, config)
         elif name in _SCALARS:
@@ -122,13 +141,46 @@ class Compiler:
             _READERS[name](self, node, core, config)
         elif name != "any":
             opaque(node)
+        if name == "any":
+            shape.as_is, shape.grows = EVERY, True
+        elif name in _AS_IS:
+            shape.as_is = _AS_IS[name] if name != "str" or takes_as_is(core, config) else 0
+            shape.grows = name == "str" and bool(shape.as_is)
+        elif name == "literal" and all(type(value) is str for value in core["expected"]):
+            shape.as_is = STRING
+        elif name in _HOLLOW:
+            shape.make_hollow = partial(self._made_hollow, core, config)
+
+    def _has_functions(self, core: Core) -> bool:
+        """True if it calls a function somewhere, which may be one of the user's."""
+        return any("function" in part for part in self._each_part(core, into_fields=True))
+
+    def _each_part(self, core: Core, *, into_fields: bool) -> Iterator[Core]:
+        """The core schema and those inside of it, each once."""
+        todo: list[Any] = [core]
+        seen = set()
+        while todo:
+            part = todo.pop()
+            if isinstance(part, (list, tuple)):
+                todo += part
+            elif isinstance(part, dict) and id(part) not in seen:
+                seen.add(id(part))
+                yield part
+                if part.get("type") == "definition-ref":
+                    todo.append(self._definitions.get(part["schema_ref"]))
+                elif into_fields or part.get("type") not in _OWN_DATA:
+                    todo += [inner for key, inner in part.items() if key not in _NO_SCHEMAS]
 
     # Around a type
 
     def _inner(self, node: Node, core: Core, config: Config) -> None:
         """Exactly the schema inside."""
-        node.all.append(self._node(core["schema"], config))
+        self._within(node, self._node(core["schema"], config))
         node.is_described = True
+
+    def _within(self, node: Node, inner: Node, role: str = WITHIN) -> None:
+        node.all.append(inner)
+        node.maker.role, node.maker.inner = role, inner
 
     def _default(self, node: Node, core: Core, config: Config) -> None:
         if core.get("on_error", "raise") == "raise":
@@ -136,22 +188,24 @@ class Compiler:
 
     def _after(self, node: Node, core: Core, config: Config) -> None:
         """The inside may refuse early; the function is called when the value is complete."""
-        self._inner(node, core, config)
+        self._within(node, self._node(core["schema"], config), FUNCTION)
         opaque(node)
 
     def _before(self, node: Node, core: Core, config: Config) -> None:
-        opaque(node, self._node(core["schema"], config))
+        inner = self._node(core["schema"], config)
+        opaque(node, inner)
+        node.maker.role, node.maker.inner, node.maker.before = FUNCTION, inner, True
 
     def _chain(self, node: Node, core: Core, config: Config) -> None:
         node.all.append(self._node(core["steps"][0], config))
         opaque(node)
 
     def _json_or_python(self, node: Node, core: Core, config: Config) -> None:
-        node.all.append(self._node(core["json_schema"], config))
+        self._within(node, self._node(core["json_schema"], config))
 
     def _reference(self, node: Node, core: Core, config: Config) -> None:
         target = self._definitions.get(core["schema_ref"], {"type": "any"})
-        node.all.append(self._node(target, self._config))
+        self._within(node, self._node(target, self._config))
         node.is_described = True
 
     # Alternatives
@@ -159,20 +213,27 @@ class Compiler:
     def _nullable(self, node: Node, core: Core, config: Config) -> None:
         null = Node(NULL)
         null.natural = NULL
-        node.choices.append(Choice(None, (null, self._node(core["schema"], config))))
+        null.maker = Shape()
+        null.maker.as_is = NULL
+        self._choice(node, None, (null, self._node(core["schema"], config)))
+
+    def _choice(self, node: Node, rule: str | None, nodes: tuple[Node, ...]) -> None:
+        node.choices.append(Choice(rule, nodes))
+        node.maker.role, node.maker.nodes = CHOICE, nodes
 
     def _union(self, node: Node, core: Core, config: Config) -> None:
         choices = [one[0] if isinstance(one, tuple) else one for one in core["choices"]]
         nodes = tuple(self._node(one, config) for one in choices)
-        node.choices.append(Choice("union", nodes))
+        self._choice(node, "union", nodes)
+        node.maker.in_order = core.get("mode") == "left_to_right"
 
     def _tagged_union(self, node: Node, core: Core, config: Config) -> None:
         choices = {tag: one for tag, one in core["choices"].items() if isinstance(one, dict)}
         nodes = {tag: self._node(one, config) for tag, one in choices.items()}
         # A class with two tags is one alternative.
-        node.choices.append(Choice("union", tuple(dict.fromkeys(nodes.values()))))
+        self._choice(node, "union", tuple(dict.fromkeys(nodes.values())))
         if isinstance(core["discriminator"], str):
-            node.maker = Tagged(core["discriminator"], nodes)
+            node.maker.tag, node.maker.tags = core["discriminator"], nodes
 
     # Arrays
 
@@ -193,6 +254,7 @@ class Compiler:
         elements.minimum = core.get("min_length") or 0
         elements.rules = ("too_short", "too_long")
         self._only(node, ARRAY)
+        node.maker.role, node.maker.collect = ITEMS, _COLLECTIONS[core["type"]]
         return elements
 
     def _tuple(self, node: Node, core: Core, config: Config) -> None:
@@ -207,6 +269,8 @@ class Compiler:
                 elements.minimum = len(items)
         elif many == len(items) - 1:
             elements.rest = self._node(items[many], config)
+            node.maker.collect = tuple
+        node.maker.role = ITEMS
         self._only(node, ARRAY)
 
     def _only(self, node: Node, kind: int) -> None:
@@ -221,6 +285,7 @@ class Compiler:
         if core.get("values_schema") is not None:
             members.additional = self._node(core["values_schema"], config)
         self._only(node, OBJECT)
+        node.maker.role = VALUES
         keys = core.get("keys_schema") or {"type": "any"}
         if keys["type"] == "any" or every_one(keys, config) == STRING:
             members.maximum = core.get("max_length")
@@ -232,16 +297,20 @@ class Compiler:
         if config is not _UNKNOWN and not self._needs_data(keys):
             lone = {"type": "dict", "keys_schema": keys}
             members.names = PydanticValidator(lambda: self._built(lone, config), _as_key)
+            node.maker.keys = members.names.key
 
     def _model(self, node: Node, core: Core, config: Config) -> None:
         inner = self._node(core["schema"], core.get("config") or _UNKNOWN)
+        shape = node.maker
+        shape.role, shape.inner = ROOT if core.get("root_model") else CLASS, inner
+        shape.cls = core["cls"]
         if core.get("custom_init"):
             opaque(node, inner)
+            shape.before = True
         else:
             node.all.append(inner)
             if core["schema"]["type"] in _OWN_DATA:
                 self._only(node, OBJECT)
-        node.maker = Made(core["cls"], inner, bool(core.get("root_model")))
 
     def _fields(self, node: Node, core: Core, config: Config) -> None:
         """The fields of a model, a TypedDict or a dataclass, by the keys they are sent with."""
@@ -253,7 +322,10 @@ class Compiler:
         self._extra(members, core, config)
         fields = [(name, field, _lookups(name, field, config)) for name, field in _each_field(core)]
         users = Counter(key for _, _, paths in fields for key in {path[0] for path in paths})
-        names: dict[str, list[tuple[str, Node]]] = {}
+        shape = node.maker
+        shape.role = FIELDS
+        shape.make_alone = partial(self._made_alone, core, config)
+        shape.extra = _extra_behavior(core, config) == "allow"
         for name, field, paths in fields:
             value = self._node(field["schema"], config)
             nodes = (value,) if field.get("init", True) else ()
@@ -261,20 +333,85 @@ class Compiler:
             if nodes and field.get("required", True) and not self._may_be_missing(field["schema"]):
                 keys = frozenset(path[0] for path in paths)
                 members.required.append((keys, f"{shown(paths[0][0])} is missing"))
-            for path in paths:
+            shape.fields.append(Field(name, value, self._default_of(field["schema"], config)))
+            for rank, path in enumerate(paths if nodes else ()):
+                # A path into another value is looked up when all is complete.
                 if len(path) == 1:
-                    names.setdefault(path[0], []).append((name, value))
-        node.maker = names
+                    shape.names.setdefault(path[0], []).append((name, value, rank))
+                else:
+                    shape.deep.add(path[0])
+
+    def _default_of(self, core: Core, config: Config) -> Callable[[], Any] | None:
+        """Makes the default of a field; None if it has none, or one that needs other fields."""
+        if core["type"] != "default" or core.get("default_factory_takes_data"):
+            return None
+        if core.get("validate_default", config.get("validate_default")):
+            if config is _UNKNOWN or self._needs_data(core):
+                return None
+            validator = PydanticValidator(lambda: self._built(core, config))
+            return validator.default
+        if core.get("default_factory") is not None:
+            factory: Callable[[], Any] = core["default_factory"]
+            return factory
+        return lambda: deepcopy(core["default"]) if core.get("copy_default") else core["default"]
 
     def _extra(self, members: Members, core: Core, config: Config) -> None:
         """Keys that are no fields."""
-        extra = core.get("extra_behavior") or config.get("extra_fields_behavior")
+        extra = _extra_behavior(core, config)
         if extra == "forbid":
             is_dataclass = core["type"] == "dataclass-args"
             rule = "unexpected_keyword_argument" if is_dataclass else "extra_forbidden"
             members.closed = Refusal(rule, "this key is not allowed")
         elif extra == "allow" and core.get("extras_schema") is not None:
             members.additional = self._node(core["extras_schema"], config)
+
+    # Complete parts are not validated again when the value around them closes.
+
+    def _made_hollow(self, core: Core, config: Config) -> Any:
+        """The validator of a container that takes its parts as they are; None if there is none."""
+        hollow = self._hollow(core)
+        if hollow is None:
+            return None
+        try:
+            # Otherwise it would be the validator that the class has already.
+            return self._built(hollow, config, _use_prebuilt=False)
+        except TypeError:
+            return None  # a pydantic that cannot do without
+
+    def _made_alone(self, core: Core, config: Config, name: str) -> Any:
+        """The hollow validator of the fields up to this one, which looks at those before it."""
+        fields = list(_each_field(core))
+        at = [field_name for field_name, _ in fields].index(name)
+        upto: Any = dict(fields[: at + 1])
+        if core["type"] == "dataclass-args":
+            upto = list(upto.values())
+        core = {**core, "fields": upto, "extra_behavior": "ignore"}
+        return None if config is _UNKNOWN else self._made_hollow(core, config)
+
+    def _hollow(self, core: Core) -> Core | None:
+        """The core schema with parts that are known already; None if a function needs them all."""
+        name = core["type"]
+        core = {key: value for key, value in core.items() if key != "ref"}
+        if name == "definition-ref":
+            target = self._definitions.get(core["schema_ref"])
+            return None if target is None else self._hollow(target)
+        if name in _HOLLOW_AROUND and not core.get("custom_init"):
+            inner = self._hollow(core["schema"])
+            return None if inner is None else {**core, "schema": inner}
+        if name in ("model-fields", "typed-dict"):
+            fields = {key: _known_field(key, field) for key, field in core["fields"].items()}
+            return {**core, "fields": fields}
+        if name == "dataclass-args":
+            return {**core, "fields": [_known_field(it["name"], it) for it in core["fields"]]}
+        if name == "tuple":
+            return {
+                **core,
+                "items_schema": [_known(next_known, one) for one in core["items_schema"]],
+            }
+        key = {"dict": "values_schema"}.get(name, "items_schema")
+        if name in _COLLECTIONS or name == "dict":
+            return {**core, key: _known(next_known, core.get(key) or {"type": "any"})}
+        return None
 
     def _may_be_missing(self, core: Core) -> bool:
         """True if there is, or might be, a default."""
@@ -292,6 +429,28 @@ class Compiler:
 
 
 _SCALARS: Final = {"literal": literal, "enum": enum}
+# The kinds of which these types take a complete value as it is.
+_AS_IS: Final = {
+    "str": STRING,
+    "int": INTEGER,
+    "float": FRACTION,
+    "bool": BOOLEAN,
+    "none": NULL,
+}
+# Parts of a core schema in which no schemas are that validate.
+_NO_SCHEMAS: Final = frozenset(("serialization", "metadata", "python_schema", "default", "config"))
+# Containers, and what may be around them without a look at what they were made of.
+_HOLLOW_AROUND: Final = frozenset(
+    ("function-after", "custom-error", "nullable", "default", "model", "dataclass")
+)
+_COLLECTIONS: Final[dict[str, Callable[[list[Any]], Any]]] = {
+    "list": list,
+    "set": set,
+    "frozenset": frozenset,
+}
+_HOLLOW: Final = frozenset(
+    (*_HOLLOW_AROUND, *_COLLECTIONS, "tuple", "dict", "typed-dict", "definition-ref")
+)
 _READERS: Final[dict[str, Callable[[Compiler, Node, Core, Config], None]]] = {
     "custom-error": Compiler._inner,
     "default": Compiler._default,
@@ -355,6 +514,27 @@ def _look_up(
         known = members.properties.get(key, ())
         is_certain = place == 0 or (members.closed is not None and users[key] == 1)
         members.properties[key] = known if deeper or not is_certain else known + nodes
+
+
+def _extra_behavior(core: Core, config: Config) -> Any:
+    return core.get("extra_behavior") or config.get("extra_fields_behavior")
+
+
+def _known_field(name: str, field: Core) -> Core:
+    """A field that takes what is known of it; its default stays outside."""
+    schema = field["schema"]
+    take = partial(known_field, name)
+    if schema["type"] == "default":
+        return {**field, "schema": {**schema, "schema": _known(take, schema["schema"])}}
+    return {**field, "schema": _known(take, schema)}
+
+
+def _known(function: Callable[..., Any], schema: Core) -> Core:
+    return {
+        "type": "function-wrap",
+        "function": {"type": "with-info", "function": function},
+        "schema": schema,
+    }
 
 
 def _as_key(key: str) -> dict[str, None]:

@@ -103,6 +103,12 @@ def every_one(core: Core, config: Config) -> int:
     return FRACTION if core["type"] == "float" and config.get("allow_inf_nan", True) else 0
 
 
+def takes_as_is(core: Core, config: Config) -> bool:
+    """True if this string type changes no string that it takes."""
+    own = ("strip_whitespace", "to_lower", "to_upper")
+    return not any(core.get(name, config.get(f"str_{name}")) for name in own)
+
+
 def mismatch(validator: Validator | None, kind: int) -> Refusal:
     """The refusal of a value of this kind, in pydantic's own words."""
     said = validator.sample(kind) if validator is not None else None

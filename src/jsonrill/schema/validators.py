@@ -6,11 +6,11 @@ about a part it says about the complete value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol
 
 from ..jsontext import dumps
-from ..paths import Path
+from ..paths import ABSENT, Path
 from .nodes import (
     ARRAY,
     FALSE,
@@ -179,6 +179,27 @@ class PydanticValidator(LazyValidator):
         except Exception as error:  # whatever a function of the user's raises is its verdict
             return Refusal(type(error).__name__, f"a validator failed: {error}"), None
 
+    def attempt(self, value: Any) -> tuple[Refusal | None, Any]:
+        """As `final`, for a part: without a verdict (None and `ABSENT`) if a function fails."""
+        from pydantic_core import ValidationError
+
+        try:
+            return None, self._validated(value)
+        except ValidationError as error:
+            return _explained(error, value), ABSENT
+        except Exception:
+            return None, ABSENT  # if it fails in its place, that counts
+
+    def key(self, key: str) -> Any:
+        """What pydantic makes of a key."""
+        found, made = self.attempt({key: None})
+        return key if found is not None or made is ABSENT else next(iter(made))
+
+    def default(self) -> Any:
+        """The default of a field, validated."""
+        found = self._validator.get_default_value()
+        return None if found is None else found.value
+
     def sample(self, kind: int) -> Refusal | None:
         """The refusal of a simple value of this kind, if pydantic refuses it."""
         from pydantic_core import ValidationError
@@ -199,6 +220,44 @@ class PydanticValidator(LazyValidator):
             # Numbers that were read with another parse_float have no JSON form here.
             return self._validator.validate_python(value)
         return self._validator.validate_json(text)
+
+
+class Known(dict[str, Any]):
+    """The parts of a container that are known already, for its hollow validator.
+
+    It is the context of that validation, and to the user's functions an empty one.
+    """
+
+    __slots__ = ("fields", "items_left")
+
+    def __init__(self, fields: dict[str, Any], items: Iterable[Any]) -> None:
+        super().__init__()
+        self.fields = fields
+        self.items_left = iter(items)
+
+
+def hollow_made(validator: Any, text: str, known: Known, value: Any) -> tuple[Refusal | None, Any]:
+    """As `attempt`, by a hollow validator: what is known is not in the text."""
+    from pydantic_core import ValidationError
+
+    try:
+        return None, validator.validate_json(text, context=known)
+    except ValidationError as error:
+        return _explained(error, value), ABSENT
+    except Exception:
+        return None, ABSENT
+
+
+def known_field(name: str, value: Any, handler: Any, info: Any) -> Any:
+    """The field of a hollow validator: what is known of it, else what pydantic makes of it."""
+    made = info.context.fields.get(name, ABSENT)
+    return handler(value) if made is ABSENT else made
+
+
+def next_known(value: Any, handler: Any, info: Any) -> Any:
+    """The next element or member of a hollow validator."""
+    made = next(info.context.items_left)
+    return handler(value) if made is ABSENT else made
 
 
 def _explained(error: Any, value: Any) -> Refusal:

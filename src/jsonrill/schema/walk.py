@@ -47,7 +47,7 @@ from .nodes import (
 
 # A container is validated when it closes, at most this many around each other, so that the cost
 # stays linear; and nothing so deep that a recursive validator could run out of stack.
-_NESTED_VALIDATIONS: Final = 3
+NESTED_VALIDATIONS: Final = 3
 DEEPEST: Final = 500
 
 _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789", NUMBER)}
@@ -115,6 +115,8 @@ class Walk(PlacedSink):
     __slots__ = ("_active", "_validating", "_member", "_nodes", "_offset", "_starts", "_string",
                  "_text", "_texts", "_then", "_violated", "deepest", "violation")  # fmt: skip
     _inside: Frame | None
+    # True in a subclass that keeps the text of every string, and complete values itself.
+    keeps_all = False
 
     def __init__(
         self,
@@ -162,8 +164,9 @@ class Walk(PlacedSink):
                 refused.append((branch, missing))
         if self._allows(refused, place, frame.offset, begun=True):
             asked = frame.unsure if self.deepest <= DEEPEST else []
-            refused = validated(asked, frame.value)
+            refused = self._validated(asked, frame.value, container=True)
             if self._allows(refused, place, frame.offset, begun=True):
+                self._complete_container()
                 self._then.end_container(offset)
 
     def key(self, key: str, offset: int) -> None:
@@ -200,8 +203,9 @@ class Walk(PlacedSink):
         ]
         frame = self._inside
         asked = frame is not None and (frame.value is not None or _unsure(active, STRING))
-        self._text = TextBuffer() if self._texts or asked else None
+        self._text = TextBuffer() if self._texts or asked or self.keeps_all else None
         if self._allows(refused, self._string, offset):
+            self._opened_string()
             self._then.start_string(offset)
 
     def text(self, run: str) -> None:
@@ -223,6 +227,7 @@ class Walk(PlacedSink):
         if self._allows(refused, place, offset, begun=True):
             refused = self._end_scalar(active, STRING, place, value)
             if self._allows(refused, place, offset, begun=True):
+                self._complete_scalar(value)
                 self._then.end_string()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
@@ -236,6 +241,7 @@ class Walk(PlacedSink):
             and self._allows(refused, place, offset)
             and self._allows(self._end_scalar(active, kind, place, value), place, offset)
         ):
+            self._complete_scalar(value)
             self._then.scalar(value, text, offset)
 
     def complete(self, offset: int) -> None:
@@ -312,15 +318,18 @@ class Walk(PlacedSink):
         outer, frame = self._inside, Frame(active, offset)
         # The outermost value needs none of this: close() asks the validator.
         if outer is not None:
-            if active and self._validating < _NESTED_VALIDATIONS:
+            if active and (self.keeps_all or self._validating < NESTED_VALIDATIONS):
                 frame.unsure = _unsure(active, kind)
                 self._validating += bool(frame.unsure)
-            if frame.unsure or outer.value is not None:
+            if not self.keeps_all and (frame.unsure or outer.value is not None):
                 frame.value = {} if kind == OBJECT else []
                 outer.put(place, frame.value)
         self._enter(place, step, frame)
         self.deepest = max(self.deepest, self.depth)
-        return self._allows(refused, place, offset)
+        if not self._allows(refused, place, offset):
+            return False
+        self._opened_container(kind, frame)
+        return True
 
     def _read(self, run: str) -> bool:
         """Text of a string of which not every one is allowed."""
@@ -357,7 +366,7 @@ class Walk(PlacedSink):
         if frame is None:
             return []
         frame.put(place, value)
-        return validated(_unsure(active, kind), value)
+        return self._validated(_unsure(active, kind), value)
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False
@@ -378,6 +387,19 @@ class Walk(PlacedSink):
         if self._violated is not None:
             self._violated(violation, where if begun else None)
         return False
+
+    def _validated(
+        self, obligations: list[Obligation], value: Any, container: bool = False
+    ) -> Refused:
+        """The refusals of a complete value by the validators of these obligations."""
+        return validated(obligations, value)
+
+    # For the subclass that converts values: a valid value has begun, or is complete.
+
+    def _opened_container(self, kind: int, frame: Frame) -> None: ...
+    def _opened_string(self) -> None: ...
+    def _complete_container(self) -> None: ...
+    def _complete_scalar(self, value: Any) -> None: ...
 
 
 def violation_at(path: Path, offset: int | None, refusal: Refusal) -> InvalidSchema:

@@ -4,9 +4,9 @@
 `EventStreamResponse` an event stream for your own routes. Needs the extra `server`.
 """
 
+from ..ext.starlette import EventStreamResponse
 from ..runs.config import Config, ConfigError
 from .app import create_app
-from .http.responses import EventStreamResponse
 from .run import serve
 
 __all__ = ["Config", "ConfigError", "EventStreamResponse", "create_app", "serve"]

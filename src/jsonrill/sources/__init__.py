@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .answer import AnswerText
-from .reading import ACCEPTED, Decoder, Reading, described
+from .reading import Decoder, EventReading, Opened, Reading
 
-__all__ = ["ACCEPTED", "AnswerText", "Decoder", "Reading", "described"]
+__all__ = ["AnswerText", "Decoder", "EventReading", "Opened", "Reading"]

@@ -6,29 +6,53 @@ else is an event of a provider, of which the text of the answer is read, or the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple, Protocol
 
 from ..errors import SourceFailed, UnknownSource
 from ..options import TABLE, Provider, Rules, Tool
-from ..providers import Reader, plain
+from ..providers import Reader
 from ..providers.statements import Finish
 from .answer import AnswerText
 from .arguments import ArgumentText
 from .event_text import EventText
+from .failures import ACCEPTED, FailedResponse, described
 
 # The number of elements that may come before the first one that is recognised.
 _PATIENCE: Final = 32
-ACCEPTED: Final = (
-    "text, events of a provider (see jsonrill.providers.PROVIDERS), an open file or a response"
-)
+
+
+_LINES: Final = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
+
+
+class Opened(NamedTuple):
+    """An iterable of elements, sync or async, and what is known of it before the first one."""
+
+    # Any: an iterable or an async iterable.
+    elements: Any
+    # Closed when the loop is left; None: nothing is.
+    owner: Any
+    # The media type of a response, "" if there is none.
+    media: str = ""
+    # The status of a response that is an error, and its reason.
+    failure: tuple[int, str] | None = None
+
+    @property
+    def sse(self) -> bool:
+        """True for an event stream."""
+        return self.media == "text/event-stream"
+
+    @property
+    def lines(self) -> bool:
+        """True for one JSON text a line."""
+        return self.media in _LINES
 
 
 class Decoder(Protocol):
-    """Turns elements into pieces of text."""
+    """Turns elements into pieces of text, or into events."""
 
-    def feed(self, element: Any) -> Iterator[str]: ...
-    def flush(self) -> Iterator[str]: ...
+    def feed(self, element: Any) -> Iterator[Any]: ...
+    def flush(self) -> Iterator[Any]: ...
     @property
     def done(self) -> bool: ...
 
@@ -36,8 +60,8 @@ class Decoder(Protocol):
 class Reading:
     """The options of a source, checked, and the decoder that they and the first element ask for.
 
-    `repair` is that of the reader of the text. With `first` only the first call counts. With
-    `events` text holds events, too, and the answer may have calls and no text.
+    `repair` and `many` are those of the reader of the text. With `first` only the first call
+    counts. With `events` text holds events, too, and the answer may have calls and no text.
     """
 
     def __init__(
@@ -50,6 +74,7 @@ class Reading:
         repair: Rules = False,
         first: bool = False,
         events: bool = False,
+        many: bool = False,
     ) -> None:
         self.choice = TABLE["choice"].check(choice)
         self.tool = TABLE["tool"].check(tool) or None
@@ -59,6 +84,7 @@ class Reading:
         self.first = first
         named = self.provider != "auto" or self.choice != 0
         self.may_be_empty = events
+        self._takes_many = many
         self._of_events = events or self.sse or self.tool is not None or named
 
     @property
@@ -66,20 +92,104 @@ class Reading:
         """True if the text is one document after another."""
         return self.tool is not None and not self.first
 
-    def decoder(self, first: Any) -> Decoder | None:
-        """The decoder for a source whose first element this is; None for text."""
-        text = isinstance(first, (str, bytes, bytearray, memoryview))
-        return None if text and not self._of_events else EventDecoder(self)
+    def decoder(self, first: Any, source: Opened) -> Decoder | None:
+        """The decoder for a source whose first element this is (None: it is empty).
+
+        None for text. Lines of JSON are a provider's events, unless the reader takes many texts.
+        """
+        if source.failure is not None:
+            return FailedResponse(*source.failure)
+        text = first is None or isinstance(first, (str, bytes, bytearray, memoryview))
+        sse = self.sse or source.sse
+        if text and not (self._of_events or sse or (source.lines and not self._takes_many)):
+            return None
+        return TextDecoder(self, sse)
+
+
+class EventReading:
+    """As `Reading`, for stages that read the events themselves."""
+
+    def __init__(self, provider: Provider = "auto") -> None:
+        self._provider = provider
+
+    def decoder(self, first: Any, source: Opened) -> Decoder:
+        """The decoder, which text goes through, too: it holds events."""
+        if source.failure is not None:
+            return FailedResponse(*source.failure)
+        return EventDecoder(self._provider, source.sse)
 
 
 class EventDecoder:
+    """Passes on a provider's events, decodes text that holds them, and notices unknown ones."""
+
+    done = False
+
+    def __init__(self, provider: Provider, sse: bool) -> None:
+        self._sse = sse
+        self._text: EventText | None = None
+        # Until an event is recognised: a reader, which tells if it says something.
+        self._reader: Reader | None = None if callable(provider) else Reader(provider)
+        # A provider that is named reads all events: those that say something are its own.
+        self._named = provider != "auto"
+        self._first: Any = None
+        self._unknown = 0
+
+    def feed(self, element: Any) -> Iterator[Any]:
+        """The events that are complete with this element."""
+        if isinstance(element, (str, bytes, bytearray, memoryview)):
+            if self._text is None:
+                self._text = EventText(sse=self._sse)
+            text = element if isinstance(element, str) else bytes(element)
+            return self._counted(self._text.feed(text))
+        return iter((element,)) if self._reader is None else self._counted((element,))
+
+    def flush(self) -> Iterator[Any]:
+        """The last event; an error if none was recognised."""
+        if self._text is not None:
+            yield from self._counted(self._text.flush())
+        if self._unknown and self._reader is not None:
+            raise UnknownSource(self._complaint())
+
+    @property
+    def empty(self) -> bool:
+        """True if there were no events."""
+        return self._reader is not None and not self._unknown
+
+    def _counted(self, events: Iterable[Any]) -> Iterator[Any]:
+        for event in events:
+            yield event
+            if self._reader is not None:
+                self._count(event, self._reader)
+
+    def _count(self, event: Any, reader: Reader) -> None:
+        if reader.feed(event) or (reader.provider is not None and not self._named):
+            self._reader = self._first = None
+            return
+        if not self._unknown:
+            self._first = event
+        self._unknown += 1
+        if self._unknown >= _PATIENCE:
+            raise UnknownSource(self._complaint())
+
+    def _complaint(self) -> str:
+        if self._unknown == 1:
+            said = f"the only element is not an event of a known provider: {described(self._first)}"
+        else:
+            said = (
+                f"none of {self._unknown} elements is an event of a known provider;"
+                f" the first is {described(self._first)}"
+            )
+        return f"{said}. A source is {ACCEPTED}; `provider=` takes a function for other events"
+
+
+class TextDecoder:
     """Reads a provider's events, or text that holds them, and returns the text that is wanted."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._sse = reading.sse
-        self._text: EventText | None = None
+    def __init__(self, reading: Reading, sse: bool) -> None:
+        self._events = EventDecoder(reading.provider, sse)
         self._choice = reading.choice
         self._reader = Reader(reading.provider)
+        self._may_be_empty = reading.may_be_empty
         self._wanted: AnswerText | ArgumentText
         if reading.tool is None:
             self._wanted = AnswerText(choice=reading.choice)
@@ -87,12 +197,6 @@ class EventDecoder:
             self._wanted = ArgumentText(
                 reading.tool, choice=reading.choice, repair=reading.repair, first=reading.first
             )
-        # A provider that is named reads all events: those that say something are its own.
-        self._named = reading.provider != "auto"
-        self._may_be_empty = reading.may_be_empty
-        self._first: Any = None
-        # How many events came before one was recognised; None after that.
-        self._unknown: int | None = 0
 
     @property
     def done(self) -> bool:
@@ -101,21 +205,13 @@ class EventDecoder:
 
     def feed(self, element: Any) -> Iterator[str]:
         """The text that an element adds."""
-        if isinstance(element, (str, bytes, bytearray, memoryview)):
-            if self._text is None:
-                self._text = EventText(sse=self._sse)
-            text = element if isinstance(element, str) else bytes(element)
-            return self._read(self._text.feed(text))
-        return self._read((element,))
+        return self._read(self._events.feed(element))
 
     def flush(self) -> Iterator[str]:
         """The text at the end; an error if the source is not what was asked for."""
-        if self._text is not None:
-            yield from self._read(self._text.flush())
-        if self._unknown:
-            raise UnknownSource(_unknown(self._first, self._unknown))
+        yield from self._read(self._events.flush())
         yield from self._wanted.flush()
-        missing = None if self._may_be_empty or self._unknown == 0 else self._wanted.missing
+        missing = None if self._may_be_empty or self._events.empty else self._wanted.missing
         if missing is not None:
             raise UnknownSource(missing)
 
@@ -126,42 +222,3 @@ class EventDecoder:
             for one in said:
                 if type(one) is Finish and one.error and one.choice in (None, self._choice):
                     raise SourceFailed(f"the provider reported an error: {one.error}")
-            if self._unknown is not None:
-                self._count(event, bool(said))
-
-    def _count(self, event: Any, said: bool) -> None:
-        assert self._unknown is not None
-        if said or (self._reader.provider is not None and not self._named):
-            self._unknown = None
-            return
-        if not self._unknown:
-            self._first = event
-        self._unknown += 1
-        if self._unknown >= _PATIENCE:
-            raise UnknownSource(_unknown(self._first, self._unknown))
-
-
-def _unknown(first: Any, count: int) -> str:
-    of = "the only element" if count == 1 else f"none of {count} elements"
-    said = "is not" if count == 1 else "is"
-    return (
-        f"{of} {said} an event of a known provider; the first is {described(first)}."
-        f" A source is {ACCEPTED}; `provider=` takes a function for other events"
-    )
-
-
-def described(element: Any) -> str:
-    """An element's type and keys, for messages."""
-    kind = type(element)
-    name = kind.__qualname__
-    if kind.__module__ != "builtins":
-        name = f"{kind.__module__}.{name}"
-    if isinstance(element, (str, bytes)):
-        return f"{name} {element[:60]!r}{'...' if len(element) > 60 else ''}"
-    if isinstance(element, (tuple, list)):
-        return f"{name} of ({', '.join(described(item) for item in element[:4])})"
-    keys = element if isinstance(element, Mapping) else plain(element)
-    if not keys:
-        return name
-    shown = ", ".join(str(key) for key in list(keys)[:12])
-    return f"{name} with {shown}"

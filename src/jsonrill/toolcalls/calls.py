@@ -6,11 +6,12 @@ and bounds how many calls are kept. Knows no provider, and raises nothing on dat
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from ..errors import Limits
+from ..errors import Limits, UnknownEvents
 from ..options import Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair
@@ -116,6 +117,8 @@ class ToolCalls:
     ) -> None:
         check(schemas=schemas, check_formats=check_formats, keep=keep, limits=limits)
         self.reader = Reader(provider)
+        # How many events came before one was recognised; None after that.
+        self._unknown: int | None = 0
         self._schemas = _compiled(schemas, check_formats) if schemas else {}
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a complete one.
@@ -152,7 +155,10 @@ class ToolCalls:
 
     def feed(self, event: Any) -> list[ToolCallUpdate]:
         """The updates that one event makes: a dict, JSON text, or an object of a client library."""
-        return self.read(self.reader.feed(event))
+        said = self.reader.feed(event)
+        if self._unknown is not None:
+            self._count(bool(said))
+        return self.read(said)
 
     def read(self, said: Iterable[Statement]) -> list[ToolCallUpdate]:
         """The updates that statements make; `self.reader` turns an event into statements."""
@@ -167,8 +173,17 @@ class ToolCalls:
     def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
         """The updates at the end of a stream: calls that have not ended are truncated.
 
-        Another stream may follow. If several are read at once, name the messages of this one.
+        Another stream may follow. If several are read at once, name the messages of this one. If
+        no event was recognised, it warns (`UnknownEvents`), once.
         """
+        if self._unknown:
+            unknown, self._unknown = self._unknown, None
+            warnings.warn(
+                f"none of {unknown} events is from a known provider; provider= takes the name of"
+                " one, or a function that reads other events",
+                UnknownEvents,
+                stacklevel=2,
+            )
         self.ended = []
         self._evict()
         for message_id in message_ids or (None,):
@@ -187,6 +202,11 @@ class ToolCalls:
         for call in self._identity.forget(message_id):
             self._calls.pop(call.number, None)
             self._done.pop(call.number, None)
+
+    def _count(self, said: bool) -> None:
+        """Notice the first event that is recognised: it says something, or is of a provider."""
+        found = said or (self.reader.given == "auto" and self.reader.provider is not None)
+        self._unknown = None if found else (self._unknown or 0) + 1
 
     def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
         return LiveCall(id, index, message_id, limits=self._limits, repair=self._repair)

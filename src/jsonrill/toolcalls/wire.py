@@ -24,7 +24,7 @@ class ToolCallEvents:
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
         """The wire events that one event of the provider makes."""
-        return self._events(self.calls.feed(event))
+        return self._events(self.calls.read(self.calls.reader.feed(event)))
 
     def flush(self, *message_ids: str) -> list[dict[str, Any]]:
         """The wire events at the end of the stream: how the open calls have ended."""

@@ -3,10 +3,12 @@ from ..machine cimport Machine
 from ..sink cimport Sink
 
 cdef int VALUE, END, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT, BLOCK_COMMENT
+cdef int ASIDE, CODE
 
 cdef class ProseMachine(Machine):
     cdef bint _between, _last
     cdef int _resume
-    cdef Py_ssize_t _mended
-    cdef object _rules
+    cdef Py_ssize_t _mended, _depth_aside
+    cdef object _rules, _on_repair
+    cdef str _before_text, _language
     cdef Py_ssize_t _hold(self, str text, Py_ssize_t pos) except -2

@@ -11,12 +11,16 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from ...errors import InvalidJSON
+from ...options import OnRepair
 from ..grammar import SPACE
 from ..machine import Machine
 from ..sink import Repair, Sink
 from ..states import (
+    ASIDE,
     BEFORE,
     BLOCK_COMMENT,
+    CODE,
     END,
     FENCE,
     IGNORED,
@@ -31,9 +35,19 @@ from .lookahead import Shape
 from .rules import QUOTES, rule_names
 
 _SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
-_BREAKS_PROSE: Final = re.compile(r"[{\[`]")
-_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`\n\x1e]")
-_FENCE_REST: Final = re.compile(r"[`\w+-]*")
+_BREAKS_PROSE: Final = re.compile(r"[{\[`<]")
+_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<\n\x1e]")
+_BREAKS_ASIDE: Final = re.compile(r"[][{}]")
+_BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
+_FENCE_REST: Final = re.compile(r"[`\w.+-]*")
+# What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
+_NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
+# Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
+_SUBSCRIPT: Final = re.compile(r"(?<!\bjson)(?:\w|[)\]])\Z", re.IGNORECASE)
+_LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t]*\Z")
+_ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
+# As much of the prose is remembered as these patterns look at.
+_REMEMBERED: Final = 16
 
 
 class ProseMachine(Machine):
@@ -42,11 +56,29 @@ class ProseMachine(Machine):
     A method `_mend_…` says where to read on, or -1 if its rule does not fit or is off.
     """
 
-    __slots__ = ("_between", "_last", "_mended", "_resume", "_rules")
+    __slots__ = (
+        "_before_text",
+        "_between",
+        "_depth_aside",
+        "_language",
+        "_last",
+        "_mended",
+        "_on_repair",
+        "_resume",
+        "_rules",
+    )
 
-    def __init__(self, sink: Sink, *, rules: bool | Iterable[str], **options: Any) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        rules: bool | Iterable[str],
+        on_repair: OnRepair = None,
+        **options: Any,
+    ) -> None:
         super().__init__(sink, **options)
         self._rules = rule_names(rules)
+        self._on_repair = on_repair
         self._repairs = []
         self._bound = self._text_limit = max(self._text_limit, lookahead.REACH)
         self._state = self._fresh = BEFORE
@@ -58,6 +90,11 @@ class ProseMachine(Machine):
         self._last = False
         # The state that a comment interrupted.
         self._resume = BEFORE
+        # The end of the prose so far; the language that a fence names; how many brackets are open
+        # in the prose.
+        self._before_text = ""
+        self._language = ""
+        self._depth_aside = 0
 
     @property
     def pending_key(self) -> tuple[str, int] | None:
@@ -84,8 +121,19 @@ class ProseMachine(Machine):
         if self._mended > self._limits.repairs:
             raise self._over("repairs", self._limits.repairs, text, pos)
         offset, line, column = self._position(text, pos)
-        self.repairs.append(Repair(rule, offset, line, column, self.document))
+        repair = Repair(rule, offset, line, column, self.document)
+        self.repairs.append(repair)
+        if self._on_repair is not None:
+            self._on_repair(repair)
         return True
+
+    def _two_readings(
+        self, one: str, other: str, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON
+    ) -> InvalidJSON:
+        """The error where two readings are possible and none may be taken."""
+        got = f"but there are two: {one}, or {other},"
+        error: InvalidJSON = self._error(kind, "one reading", got, text, pos)
+        return error
 
     def _sees(self, shape: Shape, text: str, pos: int) -> bool | None:
         """True if the text goes on in this shape, None if more text must come to tell.
@@ -126,6 +174,8 @@ class ProseMachine(Machine):
         pos = space.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if pos == len(text):
             return pos
+        if text[pos] in lookahead.ODD_SPACES and self._may_repair("odd-spaces", text, pos):
+            return pos + 1
         end = self._mend_around(text, pos)
         if end >= 0:
             return end
@@ -170,27 +220,80 @@ class ProseMachine(Machine):
             return self._hold(text, pos)
         self._may_repair(self._prose_rule(), text, pos)
         self._state = THOUGHTS if thinks else PROSE
-        return pos + 1
+        self._before_text = ""
+        return pos + 1 if thinks else pos
 
     def _prose(self, text: str, pos: int) -> int:
-        """Look for a fence, or for a bracket that has something of JSON in it."""
+        """Look for a fence, for thoughts, or for a bracket that has something of JSON in it."""
         breaks = _BREAKS_PROSE_OF_MANY if self._many else _BREAKS_PROSE
+        before, start = self._before_text, pos
         while (found := breaks.search(text, pos)) is not None:
             pos = found.start()
-            if text[pos] in "\n\x1e":
+            char = text[pos]
+            if char in "\n\x1e":
                 self._state = BEFORE
                 return pos
-            if text[pos] == "`":
+            self._before_text = (before + text[max(start, pos - _REMEMBERED) : pos])[-_REMEMBERED:]
+            if char == "`":
                 end = self._mend_fence(text, pos)
                 if end >= 0:
                     return end
+            elif char == "<":
+                if _LINE_BEGINS.search(self._before_text):
+                    thinks = self._sees(lookahead.THOUGHTS, text, pos)
+                    if thinks is None:
+                        return self._hold(text, pos)
+                    if thinks:
+                        self._state = THOUGHTS
+                        return pos + 1
+            elif _SUBSCRIPT.search(self._before_text):
+                return self._begin_aside(pos)
             else:
                 seen = self._sees_value(lookahead.BRACKET, text, pos)
                 if seen is None:
                     return self._hold(text, pos)
                 if seen:
                     return self._begin_value(pos)
+                if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
+                    return self._begin_aside(pos)
             pos += 1
+        self._before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
+        return len(text)
+
+    def _begin_aside(self, pos: int) -> int:
+        """A bracket in prose that begins no JSON: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
+
+        Nothing inside it is the value, so it is passed over up to the bracket that closes it.
+        """
+        self._depth_aside = 0
+        self._state = ASIDE
+        self._before_text = ""
+        return pos
+
+    def _aside(self, text: str, pos: int) -> int:
+        breaks = _BREAKS_ASIDE_OF_MANY if self._many else _BREAKS_ASIDE
+        while (found := breaks.search(text, pos)) is not None:
+            at = found.start()
+            if text[at] in "\n\x1e":
+                self._state = BEFORE
+                return at
+            if text[at] in "{[":
+                before = text[at - 1] if at > pos else self._before_text
+                if before == "\n" and self._depth_aside:  # never closed: a new line, a new text
+                    self._state = PROSE
+                    self._before_text = "\n"
+                    return at
+                self._depth_aside += 1
+            else:
+                self._depth_aside -= 1
+                if self._depth_aside <= 0:
+                    self._state = PROSE
+                    self._before_text = text[at]
+                    return at + 1
+            pos = at + 1
+            self._before_text = text[at]
+        if pos < len(text):
+            self._before_text = text[-1]
         return len(text)
 
     def _thoughts(self, text: str, pos: int) -> int:
@@ -216,12 +319,28 @@ class ProseMachine(Machine):
         end = self._mend_mark("fences", lookahead.FENCE, text, pos)
         if end >= 0 and not self._held and self._state != END:
             self._state = FENCE
+            self._language = ""
         return end
 
     def _fence(self, text: str, pos: int) -> int:
         """In more ticks, or in the language that the fence names."""
         end = _FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        if len(self._language) < _REMEMBERED:
+            self._language += text[pos:end].strip("`").lower()[:_REMEMBERED]
         if end < len(text):
+            name = self._language
+            self._state = BEFORE if "json" in name or name in _NO_LANGUAGES else CODE
+        return end
+
+    def _code(self, text: str, pos: int) -> int:
+        """In a fence that names another language: nothing in it is JSON."""
+        pos = text.find("`", pos)
+        if pos < 0:
+            return len(text)
+        end = self._mend_mark("fences", lookahead.FENCE, text, pos)
+        if end < 0:
+            return pos + 1
+        if not self._held:
             self._state = BEFORE
         return end
 
@@ -249,9 +368,13 @@ class ProseMachine(Machine):
     def _mend_after(self, text: str, pos: int) -> int:
         """Text after the value, or after one of many."""
         if self._many:
+            if text[pos] == ":":
+                return -1
             self._between = True
             self._state = BEFORE
             return pos
+        if text[pos] in lookahead.ODD_SPACES and self._may_repair("odd-spaces", text, pos):
+            return pos + 1
         end = self._mend_around(text, pos)
         if end < 0 and self._may_repair("trailing-text", text, pos):
             self._state = IGNORED
@@ -269,6 +392,8 @@ _STEPS: Final[dict[int, Callable[[ProseMachine, str, int], int]]] = {
     BEFORE: ProseMachine._before,
     PROSE: ProseMachine._prose,
     THOUGHTS: ProseMachine._thoughts,
+    ASIDE: ProseMachine._aside,
+    CODE: ProseMachine._code,
     FENCE: ProseMachine._fence,
     IGNORED: ProseMachine._ignored,
     LINE_COMMENT: ProseMachine._line_comment,

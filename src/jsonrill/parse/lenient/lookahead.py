@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 Way = tuple[str, ...]
 
@@ -58,22 +58,34 @@ def _cut(tree: dict[str, Any]) -> str:
     return "|".join([r"\Z", *ways])
 
 
-# Values that are words: JSON's, Python's, and those that JSON does not have.
+# Values that are words: JSON's, Python's, in capitals, and those that JSON does not have.
 WORDS: Final = (
-    *("true", "false", "null", "True", "False", "None"),
+    *("true", "false", "null", "True", "False", "None", "TRUE", "FALSE", "NULL", "Null"),
     *("NaN", "Infinity", "-Infinity", "undefined"),
 )
 
+# White space that is none in JSON: no-break, zero-width, ideographic, byte order mark.
+ODD_SPACES: Final = (
+    "\x0b\x0c\x85\xa0\u1680\u180e"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d"
+    "\u200e\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+)
+SPACES: Final = re.compile(f"[ \t\r\n{ODD_SPACES}]*")
+
 _QUOTE = "[\"'“‘]"
-_SPACE = "[ \t\r\n]{0,32}"
-_SOME_SPACE = "[ \t\r\n]{1,32}"
-_MUCH_SPACE = ("[ \t\r\n]{32}", "[ \t\r\n]")
-_GAP = "[ \t]{0,8}"
-_SOME_GAP = "[ \t]{1,8}"
-_WIDE_GAP = ("[ \t]{8}", "[ \t]")
+_BLANK = f"[ \t\r\n{ODD_SPACES}]"
+_SPACE = _BLANK + "{0,32}"
+_SOME_SPACE = _BLANK + "{1,32}"
+_MUCH_SPACE = (_BLANK + "{32}", _BLANK)
+_NARROW = f"[ \t{ODD_SPACES}]"
+_GAP = _NARROW + "{0,8}"
+_SOME_GAP = _NARROW + "{1,8}"
+_WIDE_GAP = (_NARROW + "{8}", _NARROW)
+_COLON = "[:：]"
+_COMMA = "[,，]"
 _NUMBER = "[-0-9][-+.eE0-9]{0,23}"
 _LONG_NUMBER = ("[-0-9][-+.eE0-9]{23}", "[-+.eE0-9]")
-_KEY = (r"[\w$-]{0,40}", _GAP, ":")
+_KEY = (r"[\w$-]{0,40}", _GAP, _COLON)
 _COMMENT = ("/", "[/*]")
 _BEGINS_VALUE = "[\"'“‘{\\[0-9-]"
 _DOTS = (r"\.", r"\.", r"\.")
@@ -81,8 +93,9 @@ _DOTS = (r"\.", r"\.", r"\.")
 FENCE: Final = Shape("```")
 COMMENT: Final = Shape(_COMMENT)
 ELLIPSIS: Final = Shape(_DOTS, "…")
-THOUGHTS: Final = Shape("<think>", "<thinking>")
-THOUGHTS_END: Final = Shape("</think>", "</thinking>")
+THOUGHTS: Final = Shape("<think>", "<thinking>", "<thought>", "<reasoning>")
+THOUGHTS_END: Final = Shape("</think>", "</thinking>", "</thought>", "</reasoning>")
+TRIPLE: Final = Shape('"""')
 WORD: Final = {word: Shape(word) for word in WORDS}
 
 # After what may as well be part of a sentence the line must end: `{}`, `[]`, `[1]`, `42`, `true`.
@@ -95,20 +108,23 @@ def _container() -> Iterator[Way]:
     yield (_SOME_SPACE, "#")  # a comment; {#this} is none
 
 
-def _object(ends: tuple[Way, ...]) -> Iterator[Way]:
+def _object(ends: tuple[Way, ...], values: tuple[str, ...]) -> Iterator[Way]:
     """What follows `{` in JSON, or nearly so."""
     yield from _container()
     yield (_SPACE, ",", _SPACE, _QUOTE)
-    for value in (_BEGINS_VALUE, *WORDS):
+    for value in values:
         yield (_SPACE, r"[\w$]", *_KEY, _SPACE, *_steps(value))
+    if not values:
+        yield (_SPACE, r"[\w$]", *_KEY)
     for end in ends:
         yield (_SPACE, r"\}", *end)
 
 
-def _array(ends: tuple[Way, ...], nested: bool = False) -> Iterator[Way]:
+def _array(ends: tuple[Way, ...], values: tuple[str, ...], nested: bool = False) -> Iterator[Way]:
     """What follows `[` in JSON, or nearly so."""
     yield from _container()
     yield (_SPACE, *_LONG_NUMBER)
+    yield (_SPACE, "[+.]", "[0-9]")
     for scalar in ((_NUMBER,), *map(tuple, WORDS)):
         for after in ((_SPACE, ","), (_SPACE, *_COMMENT), (_SOME_SPACE, "#"), _MUCH_SPACE):
             yield (_SPACE, *scalar, *after)
@@ -117,9 +133,9 @@ def _array(ends: tuple[Way, ...], nested: bool = False) -> Iterator[Way]:
         yield (_SPACE, *word, _SPACE, r"\]")
     for end in ends:
         yield from ((_SPACE, r"\]", *end), (_SPACE, _NUMBER, _SPACE, r"\]", *end))
-    for way in _object(_ANYTHING):
+    for way in _object(_ANYTHING, values):
         yield (_SPACE, r"\{", *way)
-    for way in [()] if nested else _array(_ANYTHING, nested=True):
+    for way in [()] if nested else _array(_ANYTHING, values, nested=True):
         yield (_SPACE, r"\[", *way)
 
 
@@ -127,10 +143,10 @@ def _steps(value: str) -> Way:
     return (value,) if value.startswith("[") else tuple(value)
 
 
-def _brackets(ends: tuple[Way, ...]) -> list[Way]:
+def _brackets(ends: tuple[Way, ...], values: tuple[str, ...] = ()) -> list[Way]:
     return [
-        *((r"\{", *way) for way in _object(ends)),
-        *((r"\[", *way) for way in _array(ends)),
+        *((r"\{", *way) for way in _object(ends, values)),
+        *((r"\[", *way) for way in _array(ends, values)),
     ]
 
 
@@ -144,37 +160,190 @@ def _scalars(ends: tuple[Way, ...]) -> list[Way]:
 
 
 # A bracket that begins JSON, told from one in prose by the first thing inside it.
-BRACKET: Final = Shape(*_brackets(_LINE_ENDS))
-# The same where a value is due: it may also be a string, a number or a word.
-VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS))
+BRACKET: Final = Shape(*_brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS)))
+# The same where a value is due: it may also be a string, a number or a word, and {name: is an
+# object whatever follows.
+_BROKEN: Final[tuple[Way, ...]] = (
+    # Brackets that begin no prose: what is in them is not the value, so these are refused.
+    (r"\{", _SPACE, _COLON),
+    (r"\[", _SPACE, "[,:}]"),
+    ("[]}:,]",),
+)
+VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS), *_BROKEN)
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(
     *_brackets(_ANYTHING), *_scalars(_ANYTHING), (_NUMBER, "(?<=[0-9])[^-+.eE0-9]")
 )
 
 
-def _string_ends() -> Iterator[Way]:
-    """What follows the quote that ends a string in a container, comma included."""
-    yield from ((_GAP, "[}\\]\r\n\x1e]"), _WIDE_GAP, (_GAP, *_COMMENT), (_SOME_GAP, "#"))
-    yield (_GAP, r"\+", _GAP, '"')  # strings joined by a plus are refused
-    for next_one in (("[}\\],\r\n#]",), _WIDE_GAP, _COMMENT, _DOTS, ("…",)):
-        yield (_GAP, ",", _GAP, *next_one)
+def _string_ends(following: tuple[Way, ...]) -> Iterator[Way]:
+    """What follows the quote that ends a string in a container.
 
+    `following` is what may come next in it, after a comma or on a line of its own.
+    """
+    yield from ((_GAP, "[}\\]\x1e]"), _WIDE_GAP, (_GAP, *_COMMENT), (_SOME_GAP, "#"))
+    yield (_GAP, r"\+", _GAP, '"')  # strings joined by a plus are refused
+    for start in ((_GAP, _COMMA, _SPACE), (_GAP, "[\r\n]", _SPACE)):
+        yield from ((*start, *way) for way in following)
+        for next_one in (("[}\\]#`]",), _COMMENT, _DOTS, ("…",)):
+            yield (*start, *next_one)
+    yield (_GAP, "[\r\n]", _SPACE, _COMMA)
+    yield (_GAP, _COMMA, _SPACE, _COMMA)
+    yield (_GAP, _COMMA, *_MUCH_SPACE)
+    yield (_GAP, "[\r\n]", *_MUCH_SPACE)
+
+
+_QUOTED_KEYS: Final[tuple[Way, ...]] = (
+    ('"', r'[^"\\\r\n]{0,80}', '"', _SPACE, _COLON),
+    ("'", r"[^'\\\r\n]{0,80}", "'", _SPACE, _COLON),
+    ("“", r"[^”\\\r\n]{0,80}", "”", _SPACE, _COLON),
+)
+_BARE_NAME: Final[Way] = (r"[\w$]", *_KEY)
 
 # After a quote in a string: does it end the string, or is it part of the text?
 STRING_ENDS_IN_OBJECT: Final = Shape(
-    *_string_ends(),
-    (_GAP, ",", _GAP, _QUOTE),
-    (_GAP, ",", _GAP, r"[\w$]", *_KEY),
+    *_string_ends((*_QUOTED_KEYS, _BARE_NAME)),
+    # A key whose first quote was forgotten.
+    (_GAP, _COMMA, _SPACE, r"[\w$]", r"[\w$-]{0,40}", '"', _GAP, _COLON),
     (_SOME_GAP, "[A-Za-z_$]", *_KEY),
-    (_GAP, '"', r'[^"\\\r\n]{0,80}', '"', _GAP, ":"),
-    (_GAP, "'", r"[^'\\\r\n]{0,80}", "'", _GAP, ":"),
-    # As it seems the quote opens a key, and the one before it was forgotten: that is refused.
-    (r"[\w$]", r"[\w $-]{0,40}", '"', _GAP, ":"),
+    *((_GAP, *way) for way in _QUOTED_KEYS),
 )
 STRING_ENDS_IN_ARRAY: Final = Shape(
-    *_string_ends(),
-    (_GAP, ",", _GAP, _BEGINS_VALUE),
+    *_string_ends(((_BEGINS_VALUE,), *((*word,) for word in WORDS))),
     (_SOME_GAP, "[\"'“‘{\\[]"),
-    *((_GAP, ",", _GAP, *word) for word in WORDS),
+    *((_SOME_GAP, *scalar, _GAP, "[],]") for scalar in ((_NUMBER,), *map(tuple, WORDS))),
 )
+# What follows a quote that opens a key, and one that opens an element.
+QUOTED_KEY: Final = Shape(_QUOTED_KEYS[0])
+COLON_AHEAD: Final = Shape((_SPACE, _COLON))
+KEY_AHEAD: Final = Shape((r'[^"\\\r\n]{1,80}', '"', _SPACE, _COLON))
+ELEMENT_AHEAD: Final = Shape((r'[^"\\\r\n]{1,200}', '"', _SPACE, "[],]"))
+
+_QUOTED: Final = {
+    quote: re.compile(rf"{quote}(?:[^{closer}\\\r\n]|\\.){{0,120}}{closer}")
+    for quote, closer in (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
+}
+_WORD: Final = re.compile(r"[\w$-]{1,80}")
+# What may follow a run of closing brackets: a member of an object, a value, the end of the text,
+# or something that is not JSON.
+Following = Literal["key", "value", "end", "text"]
+
+
+class Run(NamedTuple):
+    """A run of closing brackets: where it ends, if a comma comes after it, and what then."""
+
+    closers: str
+    end: int
+    comma: bool
+    then: Following
+
+
+def after_brackets(text: str, pos: int, last: bool) -> Run | None:
+    """The closing brackets from `pos` on, and what follows. None if more text must come to tell."""
+    closers, comma, start, after = "", False, pos, pos
+    while True:
+        pos = SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        rest = len(text) - pos
+        if pos - start > REACH // 2:
+            return Run(closers, after, comma, "text")
+        if not rest:
+            return Run(closers, after, comma, "end") if last else None
+        char = text[pos]
+        if char in "}])":
+            closers += char
+            comma = False
+            after = pos + 1
+        elif char in ",，":
+            comma = True
+        else:
+            found = _following(text, pos, last)
+            if isinstance(found, str):
+                return Run(closers, after, comma, found)
+            if found is None:
+                far = len(text) - start > REACH // 2
+                return Run(closers, after, comma, "text") if far else None
+            pos = found - 1
+        pos += 1
+
+
+def _following(text: str, pos: int, last: bool) -> Following | int | None:
+    """What the text at `pos` is; where to look on after a comment or an ellipsis; None: wait."""
+    char, rest = text[pos], len(text) - pos
+    if char in _QUOTED:
+        quoted = _QUOTED[char].match(text, pos)
+        if quoted is None:
+            cut = rest < 122 and not last and "\n" not in text[pos:]
+            return None if cut else "value"
+        return _key_or(text, quoted.end(), last, "value")
+    if char in "{[(-+" or char.isdigit():
+        return "value"
+    word = _WORD.match(text, pos)
+    if word is not None:
+        if word.end() == len(text) and not last:
+            return None
+        return _key_or(text, word.end(), last, "value" if word.group() in WORDS else "text")
+    if char == "#" or (char == "/" and text[pos + 1 : pos + 2] in ("/", "*", "")):
+        end = text.find("*/" if text.startswith("/*", pos) else "\n", pos)
+        return end + 1 if end >= 0 else "end" if last else None
+    for mark, meaning in (("```", "end"), ("...", pos + 3), ("…", pos + 1)):
+        if text.startswith(mark, pos):
+            return meaning  # type: ignore[return-value]
+        if mark.startswith(text[pos:]) and not last:
+            return None
+    return "text"
+
+
+def _key_or(text: str, pos: int, last: bool, other: Following) -> Following | None:
+    pos = SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+    if pos == len(text) and not last:
+        return None
+    return "key" if text[pos : pos + 1] in (":", "：") else other
+
+
+def only_missing(expected: str, closers: str) -> bool:
+    """True if the brackets that came close what is open once others are put between them."""
+    rest = iter(reversed(expected))
+    return all(closer in rest for closer in closers)
+
+
+def may_end(expected: str, closers: str, doubled: bool) -> bool:
+    """True if nothing but forgotten or mistaken brackets explains those at the end of a value.
+
+    One that is left over may show that an opening one is missing, if it does not repeat the brace
+    before it.
+    """
+    if doubled and closers[0] == "}" and may_end(expected, closers[1:], False):
+        return True
+    if len(closers) > len(expected):
+        return False
+    mistaken = sum(a != b for a, b in zip(reversed(expected), closers, strict=False))
+    return only_missing(expected, closers) or mistaken == 1
+
+
+def bracket_readings(expected: str, closers: str, doubled: bool, then: Following) -> dict[int, int]:
+    """How many containers stay open in each reading of the closing brackets → its least cost.
+
+    `expected` are the brackets that close what is open, the outermost first; `closers` those that
+    came, of which the first does not fit (`doubled`: it repeats the one before it); `then` is what
+    follows them. A bracket may be meant as another one, or one may be missing before it: cost 1.
+    It may be one too many: cost 1 if it is a brace that repeats the one before it, else 2.
+    """
+    ways: dict[int, int] = {len(expected): 0}
+    before = closers[0] if doubled else ""
+    for closer in closers:
+        found: dict[int, int] = {}
+        for opened, cost in ways.items():
+            extra = cost + (1 if closer == before == "}" else 2)
+            found[opened] = min(found.get(opened, extra), extra)
+            for missing in range(min(opened, 3)):
+                left = opened - missing - 1
+                fits = expected[left] == closer
+                paid = cost + missing + (not fits)
+                found[left] = min(found.get(left, paid), paid)
+        ways = {opened: cost for opened, cost in found.items() if cost <= 4}
+        before = closer
+    if then == "key":
+        return {at: cost for at, cost in ways.items() if at and expected[at - 1] == "}"}
+    if then == "value":
+        return {at: cost for at, cost in ways.items() if at and expected[at - 1] != "}"}
+    return {at: cost + at for at, cost in ways.items()}

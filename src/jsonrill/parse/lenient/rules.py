@@ -36,12 +36,26 @@ RULES: Final[dict[str, Rule]] = {
         "quotations are not escaped", '{"a": "the "b" here"}', r'{"a": "the \"b\" here"}'
     ),
     "bare-keys": Rule("JavaScript habits", "{a: 1}", '{"a": 1}'),
-    "python-literals": Rule("Python habits", '{"a": True, "b": None}', '{"a": true, "b": null}'),
+    "bare-values": Rule("only if it is named", '{"a": done, "b": 1}', '{"a": "done", "b": 1}'),
+    "python-literals": Rule("Python habits", '{"a": True, "b": NULL}', '{"a": true, "b": null}'),
     "nan": Rule("JSON has no such values", '{"a": [NaN, undefined]}', '{"a": [null, null]}'),
+    "numbers": Rule(
+        "other ways to write them", '{"a": [+5, .5, 5., 1_000]}', '{"a": [5, 0.5, 5.0, 1000]}'
+    ),
+    "tuples": Rule("Python habits", '{"a": (1, 2)}', '{"a": [1, 2]}'),
+    "odd-spaces": Rule("copied from web pages", '{"a":\u00a01}', '{"a": 1}'),
+    "fullwidth": Rule("keyboards for Chinese", '{"a"：1，"b": 2}', '{"a": 1, "b": 2}'),
+    "missing-quotes": Rule(
+        "forgotten before a comma", '{"a": "one, "b": 2}', '{"a": "one", "b": 2}'
+    ),
+    "block-strings": Rule("Python and Markdown habits", '{"a": """b"""}', '{"a": "b"}'),
+    "back-ticks": Rule("JavaScript habits", '{"a": `b`}', '{"a": "b"}'),
     "raw-newlines": Rule("text is pasted into strings", '{"a": "x\ny"}', '{"a": "x\\ny"}'),
     "bad-escapes": Rule(
         "paths and formulas are not escaped", r'{"a": "C:\Home"}', r'{"a": "C:\\Home"}'
     ),
+    "markdown-escapes": Rule("answers come as Markdown", r'{"a\_b": "\#1"}', '{"a_b": "#1"}'),
+    "by-schema": Rule("the schema tells which reading fits", '{"a": "1"}', '{"a": 1}'),
     "cut-off": Rule("the token limit was reached", '{"a": ["x", "y', '{"a": ["x", "y"]}'),
 }
 
@@ -55,7 +69,7 @@ def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
     """The rules that `repair=` turns on; `ValueError` for a name that is no rule."""
     check(repair=rules)
     if isinstance(rules, bool):
-        return frozenset(RULES if rules else ())
+        return frozenset(RULES.keys() - {"bare-values"} if rules else ())
     names = frozenset([rules] if isinstance(rules, str) else rules)
     unknown = sorted(map(str, names - RULES.keys()))
     if unknown:

@@ -9,15 +9,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from ...eventstream import DONE, encode_event
+from ...ext.starlette import ByteStreamResponse
 from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.records import CLOSED, End, Record
 from ...runs.render import Rendering, rendering
 from ...runs.steps import Steps
+from ...runs.view import last_words
 from ..access.permissions import hub_of, require_subject
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
 from .publish import media_type
-from .responses import EventStreamResponse
+from .subscribe import why_ended
 
 
 async def convert(request: Request) -> Response:
@@ -36,14 +38,16 @@ async def convert(request: Request) -> Response:
         intake = intake_for(media_type(request), options.input, hub.config.record_bytes)
     except BadBody as bad:
         raise Problem(bad.status, bad.code, bad.message) from bad
-    return EventStreamResponse(
+    return ByteStreamResponse(
         _converted(request, intake, work, hub.config.stream_bytes),
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,
         lasts=hub.config.max_connection,
         # The body is read from the same connection: its end is reported to that reader.
         listen=False,
-        stopping=lambda: hub.stopping,
+        # Nothing is stored, so that no format can resume.
+        stopping=lambda: hub.must_end,
+        last_words=lambda: last_words(work, why_ended(hub)),
     )
 
 

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...errors import LimitExceeded
+from ...ext.starlette import ByteStreamResponse
 from ...options import Wire
 from ...runs.hub import Hub
 from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
@@ -26,7 +27,6 @@ from ...store import LogClosed, StoreError, StoreFull, UnknownStream
 from ...store.tasks import stop
 from ..access.permissions import Allowed, hub_of, require_subject
 from .publish import media_type, read_body
-from .responses import EventStreamResponse
 from .subscribe import answer
 from .upstream import (
     PROVIDER,
@@ -78,7 +78,7 @@ async def _streamed(
         return _error(503, "the server is stopping", "stopping")
     producer, lease = secrets.token_hex(8), hub.config.relay_lease
     stream = await hub.create(owner, OPTIONS, producer, lease)
-    response: EventStreamResponse | None = None
+    response: ByteStreamResponse | None = None
     try:
         view = ViewOptions(format="openai", fragments=bool(wire), wire=wire or "full")
         allowed = Allowed(stream, await hub.store.status(stream))
@@ -101,7 +101,7 @@ async def _streamed(
     return await _as_it_is(hub, received)
 
 
-async def _give_back(hub: Hub, stream: str, response: EventStreamResponse | None) -> None:
+async def _give_back(hub: Hub, stream: str, response: ByteStreamResponse | None) -> None:
     """Free the places of a stream that nothing was written to."""
     if response is not None:
         await response.aclose()

@@ -12,20 +12,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...dialects import DIALECTS
-from ...eventstream import encode_event
+from ...ext.starlette import ByteStreamResponse
 from ...runs.hub import Hub
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.positions import START, Position, parse
 from ...runs.reader import Reader
 from ...runs.records import End
 from ...runs.render import rendering
+from ...runs.view import last_words
 from ..access.permissions import Allowed, hub_of, is_revoked, readable
 from ..problems import Problem
 from .publish import read_body
-from .responses import EventStreamResponse
 
 AI_SDK = {"x-vercel-ai-ui-message-stream": "v1"}
-# Why this server ends a response before its stream has ended.
 STOPPED = End("error", "STOPPED", "the server was stopped before the stream ended")
 TOO_LONG = End("error", "LIMIT_EXCEEDED", "the connection lasted longer than the server allows")
 REVOKED = End("error", "REVOKED", "the token is no longer valid")
@@ -92,7 +91,7 @@ async def answer(
     options: ViewOptions,
     position: Position,
     headers: dict[str, str] | None = None,
-) -> EventStreamResponse:
+) -> ByteStreamResponse:
     """The event stream. Its place among the readers is given back when the answer ends.
 
     Clients that cannot resume are served until the server must end; then they get an error, because
@@ -104,16 +103,10 @@ async def answer(
     def revoked() -> bool:
         return is_revoked(request, allowed.holder)
 
-    def last_words() -> bytes:
-        if work.ids:
-            return b""
-        end = REVOKED if revoked() else STOPPED if hub.stopping else TOO_LONG
-        return b"".join([encode_event(data) for data in work.failure(end)])
-
     source = Counted(hub, allowed, options, position)
     if request.method != "HEAD":
         await source.begin()
-    response = EventStreamResponse(
+    response = ByteStreamResponse(
         source,
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,
@@ -121,11 +114,16 @@ async def answer(
         lasts=hub.config.max_connection,
         headers=headers,
         stopping=lambda: (hub.stopping if work.ids else hub.must_end) or revoked(),
-        last_words=last_words,
+        last_words=lambda: b"" if work.ids else last_words(work, why_ended(hub, revoked())),
     )
     source.response = response
     allowed.hand_out(request, response)
     return response
+
+
+def why_ended(hub: Hub, revoked: bool = False) -> End:
+    """Why the server ends a response before its stream has ended."""
+    return REVOKED if revoked else STOPPED if hub.stopping else TOO_LONG
 
 
 class Counted:
@@ -141,7 +139,7 @@ class Counted:
         self._counted = hub.reader(allowed.stream, allowed.status, options, position)
         self._stack = AsyncExitStack()
         self._reader: Reader | None = None
-        self.response: EventStreamResponse | None = None
+        self.response: ByteStreamResponse | None = None
 
     async def begin(self) -> None:
         self._reader = await self._stack.enter_async_context(self._counted)

@@ -47,10 +47,21 @@ export async function again(stream, attempt) {
       if (stream.ended) return;
       strange = error instanceof Strange ? strange + 1 : 0;
       if (strange === MOST_STRANGE) stream._fail(new EventsError(textOf(error), 200));
+      else if (error instanceof Lost && stream._noReconnect) end(stream, error);
       else if (error instanceof Lost) await stream._wait(error);
       else stream._fail(error instanceof Error ? error : new Error(String(error)));
     }
   }
+}
+
+/**
+ * End a stream that is not requested again. One with ids ends with CLOSE; others just end.
+ * @param {EventStream} stream
+ * @param {Lost} lost
+ */
+function end(stream, lost) {
+  if (lost.ended && stream.lastEventId === "") stream._finish("ended");
+  else stream._fail(new EventsError(`${lost.message} (${stream._noReconnect})`, lost.status));
 }
 
 /**
@@ -82,7 +93,9 @@ export async function checkResponse(response) {
   }
   if (status >= 500 || status === 408 || status === 429) {
     await response.body?.cancel();
-    throw new Lost(`the server answered ${status}`, retryAfter(response));
+    const lost = new Lost(`the server answered ${status}`, retryAfter(response));
+    lost.status = status;
+    throw lost;
   }
   throw new EventsError(`the server answered ${status}${await reasonOf(response)}`, status);
 }

@@ -3,7 +3,8 @@
  *
  * `openEvents` reads with fetch (headers, exact errors), `openEventSource` with the browser's own
  * EventSource; both give the same `EventStream`. It goes on after the last id it has seen, until
- * `event: CLOSE`, a 204, an answer that no second try would change, or until it is closed here.
+ * `event: CLOSE`, a 204, an answer that no second try would change, or until it is closed here. A
+ * stream without ids is requested once: the next request might start it anew, and cost as much.
  * What the events say is not known here.
  */
 
@@ -60,7 +61,7 @@ async function connection(stream, url, options) {
   } finally {
     watch.stop();
   }
-  throw new Lost("the connection ended");
+  throw new Lost("the connection ended", 0, true);
 }
 
 /**

@@ -8,8 +8,9 @@ import { EventStream, Lost } from "./stream.js";
 /**
  * Read a stream of events with the browser's EventSource, from now on. It cannot send headers.
  *
- * The browser reconnects by itself, but gives up at the first error status without a word: then
- * one fetch asks why, and if there is hope a new EventSource goes on after the last id.
+ * The browser reconnects by itself, which is left to it as long as that brings new ids. It gives up
+ * at the first error status without a word: then one fetch asks why, and if there is hope a new
+ * EventSource goes on after the last id.
  * @param {string | URL} url
  * @param {Options} [options]
  * @returns {EventStream}
@@ -28,6 +29,7 @@ export function openEventSource(url, options = {}) {
 function follow(stream, url, options) {
   return again(stream, async () => {
     await source(stream, url, options);
+    if (!stream.ended && stream._noReconnect) throw new Lost("the browser gave up");
     if (!stream.ended) await ask(stream, url, options);
   });
 }
@@ -45,6 +47,8 @@ function source(stream, url, options) {
   const events = new Source(resumed(url, stream.lastEventId), { withCredentials });
   /** The id of the event before on this connection. @type {string | null} */
   let before = null;
+  let reached = stream.lastEventId;
+  let opened = false;
   return new Promise((resolve, reject) => {
     const leave = () => {
       events.close();
@@ -53,10 +57,16 @@ function source(stream, url, options) {
     stream._stop.signal.addEventListener("abort", leave, { once: true });
     events.onopen = () => {
       before = null;
+      opened = true;
       stream._enter("open");
     };
     events.onerror = () => {
       if (events.readyState === Source.CLOSED) return leave();
+      if (stream._noReconnect || stream.lastEventId === reached) {
+        events.close();
+        return reject(new Lost("the connection ended", 0, opened));
+      }
+      reached = stream.lastEventId;
       stream.reconnects += 1;
       stream._enter("connecting", { reason: "the connection ended" });
     };

@@ -716,9 +716,19 @@ export class Machine {
     if (pos === visible && step(state, text.charCodeAt(pos)) >= 0) {
       throw this.#over("number", this.#limits.number, pos);
     }
-    if (state < ZERO) return this.#unexpected(text, pos);
+    if (state < ZERO || !this.#delimits(text[pos])) return this.#unexpected(text, pos);
     this.#endNumber(pos);
     return pos;
+  }
+
+  /**
+   * True if a number may end before this character; otherwise it is none: 2024-05-01 is not 2024. Of
+   * many documents one may begin without a delimiter.
+   * @param {string} char
+   */
+  #delimits(char) {
+    if (",]} \t\n\r".includes(char)) return true;
+    return this.#many && this.#frames.length === 0 && '{["tfn\x1e'.includes(char);
   }
 
   /** @param {number} pos just behind the number */
@@ -775,7 +785,8 @@ export class Machine {
   }
 
   #expected() {
-    const complete = this.#state === DIGITS && this.#digits >= ZERO && this.#frames.length !== 0;
+    const complete = this.#state === DIGITS && this.#digits >= ZERO;
+    if (complete && this.#frames.length === 0) return EXPECTED[END];
     if (this.#state === AFTER || complete) return `',' or '${this.#object ? "}" : "]"}'`;
     const literal = this.#state <= FIRST_ELEMENT ? LITERALS[this.#held[0]] : undefined;
     return literal === undefined ? EXPECTED[this.#state] : quoted(literal[0]);

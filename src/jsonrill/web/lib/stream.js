@@ -14,6 +14,8 @@
  * `after`: the last id that is known already. `retry`, `maxDelay`: milliseconds before the first
  * try after a loss, if the server does not say, and at most. `timeout`: milliseconds
  * without a byte are a lost connection (0: never). `types`: what else an EventSource listens to.
+ * `reconnect`: false never requests again, true always does; by default only a GET is repeated, and
+ * only if ids were sent, because the server may start anew what is requested again.
  * @typedef {object} Options
  * @property {HeadersInit} [headers]
  * @property {RequestInit} [init]
@@ -24,6 +26,7 @@
  * @property {number} [retry]
  * @property {number} [maxDelay]
  * @property {number} [timeout]
+ * @property {boolean} [reconnect]
  * @property {number} [limit]
  * @property {string[]} [types]
  * @property {boolean} [withCredentials]
@@ -40,15 +43,22 @@ const LONGEST = 2 ** 31 - 1;
 // A server may say `retry: 0`; one that answers nothing is not asked more often than this.
 const LEAST_DELAY = 100;
 
-/** A connection was lost, or not made: `delay` is what the server asked to wait. */
+/**
+ * A connection was lost, or not made: `delay` is what the server asked to wait. `ended`: the server
+ * may have meant to end it.
+ */
 export class Lost extends Error {
   /**
    * @param {string} reason
    * @param {number} [delay]
+   * @param {boolean} [ended]
    */
-  constructor(reason, delay = 0) {
+  constructor(reason, delay = 0, ended = false) {
     super(reason);
     this.delay = delay;
+    this.ended = ended;
+    /** Of the HTTP response, if there was one. @type {number | undefined} */
+    this.status = undefined;
   }
 }
 
@@ -89,7 +99,8 @@ export class EventStream {
     /** @type {number | null} */
     this._retry = null;
     /**
-     * How it ended: "CLOSE", "204" or "closed" (here); rejected if it failed.
+     * How it ended: "CLOSE", "204", "closed" (here) or, without ids, "ended" (the server ended
+     * the response without a CLOSE); rejected if it failed.
      * @type {Promise<string>}
      */
     this.done = new Promise((resolve, reject) => {
@@ -163,12 +174,11 @@ export class EventStream {
       return;
     }
     this.lastEventId = event.id;
-    if (event.ownId) this.#remember(event.id);
+    if (event.ownId) this.#progress(event.id);
     if (event.type === CLOSE) {
       this._finish(CLOSE);
       return;
     }
-    this.#failures = 0;
     this.events += 1;
     if (this.#options.onEvent) {
       this.#options.onEvent(event);
@@ -183,7 +193,18 @@ export class EventStream {
    * @param {string} id
    */
   _reached(id) {
-    if (!this.ended && !this.#seen.has(id)) this.lastEventId = id;
+    if (this.ended || this.#seen.has(id)) return;
+    if (id !== this.lastEventId) this.#failures = 0;
+    this.lastEventId = id;
+  }
+
+  /**
+   * Remember an id that is new: after it, waiting begins anew.
+   * @param {string} id
+   */
+  #progress(id) {
+    if (id !== "") this.#failures = 0;
+    this.#remember(id);
   }
 
   /** @param {string} id */
@@ -205,8 +226,18 @@ export class EventStream {
     }
   }
 
+  /** Why nothing is requested again after a loss; "" if it is. */
+  get _noReconnect() {
+    const { reconnect, init } = this.#options;
+    const method = init?.method?.toUpperCase() ?? "GET";
+    if (reconnect === true) return "";
+    if (reconnect === false) return "reconnect is false";
+    if (method !== "GET") return `a ${method} is repeated with reconnect: true only`;
+    return this.lastEventId === "" ? "without ids it would begin anew: see reconnect" : "";
+  }
+
   /**
-   * How long to wait before the next try: longer after each that brought nothing, and not the
+   * How long to wait before the next try: longer after each that brought no new id, and not the
    * same for all that lost their connection at once.
    * @param {number} asked
    */

@@ -81,6 +81,7 @@ export class Subscription {
       after: this.counters.lastId,
       retry: 300,
       maxDelay: 5000,
+      reconnect: true, // reading a log starts nothing
       onEvent: (event) => this._receive(event),
       onState: (state, detail) => this._enter(stream, state, detail),
     });

@@ -1,4 +1,4 @@
-"""An answer that is an event stream, for the server's routes and for your own.
+"""An answer that is an event stream, for Starlette, FastAPI, and the routes of the server.
 
 It says so in its headers, begins at once, sends a heartbeat when nothing else comes, notices that
 the client has gone or takes nothing any more, and closes its source in every case.
@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, Final
 
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from ...eventstream import HEARTBEAT, SSEEncoder
-from ...store.tasks import stop
+from ..eventstream import HEARTBEAT
+from ..store.tasks import stop
+from ..streams import sse
 
 HEADERS: Final = {
     "content-type": "text/event-stream; charset=utf-8",
@@ -27,10 +30,11 @@ HEADERS: Final = {
 # A comment, so that proxies in between pass the beginning of the response on.
 OPENING: Final = b": open\n"
 TICK = 1.0
+_END: Final = object()
 
 
-class EventStreamResponse(Response):
-    """Sends a stream of bytes that are complete events, or of updates and texts to encode.
+class ByteStreamResponse(Response):
+    """Sends bytes that are complete events, as they come.
 
     `heartbeat` and `send_timeout` are seconds; `lasts` ends the connection after that time, for the
     client to resume. `retry` are the milliseconds after which a browser reconnects, give or take a
@@ -41,20 +45,26 @@ class EventStreamResponse(Response):
 
     def __init__(
         self,
-        source: AsyncIterable[Any],
+        source: AsyncIterable[bytes],
+        status_code: int = 200,
+        headers: Mapping[str, str] | None = None,
+        media_type: str | None = None,
+        background: BackgroundTask | None = None,
         *,
         heartbeat: float = 15.0,
         send_timeout: float = 30.0,
         retry: int | None = None,
         lasts: float = float("inf"),
-        headers: Mapping[str, str] | None = None,
         listen: bool = True,
         stopping: Callable[[], bool] = bool,
         last_words: Callable[[], bytes] = bytes,
     ) -> None:
-        self.status_code = 200
-        self.background = None
-        self.init_headers({**HEADERS, **(headers or {})})
+        self.status_code = status_code
+        self.background = background
+        given = {name.lower(): value for name, value in (headers or {}).items()}
+        if media_type is not None:
+            given.setdefault("content-type", media_type)
+        self.init_headers({**HEADERS, **given})
         self._source = source
         self._heartbeat = heartbeat
         self._send_timeout = send_timeout
@@ -65,7 +75,8 @@ class EventStreamResponse(Response):
         self._last_words = last_words
         self._sending: float | None = None
         self._sent = 0.0
-        # What became of it: how much was sent, and whether it was cut off.
+        # What became of it: whether it was read from, how much was sent, whether it was cut off.
+        self._begun = False
         self.bytes_sent = 0
         self.cut = False
 
@@ -74,6 +85,8 @@ class EventStreamResponse(Response):
             await self._answer(scope, receive, send)
         finally:
             await self.aclose()
+        if self.background is not None:
+            await self.background()
 
     async def aclose(self) -> None:
         """Close the source; a response that is not sent needs no other end."""
@@ -82,7 +95,11 @@ class EventStreamResponse(Response):
             await close()
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        start = {
+            "type": "http.response.start",
+            "status": self.status_code,
+            "headers": self.raw_headers,
+        }
         await send(start)
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
@@ -115,7 +132,8 @@ class EventStreamResponse(Response):
         wait = None if self._retry is None else random.uniform(0.75, 1.25) * self._retry
         prefix = b"" if wait is None else b"retry: %d\n" % wait
         await self._send(send, OPENING)
-        async for chunk in _as_bytes(self._source):
+        self._begun = True
+        async for chunk in self._source:
             if chunk:
                 await self._send(send, prefix + chunk if prefix else chunk)
                 prefix = b""
@@ -154,19 +172,73 @@ class EventStreamResponse(Response):
             gone.cancel()
 
 
+class EventStreamResponse(ByteStreamResponse):
+    """Sends updates, parts, values or texts as server-sent events, and CLOSE at the end: see `sse`.
+
+    The source may be async or not; one that is not is read in threads. If it fails, an ERROR event
+    says so. Arguments are those of Starlette's responses; `heartbeat` and `send_timeout` are
+    seconds, `retry` milliseconds. When the client leaves, the source is closed.
+    """
+
+    def __init__(
+        self,
+        source: AsyncIterable[Any] | Iterable[Any],
+        status_code: int = 200,
+        headers: Mapping[str, str] | None = None,
+        media_type: str | None = None,
+        background: BackgroundTask | None = None,
+        *,
+        heartbeat: float = 15.0,
+        send_timeout: float = 30.0,
+        retry: int | None = None,
+        lasts: float = float("inf"),
+    ) -> None:
+        super().__init__(
+            sse(source) if isinstance(source, AsyncIterable) else _in_threads(sse(source)),
+            status_code,
+            headers,
+            media_type,
+            background,
+            heartbeat=heartbeat,
+            send_timeout=send_timeout,
+            retry=retry,
+            lasts=lasts,
+        )
+
+    async def aclose(self) -> None:
+        # A generator that was never begun does not close what it reads from. So it is begun, and
+        # cancelled where it waits first.
+        if not self._begun:
+            begun = asyncio.ensure_future(anext(aiter(self._source), b""))
+            await asyncio.sleep(0)
+            await stop(begun)
+        await super().aclose()
+
+
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _as_bytes(source: AsyncIterable[Any]) -> AsyncIterator[bytes]:
-    """Bytes pass as they are; anything else is encoded, and then the stream ends with CLOSE."""
-    encoder: SSEEncoder | None = None
-    async for item in source:
-        if isinstance(item, bytes):
+async def _in_threads(source: Iterable[Any]) -> AsyncIterator[Any]:
+    """The items of a source that blocks while it waits. It is closed when the loop is left."""
+    items = iter(source)
+    ended = False
+    try:
+        while (item := await _in_thread(next, items, _END)) is not _END:
             yield item
-            continue
-        encoder = encoder or SSEEncoder()
-        yield encoder.feed(item)
-    if encoder is not None:
-        yield encoder.flush()
+        ended = True
+    finally:
+        close = getattr(items, "close", None) or getattr(source, "close", None)
+        if close is not None and not ended:
+            await _in_thread(close)
+
+
+async def _in_thread(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Run in a thread. A cancelled task waits for it: a generator that runs cannot be closed."""
+    running = asyncio.ensure_future(run_in_threadpool(work, *arguments))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait({running})
+        raise

@@ -1,0 +1,52 @@
+"""Cohere v2 chat: text, thoughts and a plan; calls by their index, each with a start and an end.
+
+The model's plan for its tools (`tool_plan`) is reasoning. An index counts calls and blocks of text
+separately.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .fields import as_id, as_index, as_object, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, as_usage
+
+CUT = frozenset(("MAX_TOKENS", "ERROR", "TIMEOUT"))
+EVENTS = frozenset(
+    "message-start content-start content-delta content-end tool-plan-delta tool-call-start"
+    " tool-call-delta tool-call-end citation-start citation-end message-end".split()
+)
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    kind = event.get("type")
+    return isinstance(kind, str) and kind in EVENTS
+
+
+def translate(event: dict[str, Any]) -> list[Statement]:
+    index = as_index(event.get("index"))
+    delta = as_object(event.get("delta"))
+    message = as_object(delta.get("message"))
+    match event.get("type"):
+        case "message-start":
+            return [Begin(as_id(event.get("id")))]
+        case "content-start" | "content-delta":
+            content = as_object(message.get("content"))
+            if thought := as_text(content.get("thinking")):
+                return [Reasoning(thought, 0, index)]
+            return [Text(text, 0, index)] if (text := as_text(content.get("text"))) else []
+        case "tool-plan-delta":
+            return [Reasoning(plan)] if (plan := as_text(message.get("tool_plan"))) else []
+        case "tool-call-start" | "tool-call-delta":
+            call = as_object(message.get("tool_calls"))
+            function = as_object(call.get("function"))
+            name, text = as_text(function.get("name")), as_text(function.get("arguments"))
+            return [CallDelta(as_id(call.get("id")), index, name, text)]
+        case "tool-call-end":
+            return [CallDelta(None, index, opens=False, end=End(sure=False))]
+        case "message-end":
+            reason, error = as_text(delta.get("finish_reason")), as_text(delta.get("error"))
+            finish = Finish(cut=reason in CUT, error=error, last=True)
+            return [*as_usage(delta.get("usage")), finish]
+        case _:
+            return []

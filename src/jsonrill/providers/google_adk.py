@@ -1,0 +1,67 @@
+"""Google ADK: events of an agent's run, with the content that Gemini sends.
+
+With streaming, `partial` events carry the pieces of a text, and an event that is not partial says
+all of it again. Calls are complete; their results come in events, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import gemini
+from .fields import as_id, as_object, as_text, either, items
+from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    named = isinstance(either(event, "invocationId", "invocation_id"), str)
+    return named and isinstance(event.get("author"), str)
+
+
+class GoogleADK:
+    """Translates events; remembers what was streamed, by author."""
+
+    def __init__(self) -> None:
+        self._streamed: set[str] = set()
+
+    def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        author = str(event.get("author"))
+        if author == "user":
+            return []
+        partial, message = event.get("partial") is True, as_id(event.get("id"))
+        said: list[Statement] = []
+        for part in items(as_object(event.get("content")).get("parts")):
+            if isinstance(found := either(part, "functionResponse", "function_response"), dict):
+                said.append(Result(as_id(found.get("id")), found.get("response")))
+                continue
+            for one in gemini.part_statements(part, message, 0):
+                if isinstance(one, Text | Reasoning):
+                    if partial or author not in self._streamed:
+                        said.append(one)
+                elif isinstance(one, CallDelta):
+                    # Those of a partial event are said again.
+                    said += [] if partial else [_complete(one)]
+        if partial and any(isinstance(one, Text | Reasoning) for one in said):
+            self._streamed.add(author)
+        elif not partial:
+            self._streamed.discard(author)
+            said += _end(event, message)
+        return said
+
+
+def _complete(call: CallDelta) -> CallDelta:
+    call.end = call.end or End()
+    return call
+
+
+def _end(event: dict[str, Any], message: str | None) -> list[Statement]:
+    said = as_usage(either(event, "usageMetadata", "usage_metadata"))
+    error = as_text(either(event, "errorMessage", "error_message"))
+    code = as_text(either(event, "errorCode", "error_code"))
+    reason = either(event, "finishReason", "finish_reason")
+    cut = str(getattr(reason, "value", reason)) in ("MAX_TOKENS", "FinishReason.MAX_TOKENS")
+    if error or code:
+        said.append(Finish(message, cut=True, error=None if cut else error or code))
+    elif reason is not None or event.get("interrupted") is True:
+        said.append(Finish(message, cut=cut or event.get("interrupted") is True))
+    return said

@@ -1,0 +1,162 @@
+"""LangChain: messages that a model streams, and the events of `astream_events`.
+
+The chunks of a message carry text and calls. The complete message that may follow them says the
+same again, so it counts only if none of it was streamed. In `astream_events` chains and parsers
+pass on what their model said: only the model's own events count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import openai_chat
+from .fields import as_id, as_index, as_object, as_text, items
+from .objects import as_data
+from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+
+CHUNK, MESSAGE, RESULT = "AIMessageChunk", ("ai", "AIMessage"), ("tool", "ToolMessage")
+HUMAN = ("human", "HumanMessage")
+# The reasons of all providers to stop at which the last call may have lost its end.
+CUT = openai_chat.CUT | {"max_tokens", "MAX_TOKENS", "incomplete", "model_context_window_exceeded"}
+# Ids that LangChain makes where the provider sent none with a chunk.
+RUNS = ("run-", "lc_run-")
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    if is_message(event) and event.get("type") not in HUMAN:
+        return True
+    said = event.get("event")
+    return isinstance(said, str) and said.startswith("on_") and "run_id" in event
+
+
+def is_message(message: Any) -> bool:
+    """True for a message of LangChain, as an object or as a dict."""
+    if not isinstance(message, dict):
+        names = ("type", "content", "tool_call_id")
+        message = {name: getattr(message, name, None) for name in names}
+    kind = message.get("type")
+    if kind in RESULT:
+        return bool(message.get("tool_call_id"))
+    return message.get("content") is not None and kind in (CHUNK, *MESSAGE, *HUMAN)
+
+
+class LangChain:
+    """Translates messages and events; remembers which messages were streamed."""
+
+    def __init__(self) -> None:
+        self._streamed: set[str | None] = set()
+        # The message at hand, of each of several that are streamed at once.
+        self._messages: dict[str | None, str | None] = {}
+        self._call = 0
+
+    @property
+    def has_streamed(self) -> bool:
+        """True if a message has been read."""
+        return bool(self._streamed)
+
+    def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        if "event" not in event:
+            return self.read(event)
+        data, run = as_object(event.get("data")), as_id(event.get("run_id"))
+        match event.get("event"):
+            case "on_chat_model_stream":
+                return self.read(as_object(as_data(data.get("chunk"))), run)
+            case "on_llm_stream":
+                chunk = as_data(data.get("chunk"))
+                text = as_text(chunk) or as_text(as_object(chunk).get("text"))
+                return [Text(text)] if text else []
+            case "on_chat_model_end":
+                said = self.read(as_object(as_data(data.get("output"))), run, last=True)
+                return [*said, Finish(run)]
+            case "on_tool_end":
+                return self.read(as_object(as_data(data.get("output"))), run)
+            case _:
+                return []
+
+    def read(
+        self,
+        message: dict[str, Any],
+        scope: str | None = None,
+        *,
+        task: str | None = None,
+        last: bool = False,
+    ) -> list[Statement]:
+        """The statements of a message. `scope` names the response, where it is known, `task` the
+        one that streams it, if several do at once."""
+        kind = message.get("type")
+        if kind in RESULT:
+            failed = message.get("status") == "error"
+            return [Result(as_id(message.get("tool_call_id")), message.get("content"), failed)]
+        if kind != CHUNK and kind not in MESSAGE:
+            return []
+        id = as_id(message.get("id"))
+        if kind != CHUNK or last:
+            if {id, scope} & (self._streamed - {None}):
+                return []
+            self._streamed.add(id)
+            return self._complete(message, scope or id)
+        self._streamed |= {id, scope}
+        if scope is None:
+            scope = self._messages[task] = _same(id, self._messages.get(task))
+        return self._chunk(message, scope)
+
+    def knows(self, message: dict[str, Any]) -> None:
+        """Take this message as known: it is not part of the answer."""
+        self._streamed.add(as_id(message.get("id")))
+
+    def _chunk(self, message: dict[str, Any], scope: str | None) -> list[Statement]:
+        said = _content(message)
+        for chunk in items(message.get("tool_call_chunks")):
+            name, args = as_text(chunk.get("name")), chunk.get("args")
+            call = CallDelta(as_id(chunk.get("id")), as_index(chunk.get("index")), name)
+            call.text, call.message = as_text(args), scope
+            said.append(call)
+        return said + _end(message, scope)
+
+    def _complete(self, message: dict[str, Any], scope: str | None) -> list[Statement]:
+        said = _content(message)
+        for call in items(message.get("tool_calls")):
+            self._call += 1
+            id = as_id(call.get("id")) or f"call-{self._call}"
+            end = End(value=as_object(call.get("args")))
+            said.append(CallDelta(id, None, as_text(call.get("name")), message=scope, end=end))
+        ended = _end(message, scope)
+        finished = any(isinstance(one, Finish) for one in ended)
+        return said + ended + ([] if finished else [Finish(scope)])
+
+
+def _same(id: str | None, known: str | None) -> str | None:
+    """The message of a chunk with this id, after one of the message that is known.
+
+    A chunk may have the id of the run instead of the provider's, or the other way round.
+    """
+    if id is None or known is None or id == known:
+        return id or known
+    return known if id.startswith(RUNS) != known.startswith(RUNS) else id
+
+
+def _content(message: dict[str, Any]) -> list[Statement]:
+    said: list[Statement] = []
+    more = as_object(message.get("additional_kwargs"))
+    if thought := as_text(more.get("reasoning_content")):
+        said.append(Reasoning(thought))
+    content = message.get("content")
+    for block in [content] if isinstance(content, str) else items(content):
+        match block:
+            case {"type": "reasoning", "reasoning": str(thought)} if thought:
+                said.append(Reasoning(thought))
+            case {"type": "reasoning", "summary": list(summary)}:
+                said += openai_chat.thoughts(summary, 0)
+            case {"type": "thinking"} | {"type": "text"} | str():
+                said += openai_chat.content(block, 0)
+    return said
+
+
+def _end(message: dict[str, Any], scope: str | None) -> list[Statement]:
+    said = as_usage(message.get("usage_metadata"))
+    about = as_object(message.get("response_metadata"))
+    keys = ("finish_reason", "stop_reason", "done_reason", "status")
+    reason = next((found for key in keys if (found := as_text(about.get(key)))), None)
+    if message.get("chunk_position") == "last" or reason not in (None, "in_progress"):
+        said.append(Finish(scope, cut=reason in CUT))
+    return said

@@ -1,0 +1,105 @@
+"""Events as plain dicts: from JSON text, and from the objects that client libraries yield.
+
+No library is imported. Their objects are read by what they share, such as `model_dump`, and by the
+names of their fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+# How many values an event may have.
+_MOST: Final = 100_000
+# Fields that grow with every event, or lead to far more than the event says.
+_LEFT_OUT: Final = frozenset(("snapshot", "agent", "new_agent", "source_agent", "target_agent"))
+# The objects of these packages have no `type`; the name of the class takes its place.
+_NAMED_BY_CLASS: Final = ("claude_agent_sdk", "llama_index")
+# In a dict: the elements of an event that is a list or a tuple.
+ITEMS: Final = "items"
+
+
+def plain(event: Any) -> dict[str, Any] | None:
+    """The event as a dict; None for what cannot be one.
+
+    Takes dicts, JSON text and objects of client libraries, and unwraps the events that some of them
+    wrap in an object with `data`. A list or tuple becomes a dict with `items`.
+    """
+    if type(event) is not dict:
+        # Objects of other libraries may raise anything; an event that cannot be read never does.
+        try:
+            text = isinstance(event, (str, bytes))
+            event = json.loads(event) if text else as_data(event)
+        except Exception:
+            return None
+        if isinstance(event, list):
+            return {ITEMS: event}
+        if not isinstance(event, dict):
+            return None
+    data = event.get("data")
+    if isinstance(data, dict) and not isinstance(event.get("type"), str) and "run_id" not in event:
+        return data
+    return event
+
+
+def as_data(value: Any, budget: list[int] | None = None) -> Any:
+    """The content of an object, as dicts and lists; `ValueError` if it has too many values."""
+    budget = [_MOST] if budget is None else budget
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise ValueError("not an event")
+    if value is None or isinstance(value, (str, bytes, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: as_data(item, budget) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_data(item, budget) for item in value]
+    if isinstance(value, type) or callable(value) and not hasattr(value, "model_dump"):
+        return None
+    if callable(getattr(value, "model_dump", None)):
+        return _from_model(value)
+    if callable(getattr(value, "to_dict", None)):
+        return value.to_dict()
+    if is_dataclass(value):
+        names = [field.name for field in fields(value)]
+    elif hasattr(value, "__dict__"):
+        names = [*vars(value)]
+    else:
+        return str(value)  # a date, for instance
+    read = {
+        name: as_data(getattr(value, name), budget)
+        for name in names
+        if name not in _LEFT_OUT and not name.startswith("_")
+    }
+    return _with_type(read, value)
+
+
+def _from_model(event: Any) -> Any:
+    """The content of a pydantic model, which nearly all client libraries use."""
+    kind = getattr(event, "type", None)
+    if kind == "chunk" and hasattr(event, "chunk"):
+        # A helper of the library wraps the chunk together with a growing snapshot.
+        event = event.chunk
+    left_out = {"snapshot"}
+    raw = getattr(event, "raw", None)
+    if raw is not None and hasattr(event, "delta"):
+        left_out |= {"raw", "message", "response", "text"}
+    # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
+    # left out, because the provider did not say their defaults; but not the type.
+    dump = event.model_dump(by_alias=True, exclude_unset=True, exclude=left_out, warnings=False)
+    if not isinstance(dump, dict):
+        return dump
+    if "raw" in left_out:
+        dump["raw"] = as_data(raw)
+    if isinstance(kind, str) and kind != "chunk":
+        dump.setdefault("type", kind)
+    return _with_type(dump, event)
+
+
+def _with_type(read: dict[str, Any], value: Any) -> dict[str, Any]:
+    """The content, with the name of the class where that alone says what it is."""
+    if type(value).__module__.startswith(_NAMED_BY_CLASS):
+        read.setdefault("type", type(value).__name__)
+    return read

@@ -1,0 +1,59 @@
+"""Ollama's own API: `/api/chat` and `/api/generate`, one JSON object a line.
+
+Text and thoughts come in pieces, calls complete in one event, mostly without an id. (Its OpenAI
+endpoint sends chat completions.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .fields import as_error, as_id, as_index, as_object, as_text, items
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, Usage
+
+COUNTS = ("prompt_eval_count", "eval_count", "total_duration", "eval_duration")
+
+
+def accepts(event: dict[str, Any]) -> bool:
+    return isinstance(event.get("done"), bool) and (
+        isinstance(event.get("message"), dict) or isinstance(event.get("response"), str)
+    )
+
+
+class Ollama:
+    """Translates events, which name no response: the one after the last event of one begins one."""
+
+    def __init__(self) -> None:
+        self._is_open = False
+
+    def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        said = _statements(event)
+        if not self._is_open:
+            said.insert(0, Begin())
+        self._is_open = not (said and isinstance(said[-1], Finish))
+        return said
+
+
+def _statements(event: dict[str, Any]) -> list[Statement]:
+    if error := event.get("error"):
+        return [Finish(cut=True, error=as_error(error), last=True)]
+    said: list[Statement] = []
+    message = as_object(event.get("message"))
+    if thought := as_text(message.get("thinking")) or as_text(event.get("thinking")):
+        said.append(Reasoning(thought))
+    if text := as_text(message.get("content")) or as_text(event.get("response")):
+        said.append(Text(text))
+    said += [_call(call) for call in items(message.get("tool_calls"))]
+    if event.get("done") is True:
+        if counts := {name: event[name] for name in COUNTS if event.get(name) is not None}:
+            said.append(Usage(counts))
+        said.append(Finish(cut=event.get("done_reason") == "length", last=True))
+    return said
+
+
+def _call(call: dict[str, Any]) -> CallDelta:
+    function = as_object(call.get("function"))
+    index = as_index(function.get("index"))
+    name, arguments = as_text(function.get("name")), function.get("arguments")
+    end = End(text=arguments) if isinstance(arguments, str) else End(value=arguments or {})
+    return CallDelta(as_id(call.get("id")), index, name, end=end)

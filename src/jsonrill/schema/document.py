@@ -1,0 +1,223 @@
+"""Text → values that keep to a schema: `SchemaDocument`, which raises at the first violation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from ..build.builder import ValueBuilder
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
+from ..options import Duplicates, ParseFloat, Rules
+from ..parse.create import create_machine
+from ..parse.sink import Sink
+from ..paths import ABSENT, Path, without
+from . import Schema
+from .check import Check
+from .typed import TypedCheck
+
+
+class SchemaDocument:
+    """As `Document`, for a value that must keep to a schema.
+
+    `value` is a partial instance of a pydantic type (of a JSON Schema the plain value) and, once
+    the document is complete, the validated one. `feed` and `flush` raise `InvalidSchema` at the
+    earliest character; this and the errors of the text have the last good value as `value`.
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        *,
+        repair: Rules = False,
+        many: bool = False,
+        duplicates: Duplicates = "last",
+        parse_float: ParseFloat = float,
+        limits: Limits | None = None,
+    ) -> None:
+        self._schema = Schema(schema)
+        self._machine = create_machine(Sink(), repair, many, duplicates, parse_float, limits)
+        self._machine.keep_lines(True)
+        self._violation: InvalidSchema | None = None
+        # Values of documents that the last `feed` completed and then left for the next one.
+        self.finished: list[Any] = []
+        self.changed = False
+        # The value as it was last looked at; the check of the document, and what builds the value.
+        self._value: Any = ABSENT
+        self._check: Check
+        self._state: _Plain | TypedCheck
+        # Top-level fields that are complete: those not read yet, and the names of all.
+        self._fields: list[tuple[str, Any]] = []
+        self._seen: set[str] = set()
+        self._begin()
+
+    def feed(self, data: str | bytes) -> bool:
+        """Read one piece of text; returns whether the value changed."""
+        self._read(self._machine.feed, data)
+        return self.changed
+
+    def flush(self) -> bool:
+        """End the text; returns whether the value changed. `Truncated` if it stopped early."""
+        self._read(self._machine.flush)
+        return self.changed
+
+    @property
+    def has_fields(self) -> bool:
+        """True if the value may be an object."""
+        return self._schema.has_fields
+
+    @property
+    def value(self) -> Any:
+        """The value so far, safe to keep; None if there is none."""
+        return None if self._value is ABSENT else self._value
+
+    def take_fields(self) -> list[tuple[str, Any]]:
+        """The top-level fields that became complete since the last call, each with its value."""
+        self._find_fields()
+        fields, self._fields = self._fields, []
+        return fields
+
+    @property
+    def complete(self) -> bool:
+        """True once the value is complete and valid."""
+        return self._complete
+
+    @property
+    def errors(self) -> list[InvalidJSON | LimitExceeded]:
+        """With `many`: the errors that ended documents early, in order."""
+        return self._machine.errors
+
+    def _begin(self) -> None:
+        """Begin a document."""
+        self._complete = False
+        self._value = ABSENT
+        self._seen = set()
+        ends = (self._completed, self._next_document)
+        if self._schema.is_typed:
+            check = TypedCheck(self._schema.node, None, _Ends(*ends), self._violated, keep=False)
+            self._check = self._state = check
+        else:
+            self._state = _Plain(*ends)
+            self._check = self._schema.check((), self._state, self._violated)
+        self._machine.tell(self._check)
+
+    def _read(self, read: Callable[..., None], *data: str | bytes) -> None:
+        if self._violation is not None:
+            raise StreamClosed("the value violates its schema, nothing more is read")
+        self.changed = False
+        self.finished = []
+        begin = self._machine.pending_offset
+        try:
+            read(*data)
+        except (InvalidJSON, LimitExceeded) as error:
+            self._look(begin)
+            error.value = self.value
+            raise
+        self._check_pending()
+        self._look(begin)
+
+    def _check_pending(self) -> None:
+        """Check the number or literal, or the key, that has begun."""
+        machine = self._machine
+        if self._violation is not None:
+            return
+        if (text := machine.pending_text) is not None:
+            self._check.pending(machine.pending_path, text, machine.pending_offset)
+        elif (key := machine.pending_key) is not None:
+            self._check.pending_key(*key)
+
+    def _look(self, begin: int) -> None:
+        """Note whether a look differs from the one before; raise the violation, if there is one."""
+        violation = self._violation
+        if violation is not None:
+            violation.line, violation.column = self._machine.line_and_column(violation.offset)
+            violation.value = self.value
+            # What was shown before this piece is not shown again without its wrong part.
+            self.changed = violation.offset >= begin and violation.value is not None
+            raise violation
+        if self._state.changed:
+            self._state.changed = False
+            if not self._complete:
+                self._value = self._state.look()
+            self.changed = self._value is not ABSENT
+
+    # Called while the machine runs.
+
+    def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
+        self._value = self._state.look() if drop is None else self._state.look_without(drop)
+        self._violation = violation
+        self._machine.tell(Sink())
+
+    def _completed(self) -> None:
+        violation = self._check.close(self._state.root)
+        if violation is not None:
+            self._violated(violation, violation.path)
+            return
+        self._complete = self._state.changed = True
+        self._value = self._check.model if self._schema.is_typed else self._state.root
+
+    def _next_document(self) -> None:
+        if self._violation is None:
+            if self._state.changed:
+                value = self._value if self._complete else self._state.look()
+                if value is not ABSENT:
+                    self.finished.append(value)
+            self._find_fields()
+            self._begin()
+
+    def _find_fields(self) -> None:
+        """Note the top-level fields that are complete; at the end also those only it tells."""
+        found = self._state.complete_fields(self._value if self._complete else ABSENT)
+        for name, value in found:
+            if name not in self._seen:
+                self._seen.add(name)
+                self._fields.append((name, value))
+
+
+class _Ends(Sink):
+    """Calls when a document is complete, and when the next one begins."""
+
+    __slots__ = ("_completed", "_next_document")
+
+    def __init__(self, completed: Callable[[], None], next_document: Callable[[], None]) -> None:
+        self._completed = completed
+        self._next_document = next_document
+
+    def complete(self, offset: int) -> None:
+        self._completed()
+
+    def next_document(self) -> None:
+        self._next_document()
+
+
+class _Plain(ValueBuilder):
+    """The value of a JSON Schema: plain."""
+
+    __slots__ = ("_completed", "_next_document", "_told")
+
+    def __init__(self, completed: Callable[[], None], next_document: Callable[[], None]) -> None:
+        super().__init__()
+        self._told = 0
+        self._completed = completed
+        self._next_document = next_document
+
+    def complete(self, offset: int) -> None:
+        self._completed()
+
+    def next_document(self) -> None:
+        self._next_document()
+
+    def look(self) -> Any:
+        return self.value if self.started else ABSENT
+
+    def look_without(self, path: Path) -> Any:
+        return without(self.value, path)
+
+    def complete_fields(self, complete: Any) -> Iterator[tuple[str, Any]]:
+        """The members of the root that became complete since the last call."""
+        if isinstance(self.root, dict):
+            is_open = self.open_path not in ((), None)
+            end = len(self.root) - is_open
+            found = list(islice(self.root.items(), self._told, end))
+            self._told = end
+            yield from found

@@ -1,0 +1,121 @@
+"""What the values at a node of a pydantic type become: the shape that `coreschema` reads.
+
+A shape says how a value is converted once it is complete, and what is shown of it before that. It
+decides nothing about validity: the nodes and pydantic do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from .nodes import ARRAY, OBJECT, Node, may_be
+
+# Roles: what to do with a value here.
+SCALAR: Final = "scalar"  # complete, or a string that grows
+WITHIN: Final = "within"  # as the node inside
+CHOICE: Final = "choice"  # as one of several nodes
+FUNCTION: Final = "function"  # a function of the user's around the node inside
+CLASS: Final = "class"  # an instance of a class, made of the fields inside
+ROOT: Final = "root"  # a root model around the node inside
+FIELDS: Final = "fields"  # named fields
+ITEMS: Final = "items"  # elements
+VALUES: Final = "values"  # members of a dict
+
+_CONTENT: Final = {FIELDS: OBJECT, VALUES: OBJECT, ITEMS: ARRAY}
+
+
+class Field:
+    """One field of a class: its name, where it is, and its default as pydantic makes it."""
+
+    __slots__ = ("default", "name", "node")
+
+    def __init__(self, name: str, node: Node, default: Callable[[], Any] | None) -> None:
+        self.name = name
+        self.node = node
+        self.default = default
+
+
+class Shape:
+    """The shape of one node. Filled by the compiler, then only read."""
+
+    __slots__ = ("_alone", "_contents", "_hollow", "as_is", "before", "cls", "collect", "deep",
+                 "extra", "fields", "functions", "grows", "in_order", "inner", "keys", "make_alone",
+                 "make_hollow", "names", "nodes", "role", "tag", "tags")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.role = SCALAR
+        self.inner: Node | None = None
+        # The kinds of which a complete value is already what pydantic makes of it; and whether
+        # that is true of each beginning of a string, too.
+        self.as_is = 0
+        self.grows = False
+        # Of a choice: its nodes; whether the first that fits is taken; and, if a member tells which
+        # it is, that key and the node of each tag.
+        self.nodes: tuple[Node, ...] = ()
+        self.in_order = False
+        self.tag: str | None = None
+        self.tags: dict[Any, Node] = {}
+        # Of a function: whether it is called before the type is looked at.
+        self.before = False
+        self.cls: Any = None
+        # Of fields: all of them in order; for each key the names it stands for, each with its
+        # node and its rank among the keys of that field; keys into whose values a field's path
+        # leads; whether other keys are kept.
+        self.fields: list[Field] = []
+        self.names: dict[str, list[tuple[str, Node, int]]] = {}
+        self.deep: set[str] = set()
+        self.extra = False
+        # Of a dict: what makes a key, if keys are not texts. Of elements: what makes a collection
+        # of a list, if it is shown before it is complete.
+        self.keys: Callable[[str], Any] | None = None
+        self.collect: Callable[[list[Any]], Any] | None = None
+        # Returns whether a function of the user's is called somewhere in it.
+        self.functions: Callable[[], bool] = bool
+        # Makes the validator that takes complete parts as they are.
+        self.make_hollow: Callable[[], Any] | None = None
+        self._hollow: Any = None
+        # Makes the validator of the fields up to this one, if it looks at those before it.
+        self.make_alone: Callable[[str], Any] | None = None
+        self._alone: dict[str, Any] = {}
+        self._contents: dict[int, list[tuple[Node, bool]]] = {}
+
+    @property
+    def hollow(self) -> Any:
+        """The validator that takes complete parts as they are; None if it needs them as sent."""
+        if self.make_hollow is not None:
+            self._hollow, self.make_hollow = self.make_hollow(), None
+        return self._hollow
+
+    def alone(self, name: str) -> Any:
+        """The hollow validator of the fields up to this one; None if there is none."""
+        if name not in self._alone:
+            self._alone[name] = None if self.make_alone is None else self.make_alone(name)
+        return self._alone[name]
+
+
+def contents(node: Node, kind: int) -> list[tuple[Node, bool]]:
+    """The nodes that describe what is inside a container at this node.
+
+    Each with whether a function of the user's may change the container before.
+    """
+    shape = node.maker
+    if shape is None:
+        return []
+    found: list[tuple[Node, bool]] | None = shape._contents.get(kind)
+    if found is None:
+        shape._contents[kind] = []  # what a node that leads back to itself says
+        found = shape._contents[kind] = list(_contents(node, shape, kind))
+    return found
+
+
+def _contents(node: Node, shape: Shape, kind: int) -> Iterator[tuple[Node, bool]]:
+    if _CONTENT.get(shape.role) == kind:
+        yield node, False
+    elif shape.role == CHOICE:
+        for one in shape.nodes:
+            if may_be(one, kind):
+                yield from contents(one, kind)
+    elif shape.inner is not None:
+        for inside, before in contents(shape.inner, kind):
+            yield inside, before or shape.before

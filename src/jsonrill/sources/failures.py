@@ -1,0 +1,59 @@
+"""What messages say of a source that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..errors import SourceFailed
+from ..providers import plain
+
+ACCEPTED: Final = (
+    "text, a provider's stream or its events, an open file, a pipe or an HTTP response"
+)
+_SHOWN: Final = 500
+
+
+def described(element: Any) -> str:
+    """An element's type and keys, for messages."""
+    kind = type(element)
+    name = kind.__qualname__
+    if kind.__module__ != "builtins":
+        name = f"{kind.__module__}.{name}"
+    if isinstance(element, (str, bytes)):
+        return f"{name} {element[:60]!r}{'...' if len(element) > 60 else ''}"
+    if isinstance(element, (tuple, list)):
+        return f"{name} of ({', '.join(described(item) for item in element[:4])})"
+    keys = element if isinstance(element, Mapping) else plain(element)
+    if not keys:
+        return name
+    shown = ", ".join(str(key) for key in list(keys)[:12])
+    return f"{name} with {shown}"
+
+
+class FailedResponse:
+    """Reads the body of a response whose status is an error, and raises it with the body."""
+
+    done = False
+
+    def __init__(self, status: int, reason: str) -> None:
+        self._status = status
+        self._reason = reason
+        self._body = b""
+
+    def feed(self, element: Any) -> Iterator[str]:
+        """Keep a block; raise when there is enough of the body."""
+        self._body += element.encode() if isinstance(element, str) else bytes(element)
+        if len(self._body) > 4 * _SHOWN:
+            raise self._error()
+        return iter(())
+
+    def flush(self) -> Iterator[str]:
+        """Raise the error."""
+        raise self._error()
+
+    def _error(self) -> SourceFailed:
+        body = " ".join(self._body.decode("utf-8", "replace").split())
+        said = f": {body[:_SHOWN]}" if body else ""
+        status = f"{self._status} {self._reason}".strip()
+        return SourceFailed(f"the response has status {status}{said}", status=self._status)

@@ -1,0 +1,177 @@
+"""The recipes for web frameworks, as the docs show them, on real servers and a fake provider.
+
+What counts is what the provider is paid for: the tokens that it had sent when the connection ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from jsonrill import SSEDecoder
+from jsonrill.testing import Answer, Exchange, Upstream
+from support import ROOT, SLACK
+from support.pages import read
+from support.processes import free_port
+
+DJANGO = """
+import os
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+from django.urls import path
+settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="test")
+import views
+urlpatterns = [path("trip", views.trip)]
+app = get_asgi_application()
+"""
+UVICORN = ("uvicorn", "main:app", "--log-level", "warning", "--port")
+# The framework, the file of its recipe, what else it needs, and how it is served.
+SERVED: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
+    "fastapi": ("main.py", {}, UVICORN),
+    "django": ("views.py", {"main.py": DJANGO}, UVICORN),
+    "flask": ("main.py", {}, ("flask", "--app", "main:app", "run", "--port")),
+}
+DAYS = [{"title": f"Day {number} in the hills", "hours": 6.5} for number in range(20)]
+GOOD = json.dumps({"city": "Rome", "days": DAYS})
+# One of the first hours is no number: two of twenty days come before the violation.
+BAD = GOOD.replace("6.5", '"many"', 3).replace('"many"', "6.5", 2)
+
+
+class Site(NamedTuple):
+    url: str
+    upstream: Upstream
+    # The answers that the provider gives, one after the other.
+    answers: list[Answer]
+
+    def open(self, answer: Answer) -> Any:
+        self.answers.append(answer)
+        return urllib.request.urlopen(f"{self.url}/trip?city=Rome", timeout=20 * SLACK)
+
+    def events(self, answer: Answer) -> tuple[list[Any], str]:
+        """The data of all events but the last, and the type of that."""
+        with self.open(answer) as response:
+            assert response.headers["content-type"].startswith("text/event-stream")
+            *events, last = SSEDecoder().feed(response.read())
+        return [json.loads(event.data) for event in events], last.type
+
+    @property
+    def exchange(self) -> Exchange:
+        return self.upstream.exchanges[-1]
+
+
+def recipe(framework: str) -> tuple[str, str]:
+    """The models and the program of a recipe."""
+    blocks = read((ROOT / "docs" / "recipes.md").read_text("utf8")).blocks
+    programs = [block.text for block in blocks if block.skip and "test_recipes" in block.skip]
+    models = next(text for text in programs if text.startswith("# models.py"))
+    return models, next(text for text in programs if f"from {framework}" in text)
+
+
+@pytest.fixture(scope="module", params=SERVED)
+def site(request: Any, tmp_path_factory: Any) -> Iterator[Site]:
+    framework = request.param
+    pytest.importorskip(framework)
+    pytest.importorskip("openai")
+    name, more, command = SERVED[framework]
+    folder: Path = tmp_path_factory.mktemp(framework)
+    models, program = recipe(framework)
+    for file, text in {"models.py": models, name: program, **more}.items():
+        (folder / file).write_text(text)
+    answers: list[Answer] = []
+    port = free_port()
+    with Upstream(lambda exchange: answers[-1]) as upstream:
+        path = os.pathsep.join([str(folder), *sys.path])
+        there = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_API_KEY": "none"}
+        server = subprocess.Popen(
+            [sys.executable, "-m", *command, str(port)],
+            cwd=folder,
+            env={**os.environ, **there, "PYTHONPATH": path},
+            stderr=subprocess.PIPE,
+        )
+        try:
+            _wait_for(port, server)
+            yield Site(f"http://127.0.0.1:{port}", upstream, answers)
+        finally:
+            server.terminate()
+            server.communicate(timeout=30)
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    import socket
+
+    for _ in range(100 * SLACK):
+        assert server.poll() is None, server.stderr and server.stderr.read().decode()
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the server did not start")
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20 * SLACK
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def all_tokens(text: str) -> int:
+    return -(-len(text) // 4)
+
+
+def test_an_answer_arrives_live_and_ends_with_close(site: Site) -> None:
+    events, last = site.events(Answer(GOOD, pace=0.002))
+    assert last == "CLOSE" and len(events) > 50
+    assert {event["status"] for event in events[:-1]} == {"PARTIAL"}
+    assert events[-1]["status"] == "COMPLETED" and events[-1]["data"] == json.loads(GOOD)
+    assert site.exchange.tokens == all_tokens(GOOD)
+
+
+def test_a_client_that_leaves_stops_the_generation(site: Site) -> None:
+    response = site.open(Answer(GOOD))
+    assert b"PARTIAL" in response.read(200)
+    response.close()
+    exchange = site.exchange
+    assert exchange.left.wait(20 * SLACK)
+    print(f"\nleft: {exchange.tokens} of {all_tokens(GOOD)} tokens")
+    assert exchange.tokens < all_tokens(GOOD) / 2
+
+
+def test_a_violation_stops_the_generation(site: Site) -> None:
+    events, last = site.events(Answer(BAD))
+    assert last == "CLOSE"
+    error = events[-1]["error"]
+    assert error["code"] == "INVALID_SCHEMA" and error["path"] == "root.days[2].hours"
+    exchange = site.exchange
+    assert exchange.left.wait(20 * SLACK)
+    needed = BAD.index('"many"') / 4
+    print(f"\nviolation at token {needed:.0f}: {exchange.tokens} of {all_tokens(BAD)} tokens")
+    assert exchange.tokens < needed + all_tokens(BAD) / 10
+
+
+@pytest.mark.parametrize("ending", ["error", "reset"])
+def test_an_error_of_the_provider_is_an_event(site: Site, ending: Any) -> None:
+    events, last = site.events(Answer(GOOD, pace=0.001, ending=ending, after=20))
+    assert last == "CLOSE"
+    assert events[-1]["status"] == "ERROR" and events[-1]["error"] == {
+        "code": "SOURCE_FAILED",
+        "message": "the source failed",
+    }
+    assert events[-2]["data"]["city"] == "Rome"
+    print(f"\n{ending} after 20 tokens: {site.exchange.tokens} tokens")
+    until(site.exchange.ended.is_set)
+
+
+@pytest.mark.parametrize("ending", ["length", "cut"])
+def test_an_answer_that_stops_early_is_not_complete(site: Site, ending: Any) -> None:
+    events, last = site.events(Answer(GOOD, pace=0.001, ending=ending, after=20))
+    assert last == "CLOSE" and events[-1]["error"]["code"] == "INVALID_JSON"

@@ -1,0 +1,212 @@
+"""A provider's stream for the clients of others: nothing lost, ended as their protocol ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from jsonrill import (
+    ToolCalls,
+    ai_sdk_message,
+    content,
+    to_ag_ui,
+    to_ai_sdk,
+    to_mcp_app,
+    to_openai,
+    to_text,
+    tool_calls,
+)
+from jsonrill.providers import Reader
+from jsonrill.providers.statements import Reasoning, text_in
+from support.answer_streams import ANSWERS
+from support.provider_streams import BUILDERS, THREE, in_a_row
+
+FUNCTIONS = {"openai": to_openai, "ai-sdk": to_ai_sdk, "ag-ui": to_ag_ui}
+every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+complete = [name for name, answer in ANSWERS.items() if answer.end == "complete"]
+single = [name for name in complete if "choices" not in name]
+
+
+def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+@every_function
+@pytest.mark.parametrize("name", single)
+def test_every_provider_is_written_for_every_client(function: Any, name: str) -> None:
+    events = list(function(ANSWERS[name].events))
+    assert all(isinstance(event, dict) for event in events)
+    assert "".join(content(events)) == ANSWERS[name].text
+    calls = ToolCalls()
+    for _ in tool_calls(events, calls=calls):
+        pass
+    found = [(call.name, call.args) for call in calls.calls]
+    wanted = [(called, args) for called, args, _ in ANSWERS[name].calls]
+    assert found == wanted or (function is to_openai and len(found) <= len(wanted))
+
+
+@every_function
+@pytest.mark.parametrize("name", single)
+def test_an_async_source_gives_the_same(function: Any, name: str) -> None:
+    async def events() -> AsyncIterator[Any]:
+        for event in ANSWERS[name].events:
+            yield event
+
+    async def read() -> list[Any]:
+        return [event async for event in function(events())]
+
+    assert asyncio.run(read()) == list(function(ANSWERS[name].events))
+
+
+@every_function
+def test_reasoning_is_kept_apart(function: Any) -> None:
+    reader = Reader()
+    events = [chunk(reasoning_content="Hm."), chunk(content="Yes"), chunk("stop")]
+    said = [one for event in function(events) for one in reader.feed(event)]
+    assert "".join(one.text for one in said if isinstance(one, Reasoning)) == "Hm."
+    assert text_in(said) == "Yes"
+
+
+@every_function
+def test_a_source_that_fails_is_told_to_the_client_and_raised(function: Any) -> None:
+    def events() -> Iterator[Any]:
+        yield chunk(content="half")
+        raise ConnectionError("secret")
+
+    seen: list[Any] = []
+    with pytest.raises(ConnectionError):
+        seen.extend(function(events()))
+    text = json.dumps(seen)
+    assert "half" in text and "SOURCE_FAILED" in text and "secret" not in text
+    assert "RUN_FINISHED" not in text and '"stop"' not in text
+
+
+@pytest.mark.parametrize("function", [to_ai_sdk, to_ag_ui])
+def test_an_answer_that_breaks_off_is_no_complete_one(function: Any) -> None:
+    text = json.dumps([*function([chunk(content="half")])])
+    assert "broke off" in text and "RUN_FINISHED" not in text and '"stop"' not in text
+
+
+@every_function
+def test_an_error_of_the_provider_is_passed_on(function: Any) -> None:
+    events = [chunk(content="half"), {"error": {"message": "overloaded"}}]
+    assert "overloaded" in json.dumps([*function(events)])
+
+
+@every_function
+def test_leaving_the_loop_closes_the_source(function: Any) -> None:
+    closed: list[bool] = []
+
+    def events() -> Iterator[Any]:
+        try:
+            while True:
+                yield chunk(content="x")
+        finally:
+            closed.append(True)
+
+    running = function(events())
+    next(running)
+    running.close()
+    assert closed == [True]
+
+
+def test_text_is_the_answer() -> None:
+    assert "".join(to_text([chunk(content="a"), chunk(content="b")])) == "ab"
+
+
+# ---- AG-UI's state ----
+
+
+def applied(events: list[dict[str, Any]]) -> Any:
+    """The state that snapshots and patches make."""
+    state: Any = None
+    for event in events:
+        if event["type"] == "STATE_SNAPSHOT":
+            state = json.loads(json.dumps(event["snapshot"]))
+        for one in event["delta"] if event["type"] == "STATE_DELTA" else ():
+            *way, last = [
+                step.replace("~1", "/").replace("~0", "~") for step in one["path"].split("/")[1:]
+            ]
+            holder = state
+            for step in way:
+                holder = holder[int(step)] if isinstance(holder, list) else holder[str(step)]
+            if isinstance(holder, list):
+                at = int(last)
+                assert at == len(holder) if one["op"] == "add" else at < len(holder)
+                holder[at : at + 1] = [one["value"]]
+            else:
+                assert one["op"] == "add" or last in holder
+                holder[last] = one["value"]
+    return state
+
+
+@pytest.mark.parametrize("provider", BUILDERS)
+def test_arguments_predict_the_state(provider: str) -> None:
+    events = BUILDERS[provider](THREE, in_a_row(THREE, 3))
+    predict = {"place": "get_weather.city", "asked": "search", "first": "search.tags[1]"}
+    told = list(to_ag_ui(events, state={"kept": 1}, predict=predict))
+    kinds = [event["type"] for event in told]
+    assert kinds[:2] == ["RUN_STARTED", "STATE_SNAPSHOT"]
+    searched = json.loads(THREE[1].text)
+    assert applied(told) == {
+        "kept": 1,
+        "place": "São Paulo",
+        "asked": searched,
+        "first": searched["tags"][1],
+    }
+
+
+def test_a_string_of_the_state_grows() -> None:
+    function = {"name": "write", "arguments": '{"text": "On'}
+    events = [
+        chunk(tool_calls=[{"index": 0, "id": "a", "function": function}]),
+        chunk(tool_calls=[{"index": 0, "function": {"arguments": "ce "}}]),
+    ]
+    told = list(to_ag_ui(events, predict={"doc": "write.text"}))
+    values = [event["delta"][-1]["value"] for event in told if event["type"] == "STATE_DELTA"]
+    assert values == ["On", "Once "]
+
+
+def test_an_answer_in_json_is_the_state() -> None:
+    text = '{"title": "Tide", "rows": [1, {"a": null}]}'
+    events = [*(chunk(content=text[at : at + 5]) for at in range(0, len(text), 5)), chunk("stop")]
+    assert applied(list(to_ag_ui(events, state=True))) == json.loads(text)
+
+
+# ---- MCP Apps, and the AI SDK's message ----
+
+
+def test_mcp_apps_see_the_arguments_grow() -> None:
+    for provider, build in BUILDERS.items():
+        told = list(to_mcp_app(build(THREE, in_a_row(THREE, 3)), "search"))
+        *growing, last = told
+        assert last == {
+            "jsonrpc": "2.0",
+            "method": "ui/notifications/tool-input",
+            "params": {"arguments": json.loads(THREE[1].text)},
+        }, provider
+        assert {one["method"] for one in growing} <= {"ui/notifications/tool-input-partial"}
+    cut = BUILDERS["openai_chat"](THREE, in_a_row(THREE, 3))[:4]
+    assert [*to_mcp_app(cut)][-1]["method"] == "ui/notifications/tool-cancelled"
+    assert [*to_mcp_app(cut, "other")] == []
+
+
+def test_the_message_of_ai_sdk_chunks() -> None:
+    events = BUILDERS["anthropic"](THREE, in_a_row(THREE))
+    message = ai_sdk_message([{"type": "start", "messageId": "m1"}, *to_ai_sdk(events)])
+    assert (message["id"], message["role"]) == ("m1", "assistant")
+    step, text, *tools = message["parts"]
+    assert step == {"type": "step-start"}
+    assert text == {"type": "text", "text": "Hm", "state": "done"}
+    assert [tool["input"] for tool in tools] == [json.loads(made.text) for made in THREE]
+    assert {tool["state"] for tool in tools} == {"input-available"}
+
+
+def test_wrong_use_is_refused() -> None:
+    for function in (*FUNCTIONS.values(), to_mcp_app):
+        with pytest.raises(TypeError, match="did you mean repair"):
+            function([], repiar=True)  # type: ignore[operator]
