@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import RevisionError, StreamClosed
+from ..errors import RevisionError, StreamClosed, refuse_copy
 from ..options import Loads, Null, OnRevision, check
 from ..paths import ABSENT, Path, format_path
 from .compare import Difference, differences
@@ -31,6 +31,9 @@ class Chunker:
     verify       keep the text and have `flush` prove that it equals the last snapshot
     loads        decodes snapshots that are text, instead of the decoder that keeps number texts
     """
+
+    # A deep copy and a pickle work; a shallow copy would share what grows.
+    __copy__ = refuse_copy
 
     def __init__(
         self,
