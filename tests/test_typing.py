@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT
+from support.npm import installed
 
 pytest.importorskip("mypy")
 
@@ -41,6 +43,7 @@ def test_right_programs_have_the_types_that_they_should() -> None:
     lines = [(line, kind, text) for file, line, kind, text in said() if file == "accepted.py"]
     assert [text for _, kind, text in lines if kind == "error"] == []
     shown = {line: re.sub(r"[\w.]+\.(?=\w)", "", text) for line, _, text in lines}
+    shown = {line: re.sub(r"TypedDict\((\w+), .*?\)", r"\1", text) for line, text in shown.items()}
     revealed = {line: text.split('"')[1] for line, text in shown.items() if "Revealed" in text}
     assert revealed == expected(PROGRAMS / "accepted.py")
 
@@ -51,3 +54,44 @@ def test_wrong_programs_are_refused() -> None:
         if file == "refused.py" and kind == "error":
             codes[line] = text.rpartition("[")[2].rstrip("]")
     assert codes == expected(PROGRAMS / "refused.py")
+
+
+@cache
+def said_by_pyright() -> list[tuple[str, int, str, str]]:
+    """What pyright says, in one run, as `said`."""
+    folder = installed(PROGRAMS, "pyright")
+    settings = {
+        "include": [os.path.relpath(PROGRAMS, folder)],
+        "extraPaths": [os.path.relpath(ROOT / "src", folder)],
+        "reportMissingModuleSource": False,
+        "reportUnusedExpression": False,
+    }
+    project = folder / "pyrightconfig.json"
+    project.write_text(json.dumps(settings), "utf8")
+    script = folder / "node_modules" / "pyright" / "index.js"
+    command = ["node", script, "--outputjson", "-p", project, "--pythonpath", sys.executable]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    return [
+        (Path(it["file"]).name, it["range"]["start"]["line"] + 1, it["severity"], it["message"])
+        for it in json.loads(done.stdout)["generalDiagnostics"]
+    ]
+
+
+def test_pyright_reveals_the_same_types() -> None:
+    lines = [it for it in said_by_pyright() if it[0] == "accepted.py"]
+    assert [it for it in lines if it[2] == "error"] == []
+    # It writes the name of a path's type instead of the type.
+    revealed = {
+        line: text.split(' is "')[1].rstrip('"').replace("Path", "tuple[str | int, ...]")
+        for _, line, kind, text in lines
+        if kind == "information"
+    }
+    assert revealed == expected(PROGRAMS / "accepted.py")
+
+
+def test_pyright_refuses_the_same_programs() -> None:
+    lines = {
+        line for file, line, kind, _ in said_by_pyright() if (file, kind) == ("refused.py", "error")
+    }
+    assert lines == set(expected(PROGRAMS / "refused.py"))

@@ -18,10 +18,12 @@ Stage = Literal["values", "fragments", "updates", "chunks", "calls", "rebuild", 
 Front = Literal["cli", "server", "batch"]
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+Modes = Mode | Mapping[str, Mode]
 BATCH_MODE: Final[Mode] = "ONE-BY-ONE"
 Send = Literal["data", "delta", "both"]
 Duplicates = Literal["last", "error"]
 Null = Literal["value", "placeholder"]
+Numbers = Literal["growing", "final"]
 OnRevision = Literal["raise", "keep"]
 OnViolation = Literal["stop", "next"] | None
 Input = Literal["text", "snapshots", "events"]
@@ -95,6 +97,7 @@ class ChunkOptions(TypedDict, total=False):
     on_revision: OnRevision
     patience: int
     verify: bool
+    numbers: Numbers
     loads: Loads | None
 
 
@@ -244,6 +247,8 @@ _ON_VIOLATION: Final = (
 )
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
 _FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
+_NUMBERS: Final = "Numbers may get more digits, or each is final when it first comes."
+_MODE: Final = "When updates are emitted."
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -251,7 +256,7 @@ _PATIENCE: Final = "Snapshots for which a value must not change before another m
 TABLE: Final[dict[str, Option]] = {
     option.name: option
     for option in (
-        Option("mode", Mode, "REALTIME", _VIEWED, "When updates are emitted.", folds=True),
+        Option("mode", Modes, "REALTIME", _VIEWED, _MODE, choices=get_args(Mode), folds=True),
         Option("entity", Entity, None, _VIEWED, _ENTITY),
         Option("schema", Any, None, ("updates", "select", "checked"), "JSON Schema of one entity."),
         Option("document_schema", Any, None, _UPDATES, "JSON Schema of the document."),
@@ -272,6 +277,7 @@ TABLE: Final[dict[str, Option]] = {
         Option("on_revision", OnRevision, "raise", _CHUNKS, _ON_REVISION),
         Option("patience", int, 1, _CHUNKS, _PATIENCE, least=1, most=1000),
         Option("verify", bool, False, _CHUNKS, "Check at the end that the text is the snapshot."),
+        Option("numbers", Numbers, "growing", _CHUNKS, _NUMBERS),
         Option("loads", Loads | None, None, _CHUNKS, "Decodes snapshots that are text."),
         Option("choice", int, 0, _SOURCE, "Which of several answers to read.", least=0),
         Option("tool", Tool, None, _SOURCE, "Read the arguments of this tool's calls."),

@@ -37,6 +37,7 @@ from typing import (
 from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
+from .dialects import ClientStream
 from .errors import (
     FieldNotFound,
     InvalidJSON,
@@ -46,12 +47,12 @@ from .errors import (
     Truncated,
     stream_error,
 )
-from .eventstream import CLOSE, SSEEncoder
+from .eventstream import CLOSE, SSEEncoder, encode_event
 from .opening import inner_streams, open_source
 from .options import (
     CallOptions,
     ChunkOptions,
-    Mode,
+    Modes,
     ParseOptions,
     PartOptions,
     Provider,
@@ -325,7 +326,7 @@ def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) 
 @overload
 def updates(
     source: Source,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
@@ -334,7 +335,7 @@ def updates(
 @overload
 def updates(
     source: AsyncIterable[Any],
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: type[T] | Adapter[T],
     every: float | None = None,
@@ -343,7 +344,7 @@ def updates(
 @overload
 def updates(
     source: Source,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
@@ -352,7 +353,7 @@ def updates(
 @overload
 def updates(
     source: AsyncIterable[Any],
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: JsonSchema | None = None,
     every: float | None = None,
@@ -360,7 +361,7 @@ def updates(
 ) -> AsyncIterator[Update[Any]]: ...
 def updates(
     source: Any,
-    mode: Mode = "REALTIME",
+    mode: Modes = "REALTIME",
     *,
     schema: Any = None,
     every: float | None = None,
@@ -556,12 +557,15 @@ def sse(source: Any, *, retry: int | None = None) -> Any:
 
     CLOSE comes in any case. If the source raises, an ERROR comes before it: for bad data with what
     is wrong, for anything else with the code SOURCE_FAILED, and the exception is logged. Bytes are
-    complete events and pass as they are. When the client leaves (the generator is closed, or its
+    complete events and pass as they are. What `to_openai` and the others yield ends as its client
+    expects. When the client leaves (the generator is closed, or its
     task cancelled), the source is closed. `retry` is sent with the first event, in milliseconds.
     """
     if isinstance(source, (str, bytes, Mapping)):
         raise TypeError(f"sse() takes an iterable of updates, not {type(source).__name__}")
     framing = _Framing(retry)
+    if isinstance(source, ClientStream):
+        framing = _ForClient(retry, source.done)
     blocks = drive(framing.stage, source)
     return (_sse_async if isinstance(source, AsyncIterable) else _sse_sync)(blocks, framing)
 
@@ -596,6 +600,22 @@ class _Framing:
     def _close(self) -> Iterator[bytes]:
         if last := self._encoder.flush():
             yield last
+
+
+class _ForClient(_Framing):
+    """For clients of others: their own events tell of a failure, and of the end."""
+
+    def __init__(self, retry: int | None, done: str | None) -> None:
+        super().__init__(retry)
+        self._done = done
+
+    def fail(self, error: Exception) -> Iterator[bytes]:
+        _log("the source of an event stream failed", error)
+        yield from self._close()
+
+    def _close(self) -> Iterator[bytes]:
+        if self._done is not None:
+            yield encode_event(self._done)
 
 
 def _log(message: str, error: Exception) -> None:

@@ -16,7 +16,7 @@ from collections.abc import (
 )
 from typing import Any, Literal, Unpack, overload
 
-from .dialects import DIALECTS, Settings
+from .dialects import DIALECTS, ClientStream, Settings
 from .dialects.mcp_app import MCPApp
 from .eventstream import DONE
 from .options import PartOptions, refuse_unknown
@@ -29,7 +29,7 @@ _BROKE_OFF = {"code": "SOURCE_FAILED", "message": "the answer broke off before i
 _FAILED = {"code": "SOURCE_FAILED", "message": "the source failed"}
 
 
-class ClientEvents(Iterator[Event]):
+class ClientEvents(ClientStream, Iterator[Event]):
     """Events for a client of others; `done` is the data of the last one that `sse()` sends."""
 
     def __init__(self, events: Generator[Event], done: str | None) -> None:
@@ -44,7 +44,7 @@ class ClientEvents(Iterator[Event]):
         self._events.close()
 
 
-class AsyncClientEvents(AsyncIterator[Event]):
+class AsyncClientEvents(ClientStream, AsyncIterator[Event]):
     """Events for a client of others; `done` is the data of the last one that `sse()` sends."""
 
     def __init__(self, events: AsyncGenerator[Event], done: str | None) -> None:

@@ -10,13 +10,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jsonrill import InvalidJSON, LimitExceeded, RevisionError, StreamClosed
+from jsonrill import Document, InvalidJSON, LimitExceeded, RevisionError, StreamClosed
 from jsonrill.chunker import Chunker
-from support import cases
+from support import cases, examples, pieces
 from support.chunker_cases import CASES
 from support.chunker_streams import load, same
 from support.costs import is_linear
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-20, 200) | st.floats(-9, 9) | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text("abc", max_size=2), inner, max_size=4)
+    ),
+)
 
 
 def run(snapshots: list[Any], **options: Any) -> list[str]:
@@ -542,3 +551,65 @@ def test_cost_is_linear_in_the_size_of_a_snapshot(document: Any, eager: bool) ->
         return lambda: run(texts, eager=eager)
 
     is_linear(work, 150)
+
+
+def test_final_numbers_are_written_at_once_and_a_string_beside_them_is_opened() -> None:
+    text = "x" * 500
+    snapshots = ({"n": 5, "text": text}, {"text": text, "n": 0}, {"n": 1.0, "m": 1e5, "text": text})
+    for snapshot in snapshots:
+        written = Chunker(numbers="final").feed(snapshot)
+        assert written.endswith(f'"text":"{text}') and written.count(":") == len(snapshot)
+        waiting = Chunker()
+        waiting.feed(snapshot)
+        assert ("text",) in waiting.held
+    assert Chunker(numbers="final").feed([1, 0]) == "[1,0"
+    assert Chunker(numbers="final").feed("0") == "0"
+
+
+def test_a_final_number_that_changes_is_a_revision_that_names_the_way_out() -> None:
+    chunker = Chunker(numbers="final")
+    chunker.feed({"n": 3})
+    with pytest.raises(RevisionError, match='To try: numbers="growing"'):
+        chunker.feed({"n": 30})
+    with pytest.raises(ValueError, match="numbers is one of growing, final, not 'grow'"):
+        Chunker(numbers="grow")  # type: ignore[arg-type]
+
+
+def test_what_is_open_and_what_waits_can_be_asked() -> None:
+    chunker = Chunker()
+    assert (chunker.open_path, chunker.held) == (None, {})
+    chunker.feed("null")
+    assert (chunker.open_path, chunker.held) == (None, {(): None})
+    chunker.feed({"a": {"b": "x"}})
+    assert (chunker.open_path, chunker.held) == (("a", "b"), {})
+    chunker.feed({"a": {"b": "x", "c": "1", "d": [2]}})
+    assert (chunker.open_path, chunker.held) == (("a", "b"), {("a", "c"): "1", ("a", "d"): [2]})
+    chunker.feed({"a": {"b": "x", "c": "1", "d": [2, 3.0]}})
+    assert (chunker.open_path, chunker.held) == (("a", "d"), {("a", "d", 1): 3.0})
+    chunker.feed({"a": {"b": "x", "c": "1", "d": [2, 3.5, "\ud83d"]}})
+    assert (chunker.open_path, chunker.held) == (("a", "d", 2), {("a", "d", 2): "\ud83d"})
+    chunker.flush()
+    assert (chunker.open_path, chunker.held) == (None, {})
+
+
+def test_a_snapshot_that_repeats_the_one_before_releases_nothing() -> None:
+    chunker = Chunker()
+    snapshot = {"a": "x", "b": "y"}
+    assert [chunker.feed(snapshot) for _ in range(3)] == ["{", "", ""]
+    assert chunker.held == {("a",): "x", ("b",): "y"}
+
+
+@given(VALUES, st.data())
+@examples(150)
+def test_joined_the_chunks_are_the_last_snapshot_with_final_numbers(value: Any, data: Any) -> None:
+    """The snapshots of a `Document` show a number when it is complete, and not before."""
+    text = json.dumps(value)
+    document, chunker = Document(), Chunker(numbers="final", verify=True)
+    written = ""
+    for piece in data.draw(pieces(text)):
+        if document.feed(piece):
+            written += chunker.feed(json.dumps(document.value))
+            assert not any(type(it) in (int, float) for it in chunker.held.values())
+    document.flush()
+    written += chunker.feed(text) + chunker.flush()
+    assert json.loads(written) == value

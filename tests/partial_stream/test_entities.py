@@ -192,3 +192,30 @@ def test_the_same_key_twice_brings_more_entities() -> None:
     assert [one[1:] for one in found('{"a": [1], "a": [2], "a": 3}', "a")] == [
         (0, ("a", 0), 1), (1, ("a", 0), 2), (2, ("a",), 3),
     ]  # fmt: skip
+
+
+def test_each_declared_name_may_have_its_own_mode() -> None:
+    text = '{"title": "ab", "items": [{"n": 1}, {"n": 2}], "notes": ["x", "y"], "rest": [1, 2]}'
+    entity = ["title", "items", "notes", "rest"]
+    mode: Any = {"items": "one-by-one", "notes": "BATCH", "rest": "ALL-TOGETHER"}
+    stream = PartialStream(mode, entity=entity)
+    fed = [update for char in text for update in stream.feed(char)]
+    assert [(u.entity, u.status, u.data) for u in fed] == [
+        ("title", "PARTIAL", "a"), ("title", "PARTIAL", "ab"),
+        ("title", "COMPLETED", "ab"),
+        ("items", "COMPLETED", {"n": 1}), ("items", "COMPLETED", {"n": 2}),
+    ]  # fmt: skip
+    assert [(u.entity, u.status, u.data) for u in stream.flush()] == [
+        ("rest", "COMPLETED", 1), ("rest", "COMPLETED", 2), ("notes", "COMPLETED", ["x", "y"]),
+    ]  # fmt: skip
+    stream = PartialStream(mode, entity=entity)
+    *rest, error = stream.feed(text[:-1] + "x")
+    assert [(u.entity, u.data) for u in rest[-2:]] == [("rest", 1), ("rest", 2)]
+    assert (error.status, error.data) == ("ERROR", ["x", "y"])
+
+
+def test_a_mode_for_a_name_that_is_not_declared_is_refused() -> None:
+    with pytest.raises(ValueError, match="mode names titel, which `entity` does not declare"):
+        PartialStream({"titel": "BATCH"}, entity=["title", "items"])
+    with pytest.raises(ValueError, match="mode is one of"):
+        PartialStream({"title": "FAST"}, entity="title")  # type: ignore[dict-item]

@@ -325,7 +325,9 @@ def test_zero_values() -> None:
 
 
 def test_zero_values_are_of_realtime_alone() -> None:
-    updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color, zero_values=True)
+    with pytest.raises(ValueError, match="zero_values is for the mode REALTIME, not for PROG"):
+        PartialStream("PROGRESSIVE", schema=Color, zero_values=True)
+    updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color)
     assert [update.data for update in updates] == [{"hex": "a"}, {"hex": "a"}]
 
 

@@ -498,6 +498,8 @@ def test_model_validators_of_every_mode(mode: Any) -> None:
 
 
 def test_a_validator_that_looks_at_other_fields_waits_for_them() -> None:
+    calls: list[int] = []
+
     class Model(BaseModel):
         low: int
         high: int
@@ -505,12 +507,16 @@ def test_a_validator_that_looks_at_other_fields_waits_for_them() -> None:
         @field_validator("high")
         @classmethod
         def in_order(cls, value: int, info: ValidationInfo) -> int:
+            calls.append(value)
             if value < info.data["low"]:
                 raise ValueError("too low")
             return value
 
     found = looks(list[Model], [{"high": 5, "low": 1}, {"low": 2, "high": 3}])
+    assert len(calls) == 4  # for two values, each when it is complete and with the whole
     assert found[-1] == [Model(low=1, high=5), Model(low=2, high=3)]
+    shown = [(it.low, it.high) for part in found for it in part[-1:] if is_partial(it)]
+    assert list(dict.fromkeys(shown)) == [(None, None), (1, None), (2, None), (2, 3)]
     with pytest.raises(InvalidSchema, match="too low"):
         looks(list[Model], [{"high": 5, "low": 1}, {"low": 2, "high": 1}])
 

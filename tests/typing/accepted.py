@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import reveal_type
 
+from pydantic import BaseModel, TypeAdapter
+from typing_extensions import TypedDict
+
 import jsonrill
+
+
+class Trip(BaseModel):
+    title: str
+
+
+class Words(TypedDict):
+    first: str
+
+
+@dataclass
+class Point:
+    x: int
+
+
+EITHER: TypeAdapter[Trip | Point] = TypeAdapter(Trip | Point)
 
 
 async def pieces() -> AsyncIterator[str]:
@@ -39,3 +59,19 @@ reveal_type(jsonrill.select(pieces(), "results", schema=int, repair=True))  # As
 reveal_type(jsonrill.select(pieces(), "results", {"type": "object"}))  # AsyncIterator[Any]
 reveal_type(jsonrill.PartialStream("ONE-BY-ONE").feed("{}"))  # list[Update[Any]]
 reveal_type(jsonrill.Chunker(on_revision="keep").feed({}))  # str
+reveal_type(jsonrill.values("{}", Trip))  # Iterator[Trip]
+reveal_type(jsonrill.values(pieces(), Trip, repair=True))  # AsyncIterator[Trip]
+reveal_type(jsonrill.values(events(), schema=Point))  # Iterator[Point]
+reveal_type(jsonrill.values("{}", Words))  # Iterator[Words]
+reveal_type(jsonrill.values("[]", list[Trip]))  # Iterator[list[Trip]]
+reveal_type(jsonrill.values("[]", dict[str, Trip], tool="plan"))  # Iterator[dict[str, Trip]]
+reveal_type(jsonrill.values("{}", EITHER))  # Iterator[Trip | Point]
+reveal_type(jsonrill.values("{}", {"type": "object"}))  # Iterator[Any]
+reveal_type(jsonrill.fields("{}", Trip))  # Iterator[tuple[str, Any]]
+reveal_type(jsonrill.fields(pieces(), Trip))  # AsyncIterator[tuple[str, Any]]
+reveal_type(jsonrill.updates("{}", schema=Trip))  # Iterator[Update[Trip]]
+reveal_type(next(jsonrill.updates("{}", schema=Trip)).model)  # Trip | None
+reveal_type(next(jsonrill.updates("{}")).completed)  # list[tuple[str | int, ...]]
+reveal_type(next(jsonrill.values("{}", Trip)).title)  # str
+reveal_type(jsonrill.is_partial(5))  # bool
+reveal_type(jsonrill.updates(pieces(), schema=Point))  # AsyncIterator[Update[Point]]

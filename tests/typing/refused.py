@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel
+
 import jsonrill
+
+
+class Trip(BaseModel):
+    title: str
+
 
 jsonrill.values("{}", repiar=True)  # call-overload
 jsonrill.values("{}", repair=5)  # call-overload
@@ -18,3 +25,11 @@ jsonrill.chunks([], null="none")  # call-overload
 jsonrill.tool_calls([], provder="auto")  # call-overload
 jsonrill.PartialStream("REALTIM")  # arg-type
 jsonrill.Document(repiar=True)  # call-arg
+jsonrill.values("{}", Trip, live=True)  # call-overload
+jsonrill.values("{}", Trip, repiar=True)  # call-overload
+jsonrill.values("{}", Trip(title=""))  # call-overload
+jsonrill.values("{}", "Trip")  # call-overload
+jsonrill.fields("{}")  # call-overload
+jsonrill.updates("{}", "REALTIME", Trip)  # call-overload
+jsonrill.updates("{}", schema=Trip, models="partial")  # call-overload
+print(next(jsonrill.values("{}", Trip)).titel)  # attr-defined

@@ -262,3 +262,28 @@ test("linear: text in tiny pieces, whatever it is", () => {
     assert.ok(within(9, run(text(1500)), run(text(6000))), unit);
   }
 });
+
+test("which arguments are complete, while they grow and after they were cut off", () => {
+  const calls = new ToolCalls();
+  const fragments = [
+    { path: "root", kind: "StartObject" },
+    { path: "root", kind: "Key", value: "city" },
+    { path: "root.city", kind: "StartString" },
+    { path: "root.city", kind: "PartialString", textValue: "Oslo" },
+    { path: "root.city", kind: "CompleteString", value: "Oslo" },
+    { path: "root", kind: "Key", value: "to" },
+    { path: "root.to", kind: "StartString" },
+    { path: "root.to", kind: "PartialString", textValue: "Ber" },
+  ];
+  const text = '{"city":"Oslo","to":"Ber';
+  calls.add(update({ tool_call_id: "a", function_name: "f" }));
+  const [call] = calls.calls;
+  assert.deepEqual([call.openPath, call.isComplete([])], [null, false]);
+  calls.add(
+    update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }),
+  );
+  const seen = () => ["city", "to", [], "days"].map((path) => call.isComplete(path));
+  assert.deepEqual([call.openPath, seen()], [["to"], [true, false, false, false]]);
+  calls.flush();
+  assert.deepEqual([call.status, seen()], ["truncated", [true, false, false, false]]);
+});

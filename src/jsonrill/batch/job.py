@@ -18,6 +18,7 @@ from ..options import (
     Entity,
     Mode,
     Null,
+    Numbers,
     OnRevision,
     OnViolation,
     Option,
@@ -73,6 +74,7 @@ class Job:
     null: Null = "value"
     on_revision: OnRevision = "raise"
     patience: int = 1
+    numbers: Numbers = "growing"
     field: str | None = None
     id_field: str = "id"
     limits: Limits = Limits()

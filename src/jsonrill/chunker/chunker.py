@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..errors import RevisionError, StreamClosed, refuse_copy
-from ..options import Loads, Null, OnRevision, check
+from ..options import Loads, Null, Numbers, OnRevision, check
 from ..paths import ABSENT, Path, format_path
 from .compare import Difference, differences
 from .frames import Frame, Rules
@@ -29,6 +30,7 @@ class Chunker:
     on_revision  "keep": do not raise, keep what is written and note it in `revisions`
     patience     how many snapshots in a row a value must stand still before another overtakes it
     verify       keep the text and have `flush` prove that it equals the last snapshot
+    numbers      "final": a number never gets more digits, so it is written at once
     loads        decodes snapshots that are text, instead of the decoder that keeps number texts
     """
 
@@ -43,12 +45,15 @@ class Chunker:
         on_revision: OnRevision = "raise",
         patience: int = 1,
         verify: bool = False,
+        numbers: Numbers = "growing",
         loads: Loads | None = None,
     ) -> None:
         check(eager=eager, null=null, on_revision=on_revision, patience=patience, verify=verify)
-        check(loads=loads)
+        check(numbers=numbers, loads=loads)
         self.revisions: list[RevisionError] = []
         self._rules = Rules(eager, null == "placeholder", patience)
+        if numbers == "final":
+            self._rules = replace(self._rules, atoms=(*self._rules.atoms, bytes))
         self._keep = on_revision == "keep"
         self._loads = loads
         self._verify = verify
@@ -96,6 +101,16 @@ class Chunker:
         if self._verify:
             self._prove("".join(self._chunks) + text)
         return text
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the value that is open at the end of the text; None if nothing is."""
+        return None if self._closed else self._spine.open_path
+
+    @property
+    def held(self) -> dict[Path, Any]:
+        """What the last snapshot showed and the text does not have yet, or not all of, by path."""
+        return {} if self._closed else {path: _value(it) for path, it in self._spine.held()}
 
     def _settle(self, tree: Tree, diff: SnapshotDiff) -> str:
         """Check the snapshot for contradictions, then write. Nothing changes before the check."""
@@ -161,6 +176,8 @@ def _value(tree: Tree) -> Any:
 def _ways_out(found: Difference, rules: Rules) -> Iterator[str]:
     if not rules.placeholder and None in (found.was, found.now):
         yield 'null="placeholder" (a null means "not yet")'
+    if bytes in rules.atoms and type(found.was) is bytes and type(found.now) is bytes:
+        yield 'numbers="growing" (if numbers get more digits)'
     if not found.gone:
         yield f"patience={rules.patience + 1} (if values grow side by side)"
     yield 'on_revision="keep" (what is written stays)'

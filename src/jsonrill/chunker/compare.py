@@ -12,7 +12,6 @@ from ..paths import ABSENT, Path, Place
 from .snapshot import Tree
 
 NOTHING: Final[Any] = object()  # no value is open here
-ATOMS: Final = (bool, type(None))  # the types of values that come whole
 
 _ZEROS: Final = (b"0", b"0.0")
 

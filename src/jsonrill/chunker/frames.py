@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 from ..jsontext import quoted
 from ..paths import ABSENT
-from .compare import ATOMS, NOTHING, is_blank, is_empty, waits
+from .compare import NOTHING, is_blank, is_empty, waits
 from .snapshot import Tree
 from .text import whole
 
@@ -37,12 +37,14 @@ class Rules:
     eager: bool = False
     placeholder: bool = False
     patience: int = 1
+    # The types of values that are complete when they first come.
+    atoms: tuple[type, ...] = (bool, type(None))
 
     def is_there(self, tree: Tree) -> bool:
         return tree is not ABSENT and not (self.placeholder and is_blank(tree))
 
     def pick(self, fresh: Sequence[str], value: dict[str, Tree], blanks: bool) -> str | None:
-        """The new member of `value` to open, or None to hold them all. No booleans or nulls.
+        """The new member of `value` to open, or None to hold them all. No atoms among them.
 
         An empty one is not begun for certain while there are `blanks` beside it: typed sources
         show an empty array where they show null for all else.
@@ -125,6 +127,10 @@ class Object(_Container):
             return NOTHING if self.open is None else value.get(self.open, ABSENT)
         return ABSENT
 
+    def waiting(self) -> Iterator[tuple[str, Tree]]:
+        """The members that are held back."""
+        return ((key, value) for key, value in self.held.items() if value is not ABSENT)
+
     def child(self, value: dict[str, Tree]) -> Tree:
         return value.get(self.open, ABSENT)  # type: ignore[arg-type]  # asked when one is open
 
@@ -161,7 +167,7 @@ class Object(_Container):
         changed: list[str] = []
         same: list[str] = []
         for key in rest:
-            if key not in held or type(value[key]) in ATOMS:
+            if key not in held or type(value[key]) in self._rules.atoms:
                 new.append(key)
             elif held[key] == value[key]:
                 same.append(key)
@@ -175,9 +181,10 @@ class Object(_Container):
 
         `still`: the open member is as it was in the snapshot before.
         """
-        atoms = [key for key in changes.new if type(value[key]) in ATOMS]
+        kinds = self._rules.atoms
+        atoms = [key for key in changes.new if type(value[key]) in kinds]
         fresh = (
-            [key for key in changes.new if type(value[key]) not in ATOMS] if atoms else changes.new
+            [key for key in changes.new if type(value[key]) not in kinds] if atoms else changes.new
         )
         pick = self._rules.pick(fresh, value, changes.blanks) if fresh else None
         if not self.held:
@@ -283,6 +290,11 @@ class Array(_Container):
                 return NOTHING if self.open is None else value[end]
         return ABSENT
 
+    def waiting(self) -> Iterator[tuple[int, Tree]]:
+        """The elements that are held back."""
+        waiting = enumerate(self.tail, self._start)
+        return ((index, value) for index, value in waiting if self._rules.is_there(value))
+
     def child(self, value: list[Tree]) -> Tree:
         index = len(self.written)
         return value[index] if index < len(value) else ABSENT
@@ -314,7 +326,7 @@ class Array(_Container):
         if not changes.new:
             return None
         last = changes.new[-1]
-        if type(value[last]) in ATOMS:
+        if type(value[last]) in self._rules.atoms:
             return WritePlan(changes.new)
         if not waits(value[last]):
             return WritePlan(changes.new[:-1], last)

@@ -7,6 +7,7 @@ out and cannot fail. So a snapshot that is refused leaves no trace.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from ..paths import ABSENT, Path
@@ -152,6 +153,20 @@ class Spine:
             value = ABSENT
         self._close(0, values, value, out)
         return "".join(out)
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the value that is open at the end of the text; None if there is none."""
+        return None if self._frames[0].open is None else self._path(len(self._frames))
+
+    def held(self) -> Iterator[tuple[Path, Tree]]:
+        """Path and value of all in the last snapshot that is not written, or not all of it."""
+        for level, frame in enumerate(self._frames):
+            path = self._path(level)
+            for key, value in frame.waiting():
+                yield (*path, key) if level else (), value
+        if self._leaf is not None and self._leaf.seen != self._leaf.written:
+            yield self._path(len(self._frames)), self._leaf.seen
 
     def _hold(self, diff: SnapshotDiff, end: int) -> None:
         for index in range(end):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final
+
+from ..build.document import Document
+from ..errors import InvalidJSON, LimitExceeded
 
 Part = dict[str, Any]
 
@@ -23,12 +27,12 @@ def ai_sdk_message(chunks: Iterable[Mapping[str, Any]], id: str = "") -> dict[st
     """The UI message that these chunks build: its id, role, parts, and metadata if there is any.
 
     Transient data is left out, and of data with an id only the last. A tool call that was never
-    complete stays in the state `input-streaming`.
+    complete stays in the state `input-streaming`, with its input as far as it is known.
     """
     message = _Message(id)
     for chunk in chunks:
         message.feed(chunk)
-    return message.built
+    return message.end()
 
 
 class _Message:
@@ -59,6 +63,17 @@ class _Message:
         elif kind in ("start", "finish", "message-metadata"):
             self._about(chunk)
 
+    def end(self) -> dict[str, Any]:
+        """The message. A call that is not complete has its input as far as it is known."""
+        for id, text in self._inputs.items():
+            part = self._tools.get(id)
+            if part is not None and part["state"] == "input-streaming":
+                document = Document()
+                with suppress(InvalidJSON, LimitExceeded):
+                    document.feed(text)
+                part["input"] = document.value
+        return self.built
+
     def _about(self, chunk: Mapping[str, Any]) -> None:
         if isinstance(chunk.get("messageId"), str):
             self.built["id"] = chunk["messageId"]
@@ -68,7 +83,8 @@ class _Message:
     def _text(self, kind: str, what: str, chunk: Mapping[str, Any]) -> None:
         key = kind, str(chunk.get("id"))
         if what == "start":
-            self._open[key] = {"type": kind, "text": "", "state": "streaming"}
+            named = {"id": key[1]} if kind == "reasoning" else {}
+            self._open[key] = {"type": kind, **named, "text": "", "state": "streaming"}
             self._parts.append(self._open[key])
         if (part := self._open.get(key)) is None:
             return
@@ -97,7 +113,6 @@ class _Message:
                 part[field] = chunk[field]
 
     def _input(self, chunk: Mapping[str, Any]) -> None:
-        """A call that is still being written shows its input as far as it is known."""
         id = str(chunk.get("toolCallId"))
         self._inputs[id] = self._inputs.get(id, "") + chunk.get("inputTextDelta", "")
 

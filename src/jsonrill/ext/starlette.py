@@ -193,10 +193,8 @@ class EventStreamResponse(ByteStreamResponse):
         retry: int | None = None,
         lasts: float = float("inf"),
     ) -> None:
-        if not isinstance(source, AsyncIterable):
-            source = _in_threads(source)
         super().__init__(
-            sse(source),
+            sse(source) if isinstance(source, AsyncIterable) else _in_threads(sse(source)),
             status_code,
             headers,
             media_type,

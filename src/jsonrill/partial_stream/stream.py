@@ -7,11 +7,12 @@ error is an update like any other.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, refuse_copy, stream_error
-from ..options import TABLE, Duplicates, Mode, OnViolation, ParseFloat, Rules, Send, check
+from ..options import TABLE, Duplicates, Mode, Modes, OnViolation, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
@@ -35,8 +36,9 @@ _BEGINS: Final = frozenset((*LITERALS, *"-0123456789"))
 class PartialStream:
     """Text in, updates out. Nothing is raised for bad data: an ERROR is an update.
 
-    `mode` says what arrives, `entity` which parts of a document are entities, `schema` what one
-    of them must look like (or `document_schema` the document), `send` whether updates carry
+    `mode` says what arrives (or a mapping says it for each declared name), `entity` which parts of
+    a document are entities, `schema` what one of them must look like (or `document_schema` the
+    document), `send` whether updates carry
     their data, what is new in it, or both. After the end, or an ERROR of the stream, `ended`
     is true and nothing more comes. `on_violation` says whether that of a schema is one of the
     stream ("stop") or of its entity alone ("next"); by default it is one of the stream if it is in
@@ -48,7 +50,7 @@ class PartialStream:
 
     def __init__(
         self,
-        mode: Mode = "REALTIME",
+        mode: Modes = "REALTIME",
         *,
         entity: EntityOption = None,
         schema: Any = None,
@@ -65,7 +67,6 @@ class PartialStream:
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
     ) -> None:
-        self.mode: Mode = TABLE["mode"].check(mode)
         check(on_violation=on_violation, send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
         self.ended = False
@@ -73,20 +74,24 @@ class PartialStream:
         self._stops = on_violation == "stop" or (on_violation is None and not many)
         self._stops_inside = on_violation == "stop"
         entities = Entities(entity)
+        self._mode_of = _modes(mode, entities)
+        self.mode: Modes = mode if isinstance(mode, Mapping) else self._mode_of[entities.names[0]]
         self._schema_of, self._document_schema = schemas(
             schema, document_schema, entities, check_formats
         )
         if self._schema_of is None and zero_values:
             raise ValueError("zero_values needs a schema")
+        modes = set(self._mode_of.values())
+        if zero_values and "REALTIME" not in modes:
+            raise ValueError(f"zero_values is for the mode REALTIME, not for {', '.join(modes)}")
         self._data = UNREAD if send != "delta" else ABSENT
         self._delta = UNREAD if send != "data" else ABSENT
-        self._realtime = self.mode == "REALTIME"
         rules = rule_names(repair)
         # A number that is cut off is dropped by that repair, so it is shown when it is complete.
         self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals
-        self._zeros = self._realtime and zero_values
-        self._looks = self._realtime or self._schema_of is not None
+        self._zeros = zero_values
+        self._looks = "REALTIME" in modes or self._schema_of is not None
         self._float = parse_float
         self._counts: dict[str | None, int] = dict.fromkeys(entities.names, 0)
         whole = self._schema_of is None
@@ -112,6 +117,7 @@ class PartialStream:
         self._entity: Entity | None = None
         self._recorder: Whole | Log | None = None
         self._log: Log | None = None
+        self._realtime = False
         self._told = self._end, self._next_document
         # A schema sees no lines: those of a violation are found when the piece has been read. So
         # the machine keeps where lines begin while an entity with a schema is open.
@@ -170,9 +176,9 @@ class PartialStream:
 
     def _held(self) -> list[Update]:
         """The updates that come at the end, in the modes that have some."""
-        if self.mode == "BATCH":
-            return [self._batch(name) for name in self._counts]
-        return self._kept[:]
+        batched = [name for name, mode in self._mode_of.items() if mode == "BATCH"]
+        others = [update for update in self._kept if update.entity not in batched]
+        return others + [self._batch(name) for name in batched]
 
     # Called by the finder, the recorders and the check while the machine runs.
 
@@ -195,9 +201,11 @@ class PartialStream:
         schema = None if self._schema_of is None else self._schema_of(declared, place)
         entity = Entity(index, declared.name, place, self._document, schema, offset=offset)
         self._entity = entity
+        mode = self._mode_of[declared.name]
+        self._realtime = mode == "REALTIME"
         if self._realtime:
             recorder: Whole | Log = Log(*self._told)
-        elif self.mode == "PROGRESSIVE":
+        elif mode == "PROGRESSIVE":
             recorder = FinishedLog(*self._told)
         else:
             recorder = Whole(*self._told)
@@ -219,7 +227,7 @@ class PartialStream:
         if violation is not None:
             self._violated(violation, violation.path)
         else:
-            held = self.mode == "BATCH" or self.mode == "ALL-TOGETHER"
+            held = self._mode_of[entity.name] in ("BATCH", "ALL-TOGETHER")
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
             around = self._document_check
@@ -304,7 +312,7 @@ class PartialStream:
         if text is None:
             self._check_key()
             log = self._log
-            if self._zeros and log is not None and log.waits:
+            if self._zeros and self._realtime and log is not None and log.waits:
                 self._show_zero(log)
             return
         if self._entity is None and not self._lenient:
@@ -376,11 +384,11 @@ class PartialStream:
         """Emit the error of a document; what is complete in it is emitted, too."""
         finished = self._kept[self._kept_before :]
         del self._kept[self._kept_before :]
-        if self.mode == "BATCH":
-            update._data = self._by_name(finished)
+        batched = [name for name, mode in self._mode_of.items() if mode == "BATCH"]
+        if batched:
+            update._data = _by_name(batched, finished)
             update._model = None
-        else:
-            self._out += finished
+        self._out += [one for one in finished if one.entity not in batched]
         self._out.append(update)
 
     def _check_begun(self, error: InvalidJSON | LimitExceeded) -> None:
@@ -446,9 +454,21 @@ class PartialStream:
             update._repairs = (self._machine.repairs, 0, len(self._machine.repairs))
         return update
 
-    def _by_name(self, finished: list[Update]) -> Any:
-        """The data of complete entities, for an ERROR in BATCH: a list, or one for each name."""
-        lists: dict[str | None, list[Any]] = {name: [] for name in self._counts}
-        for update in finished:
-            lists[update.entity].append(update.data)
-        return lists if len(lists) > 1 else next(iter(lists.values()))
+
+def _modes(mode: Modes, entities: Entities) -> dict[str | None, Mode]:
+    """The mode of each declared entity; of those that a mapping does not name, the default."""
+    option = TABLE["mode"]
+    if not isinstance(mode, Mapping):
+        return dict.fromkeys(entities.names, option.check(mode))
+    unknown = mode.keys() - set(entities.names)
+    if unknown:
+        raise ValueError(
+            f"mode names {', '.join(sorted(unknown))}, which `entity` does not declare"
+        )
+    return {name: option.check(mode.get(name or "", option.default)) for name in entities.names}
+
+
+def _by_name(names: list[str | None], finished: list[Update]) -> Any:
+    """The data of complete entities, for an ERROR in BATCH: a list, or one for each name."""
+    lists = {name: [one.data for one in finished if one.entity == name] for name in names}
+    return lists if len(lists) > 1 else next(iter(lists.values()))

@@ -348,7 +348,10 @@ def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
 def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
     """The options of the stream, and those that the reader chose."""
     chosen = {} if view.entity is None else {"entity": view.entity}
-    return {**stream.of("updates"), "mode": view.mode, "send": view.send, **chosen}
+    options = {**stream.of("updates"), "mode": view.mode, "send": view.send, **chosen}
+    if view.mode != "REALTIME":
+        options.pop("zero_values", None)  # the publisher's wish; this reader sees no such values
+    return options
 
 
 def error_data(error: dict[str, Any]) -> str:

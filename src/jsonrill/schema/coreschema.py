@@ -324,6 +324,7 @@ class Compiler:
         users = Counter(key for _, _, paths in fields for key in {path[0] for path in paths})
         shape = node.maker
         shape.role = FIELDS
+        shape.make_alone = partial(self._made_alone, core, config)
         shape.extra = _extra_behavior(core, config) == "allow"
         for name, field, paths in fields:
             value = self._node(field["schema"], config)
@@ -376,6 +377,16 @@ class Compiler:
             return self._built(hollow, config, _use_prebuilt=False)
         except TypeError:
             return None  # a pydantic that cannot do without
+
+    def _made_alone(self, core: Core, config: Config, name: str) -> Any:
+        """The hollow validator of the fields up to this one, which looks at those before it."""
+        fields = list(_each_field(core))
+        at = [field_name for field_name, _ in fields].index(name)
+        upto: Any = dict(fields[: at + 1])
+        if core["type"] == "dataclass-args":
+            upto = list(upto.values())
+        core = {**core, "fields": upto, "extra_behavior": "ignore"}
+        return None if config is _UNKNOWN else self._made_hollow(core, config)
 
     def _hollow(self, core: Core) -> Core | None:
         """The core schema with parts that are known already; None if a function needs them all."""

@@ -39,9 +39,9 @@ class Field:
 class Shape:
     """The shape of one node. Filled by the compiler, then only read."""
 
-    __slots__ = ("_contents", "_hollow", "as_is", "before", "cls", "collect", "deep", "extra",
-                 "fields", "functions", "grows", "in_order", "inner", "keys", "make_hollow",
-                 "names", "nodes", "role", "tag", "tags")  # fmt: skip
+    __slots__ = ("_alone", "_contents", "_hollow", "as_is", "before", "cls", "collect", "deep",
+                 "extra", "fields", "functions", "grows", "in_order", "inner", "keys", "make_alone",
+                 "make_hollow", "names", "nodes", "role", "tag", "tags")  # fmt: skip
 
     def __init__(self) -> None:
         self.role = SCALAR
@@ -75,6 +75,9 @@ class Shape:
         # Makes the validator that takes complete parts as they are.
         self.make_hollow: Callable[[], Any] | None = None
         self._hollow: Any = None
+        # Makes the validator of the fields up to this one, if it looks at those before it.
+        self.make_alone: Callable[[str], Any] | None = None
+        self._alone: dict[str, Any] = {}
         self._contents: dict[int, list[tuple[Node, bool]]] = {}
 
     @property
@@ -83,6 +86,12 @@ class Shape:
         if self.make_hollow is not None:
             self._hollow, self.make_hollow = self.make_hollow(), None
         return self._hollow
+
+    def alone(self, name: str) -> Any:
+        """The hollow validator of the fields up to this one; None if there is none."""
+        if name not in self._alone:
+            self._alone[name] = None if self.make_alone is None else self.make_alone(name)
+        return self._alone[name]
 
 
 def contents(node: Node, kind: int) -> list[tuple[Node, bool]]:

@@ -331,6 +331,8 @@ class TypedCheck(Check):
         self.changed = True
 
     def _complete_container(self) -> None:
+        if not self._spine:
+            return  # a container that was refused: the rest of the piece is read all the same
         frame = self._spine.pop()
         self.changed = True
         self._complete(frame.raw, frame.kind, frame)
@@ -353,6 +355,8 @@ class TypedCheck(Check):
                 for slot in part.slots(step):
                     quiet = part.unsure and slot[1].maker.functions()
                     made = ABSENT if quiet else self._converted(slot[1], value, kind, frame)
+                    if made is ABSENT and not quiet and slot[1].full_validator is None:
+                        made = _made_alone(part, slot[0], step, value, around.raw)
                     part.put(step, slot, made)
         if type(step) is int:
             around.raw.append(value)
@@ -619,6 +623,27 @@ def _as_known(part: Part, raw: Any) -> tuple[str, Known, bool]:
     ]
     text = "{" + ",".join(texts) + "}"
     return text, Known(known if shape.role == FIELDS else {}, items), all(all_known)
+
+
+def _made_alone(part: Part, name: Any, step: Any, value: Any, raw: Any) -> Any:
+    """A field that looks at those before it; `ABSENT` unless all of these are known."""
+    shape = part.shape
+    if shape.role != FIELDS or name is None or step in shape.deep:
+        return ABSENT
+    names = [field.name for field in shape.fields]
+    before = names[: names.index(name)]
+    if not all(it in part.known for it in before):
+        return ABSENT
+    keys = [key for key in raw if any(slot[0] in before for slot in part.slots(key))]
+    texts = [f"{dumps(key, strict=True)}:0" for key in keys if key != step]
+    texts.append(f"{dumps(step, strict=True)}:{dumps(value, strict=True)}")
+    known = Known({it: part.known[it] for it in before}, ())
+    validator = shape.alone(name)
+    if validator is None:
+        return ABSENT
+    made = hollow_made(validator, "{" + ",".join(texts) + "}", known, raw)[1]
+    fields = made[0] if isinstance(made, tuple) else made
+    return fields.get(name, ABSENT) if isinstance(fields, dict) else ABSENT
 
 
 def _is_known(part: Part, key: str) -> bool:

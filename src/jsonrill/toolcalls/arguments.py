@@ -44,7 +44,7 @@ def is_empty_object(text: str) -> bool:
 class Arguments:
     """The base of all kinds. By itself: arguments before their first text, or after their end."""
 
-    __slots__ = ("_known", "_limits", "_raw", "_repairs", "error", "is_placeholder")
+    __slots__ = ("_known", "_limits", "_open", "_raw", "_repairs", "error", "is_placeholder")
 
     def __init__(
         self,
@@ -52,7 +52,9 @@ class Arguments:
         value: Any = None,
         repairs: Sequence[Repair] = (),
         limits: Limits = DEFAULT_LIMITS,
+        open_path: Path | None = None,
     ) -> None:
+        self._open = open_path
         self._raw = TextBuffer()
         self._raw.add(raw)
         self._known = value
@@ -75,6 +77,11 @@ class Arguments:
     @property
     def live(self) -> Any:
         return self.value
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the value that still grows, or was cut off."""
+        return self._open
 
     @property
     def repairs(self) -> Sequence[Repair]:
@@ -130,6 +137,10 @@ class JsonArguments(Arguments):
     @property
     def live(self) -> Any:
         return {} if self.is_placeholder else self._tree.live
+
+    @property
+    def open_path(self) -> Path | None:
+        return None if self.is_placeholder else self._tree.open_path
 
     @property
     def complete(self) -> bool:
@@ -203,6 +214,10 @@ class FreeText(Arguments):
     def value(self) -> Any:
         return self.raw
 
+    @property
+    def open_path(self) -> Path | None:
+        return ()
+
     def feed(self, text: str) -> list[Fragment] | None:
         """The text as fragments of one string."""
         if len(self.raw) + len(text) > self._limits.text:
@@ -247,6 +262,10 @@ class Received(Arguments):
     @property
     def live(self) -> Any:
         return self.raw if self.free else {} if self.is_placeholder else self._shown.live
+
+    @property
+    def open_path(self) -> Path | None:
+        return () if self.free else None if self.is_placeholder else self._shown.open_path
 
     @property
     def complete(self) -> bool:

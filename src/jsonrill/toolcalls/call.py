@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from ..parse.sink import Repair
+from ..paths import Path, is_complete
 from .arguments import Arguments, Problem
 
 Status = Literal["streaming", "complete", "error", "truncated"]
@@ -53,6 +54,16 @@ class ToolCall:
     def live(self) -> Any:
         """The arguments without a copy: they change with the next event."""
         return self._arguments.live
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path, within the arguments, of the value that still grows, or was cut off."""
+        return self._arguments.open_path
+
+    def is_complete(self, path: Path | str) -> bool:
+        """True if there is a value at this path, within the arguments, and it is complete."""
+        begun = self.live is not None or self.complete_args
+        return begun and is_complete(self.live, path, self.open_path)
 
     @property
     def complete_args(self) -> bool:

@@ -264,7 +264,8 @@ class LiveCall(ToolCall):
         self._freeze(known if self.error is not None else value)
 
     def _freeze(self, value: Any) -> None:
-        self._arguments = Arguments(self.raw, value, self._arguments.repairs)
+        cut = None if self.status == "complete" else self._arguments.open_path
+        self._arguments = Arguments(self.raw, value, self._arguments.repairs, open_path=cut)
         self._check = self._waiting = self._writer = None
         self._preset = ABSENT
         self.open = False

@@ -91,10 +91,7 @@ export class Growing {
    * @param {Path | string} path
    */
   isComplete(path) {
-    const steps = typeof path === "string" ? parsePath(path) : path;
-    const open = this.openPath;
-    if (open !== null && steps.every((step, at) => step === open[at])) return false;
-    return lookup(this.live, steps) !== undefined;
+    return isComplete(this.live, path, this.openPath);
   }
 
   startObject() {
@@ -193,4 +190,16 @@ export class Growing {
     else if (inner === undefined) this.live = value;
     else put(inner, this.#key, value);
   }
+}
+
+/**
+ * True if `value` has a value at `path` and the one at `open` is not inside it.
+ * @param {any} value
+ * @param {Path | string} path
+ * @param {Path | null} open
+ */
+export function isComplete(value, path, open) {
+  const steps = typeof path === "string" ? parsePath(path) : path;
+  if (open !== null && steps.every((step, at) => step === open[at])) return false;
+  return lookup(value, steps) !== undefined;
 }

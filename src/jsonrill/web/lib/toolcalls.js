@@ -11,9 +11,11 @@ import { JsonrillError } from "./errors.js";
 import { Identity } from "./identity.js";
 import { parse } from "./json.js";
 import { FragmentError, Rebuilder } from "./rebuilder.js";
+import { isComplete } from "./growing.js";
 import { isObject, own } from "./values.js";
 
 /** @typedef {import("./values.js").Numbers} Numbers */
+/** @typedef {import("./paths.js").Path} Path */
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /**
  * What is wrong with a call; offset, line and column are those in its `raw`, `path` is text.
@@ -61,6 +63,13 @@ class Arguments {
     if (this.free) return this.raw;
     if (this.#isPlaceholder) return {};
     return this.#fallback?.complete ? this.#fallback.value : this.#rebuilder.value;
+  }
+
+  /** The path of the value that still grows, or was cut off; null if there is none. */
+  get openPath() {
+    if (this.free) return [];
+    if (this.#isPlaceholder || this.#fallback?.complete) return null;
+    return this.#rebuilder.openPath;
   }
 
   get complete() {
@@ -155,6 +164,8 @@ export class ToolCall {
   #raw = "";
   /** @type {any} */
   #args = undefined;
+  /** @type {Path | null} */
+  #openPath = null;
 
   /**
    * @param {string} id
@@ -194,6 +205,22 @@ export class ToolCall {
   /** The arguments as far as they are known, safe to keep. */
   get args() {
     return this.#arguments === null ? this.#args : this.#arguments.value;
+  }
+
+  /**
+   * The path, within the arguments, of the value that still grows, or was cut off.
+   * @returns {Path | null}
+   */
+  get openPath() {
+    return this.#arguments === null ? this.#openPath : this.#arguments.openPath;
+  }
+
+  /**
+   * True if there is a value at `path`, within the arguments, and it is complete.
+   * @param {Path | string} path
+   */
+  isComplete(path) {
+    return isComplete(this.args, path, this.openPath);
   }
 
   /**
@@ -286,6 +313,7 @@ export class ToolCall {
    */
   #freeze(value, raw = this.raw) {
     this.#raw = raw;
+    this.#openPath = this.status === "complete" ? null : this.openPath;
     this.#args = value;
     this.#arguments = null;
     this.open = false;

@@ -1,0 +1,105 @@
+"""The clients of others, unmodified, on what `to_ai_sdk` and the others make of any provider."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsonrill import (
+    ai_sdk_message,
+    sse,
+    to_ag_ui,
+    to_ai_sdk,
+    to_mcp_app,
+    to_openai,
+    to_text,
+)
+from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
+from support import need_command
+
+ARGUMENTS = {"city": "São Paulo ☂", "days": [1, {"a": None}]}
+ANSWER = Answer(
+    "Let me look.", reasoning="Hm, which?", calls=[Call("weather", ARGUMENTS, "call_1")], pace=0
+)
+OBJECT = Answer('{"title": "Storm", "n": 3}', pace=0)
+
+
+def streamed(provider: str, answer: Answer) -> list[Any]:
+    """The events of a provider's real client."""
+    with Upstream(answer) as upstream:
+        if provider == "openai":
+            from openai import OpenAI
+
+            with OpenAI(base_url=f"{upstream.url}/v1", api_key="none") as client:
+                asked: list[Any] = [{"role": "user", "content": "hi"}]
+                return [*client.chat.completions.create(model="m", messages=asked, stream=True)]
+        if provider == "anthropic":
+            from anthropic import Anthropic
+
+            with Anthropic(base_url=upstream.url, api_key="none") as messages:
+                said: list[Any] = [{"role": "user", "content": "hi"}]
+                return [
+                    *messages.messages.create(model="m", max_tokens=9, messages=said, stream=True)
+                ]
+        from google import genai
+
+        gemini = genai.Client(api_key="none", http_options={"base_url": upstream.url})
+        return [*gemini.models.generate_content_stream(model="m", contents="hi")]
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> None:
+    events, values = streamed(provider, ANSWER), streamed(provider, OBJECT)
+    stream = {"content-type": "text/event-stream"}
+
+    def reply(exchange: Exchange) -> Script:
+        match exchange.target.rpartition("/")[2]:
+            case "ai-sdk":
+                headers = {**stream, "x-vercel-ai-ui-message-stream": "v1"}
+                return Script([*sse(to_ai_sdk(events))], headers=headers)
+            case "ag-ui":
+                predicted = to_ag_ui(events, state={"kept": 1}, predict={"city": "weather.city"})
+                return Script([*sse(predicted)], headers=stream)
+            case "completions":
+                return Script([*sse(to_openai(events))], headers=stream)
+            case "mcp-app":
+                return Script.json([*to_mcp_app(events, "weather")])
+            case _:
+                return Script([piece.encode() for piece in to_text(values)])
+
+    with Upstream(reply) as upstream:
+        command = [need_command("node"), "translations.mjs", upstream.url]
+        done = subprocess.run(command, cwd=npm, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+
+    message = seen["aiSdk"]["message"]
+    assert seen["aiSdk"]["errors"] == []
+    parts = {part["type"]: part for part in message["parts"]}
+    assert parts["text"]["text"] == ANSWER.text and parts["reasoning"]["text"] == ANSWER.reasoning
+    assert parts["dynamic-tool"]["input"] == ARGUMENTS
+    # What is stored is what the client built.
+    assert ai_sdk_message(to_ai_sdk(events), message["id"])["parts"] == message["parts"]
+
+    said = {one["role"]: one for one in seen["agUi"]["messages"]}
+    texts = [one["content"] for one in seen["agUi"]["messages"] if one.get("content")]
+    assert ANSWER.text in texts and "assistant" in said
+    called = [call for one in seen["agUi"]["messages"] for call in one.get("toolCalls", [])]
+    assert [json.loads(call["function"]["arguments"]) for call in called] == [ARGUMENTS]
+    assert seen["agUi"]["state"] == {"kept": 1, "city": ARGUMENTS["city"]}
+    assert seen["agUi"]["seen"][-1] == "RUN_FINISHED"
+
+    chat = seen["openAi"]
+    assert chat["message"]["content"] == ANSWER.text and chat["finish_reason"] == "tool_calls"
+    (tool,) = chat["message"]["tool_calls"]
+    assert json.loads(tool["function"]["arguments"]) == ARGUMENTS
+
+    assert seen["mcpApp"][-1] == ["input", ARGUMENTS]
+    assert {kind for kind, _ in seen["mcpApp"][:-1]} <= {"partial"}
+
+    assert seen["object"]["error"] is None
+    assert seen["object"]["states"][-1] == {"title": "Storm", "n": 3}

@@ -1,0 +1,79 @@
+// argv: URL of an upstream. Prints what the clients of AI SDK, AG-UI, OpenAI and MCP Apps make of its answers.
+import { HttpAgent } from "@ag-ui/client";
+import { experimental_useObject as useObject } from "@ai-sdk/react";
+import { App } from "@modelcontextprotocol/ext-apps";
+import { DefaultChatTransport, readUIMessageStream } from "ai";
+import OpenAI from "openai";
+import { createElement } from "react";
+import { act, create } from "react-test-renderer";
+import { z } from "zod";
+
+const [base] = process.argv.slice(2);
+const user = { id: "u1", role: "user", parts: [{ type: "text", text: "hi" }] };
+
+async function aiSdk() {
+  const transport = new DefaultChatTransport({ api: `${base}/ai-sdk` });
+  const stream = await transport.sendMessages({ trigger: "submit-message", chatId: "c", messages: [user] });
+  const errors = [];
+  let last;
+  for await (const message of readUIMessageStream({ stream, onError: (error) => errors.push(String(error)) })) {
+    last = structuredClone(message);
+  }
+  return { message: last, errors };
+}
+
+async function agUi() {
+  const agent = new HttpAgent({ url: `${base}/ag-ui`, threadId: "t1" });
+  const seen = [];
+  await agent.runAgent({ runId: "r1" }, { onEvent: ({ event }) => void seen.push(event.type) });
+  return { messages: agent.messages, state: agent.state, seen };
+}
+
+async function openAi() {
+  const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: "none", maxRetries: 0 });
+  const request = { model: "any", messages: [{ role: "user", content: "hi" }] };
+  return (await client.chat.completions.stream(request).finalChatCompletion()).choices[0];
+}
+
+async function object() {
+  const states = [];
+  let api;
+  const schema = z.object({ title: z.string(), n: z.number() });
+  const Probe = () => {
+    api = useObject({ api: `${base}/text`, schema });
+    states.push(api.object);
+    return null;
+  };
+  globalThis.IS_REACT_ACT_ENVIRONMENT = true;
+  await act(async () => void create(createElement(Probe)));
+  await act(async () => {
+    api.submit("x");
+    for (let wait = 0; wait < 200 && (wait < 3 || api.isLoading); wait++) await new Promise((done) => setTimeout(done, 25));
+  });
+  return { states, error: api.error ? String(api.error) : null };
+}
+
+async function mcpApp() {
+  const seen = [];
+  const transport = {
+    async start() {},
+    async close() {},
+    async send(message) {
+      if (message.method !== "ui/initialize") return;
+      const host = { name: "host", version: "1" };
+      const { protocolVersion } = message.params;
+      const result = { protocolVersion, hostInfo: host, hostCapabilities: {}, hostContext: {} };
+      queueMicrotask(() => this.onmessage({ jsonrpc: "2.0", id: message.id, result }));
+    },
+  };
+  const app = new App({ name: "view", version: "1" }, {}, { autoResize: false });
+  app.ontoolinputpartial = (params) => seen.push(["partial", params.arguments]);
+  app.ontoolinput = (params) => seen.push(["input", params.arguments]);
+  await app.connect(transport);
+  for (const message of await (await fetch(`${base}/mcp-app`, { method: "POST" })).json()) transport.onmessage(message);
+  await new Promise((done) => setTimeout(done, 50));
+  return seen;
+}
+
+const [sdk, ag, chat, view, states] = [await aiSdk(), await agUi(), await openAi(), await mcpApp(), await object()];
+console.log(JSON.stringify({ aiSdk: sdk, agUi: ag, openAi: chat, mcpApp: view, object: states }));
