@@ -17,7 +17,7 @@ from jsonrill import Rebuilder
 from jsonrill.wire.reader import WireReader
 from support import need_command
 from support.processes import Server
-from support.upstream import ARGUMENTS, Upstream, called, said
+from support.upstream import ARGUMENTS, CALLED, SAID, an_upstream, events_of
 
 PLAIN = {"content-type": "text/plain"}
 LINES = {"content-type": "application/x-ndjson"}
@@ -27,8 +27,9 @@ TEXT = '{"colors":[{"name":"red","__proto__":1},{"name":"blue"}],"ok":true}'
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("clients")
-    with Upstream(folder) as upstream, Server(folder, upstream=upstream.url, heartbeat=0.2) as it:
-        yield it
+    with an_upstream() as upstream:
+        with Server(folder, upstream=f"{upstream.url}/v1", heartbeat=0.2) as it:
+            yield it
 
 
 @pytest.fixture
@@ -48,7 +49,9 @@ def published(http: httpx2.Client, *, closed: bool = True, **options: Any) -> st
     stream = http.post("/v1/streams", json=options).json()["id"]
     url = f"/v1/streams/{stream}/chunks"
     if options.get("input") == "events":
-        http.post(url, content="\n".join([*said()[:-1], *called()]), headers=LINES)
+        http.post(
+            url, content="\n".join([*events_of(SAID)[:-1], *events_of(CALLED)]), headers=LINES
+        )
     else:
         for at in range(0, len(TEXT), 8):
             http.post(url, content=TEXT[at : at + 8], headers=PLAIN)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -193,3 +195,18 @@ def test_a_limit_refuses_a_relay_before_the_upstream_is_called(
         assert len(upstream.exchanges) == allowed
         for stream in streams:
             stream.close()
+
+
+@pytest.mark.parametrize("format", ["updates", "ai-sdk"])
+def test_a_conversion_that_is_cut_ends_with_an_error(tmp_path: Path, format: str) -> None:
+    """Nothing of it is stored, so that no format can resume. The body is never complete."""
+    with Server(tmp_path, max_connection=1) as server:
+        address = urlsplit(server.url)
+        with socket.create_connection((address.hostname, address.port), 20) as link:
+            head = f"POST /v1/convert?format={format} HTTP/1.1\r\nHost: {address.netloc}\r\n"
+            head += "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+            link.sendall(head.encode() + b"5\r\n[1,2,\r\n")
+            text = b""
+            while b"LIMIT_EXCEEDED" not in text and (data := link.recv(65536)):
+                text += data
+    assert b"LIMIT_EXCEEDED" in text

@@ -14,9 +14,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from jsonrill.testing import Upstream
+from support.chaos import Chaos
 from support.crowd import ALL_IN, LOST_IN, Crowd, replicas
 from support.processes import Events, Server
 from support.redis_server import RedisServer
+from support.relays import Relays, reply
+from support.upstream import an_upstream
 
 
 @pytest.fixture
@@ -75,9 +79,16 @@ def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
         assert crowd.waited_less_than(15)
 
 
-def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str) -> None:
-    from support.upstream import Upstream
+def test_chaos_loses_nothing_in_any_format(
+    tmp_path: Path, redis_server: RedisServer, store: str
+) -> None:
+    with replicas(tmp_path, store, 2) as servers:
+        chaos = Chaos(servers, redis_server, streams=3, records=60, faults=6)
+        asyncio.run(chaos.run_all(ALL_IN))
+        assert all("Traceback" not in server.log() for server in servers)
 
+
+def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str) -> None:
     async def main(servers: list[Server]) -> None:
         http = httpx2.AsyncClient(timeout=20, trust_env=False)
         ask = {"model": "endless", "stream": True, "messages": []}
@@ -98,8 +109,9 @@ def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str)
                 assert code == "PRODUCER_LOST"
             assert time.monotonic() - killed < LOST_IN
 
-    with Upstream(tmp_path) as upstream, replicas(tmp_path, store, 2, upstream=upstream.url) as two:
-        asyncio.run(main(two))
+    with an_upstream() as upstream:
+        with replicas(tmp_path, store, 2, upstream=f"{upstream.url}/v1") as two:
+            asyncio.run(main(two))
 
 
 async def _numbers(server: Server, stream: str) -> tuple[list[int], str]:
@@ -111,3 +123,16 @@ async def _numbers(server: Server, stream: str) -> tuple[list[int], str]:
     bodies = [json.loads(event.data) for event in found[:-1]]
     texts = [body["choices"][0]["delta"].get("content") for body in bodies[:-1]]
     return [int(text) for text in texts if text], bodies[-1]["error"]["code"]
+
+
+def test_relayed_answers_are_complete_or_fail_visibly_while_replicas_restart(
+    tmp_path: Path, store: str
+) -> None:
+    """Five restarts; `tests/hard/hard_relays.py` has a hundred."""
+    with Upstream(reply) as upstream:
+        settings = {"upstream": f"{upstream.url}/v1", "grace": 3, "owner_streams": 1000}
+        with replicas(tmp_path, store, 2, **settings) as servers:
+            relays = Relays(servers)
+            asyncio.run(relays.run(loops=4, restarts=5))
+            assert not [*relays.bad()], relays.outcomes
+            assert relays.outcomes["openai", "complete"] > 0

@@ -14,16 +14,17 @@ import openai
 import pytest
 
 from jsonrill import Rebuilder
+from jsonrill.testing import Upstream
 from jsonrill.wire.reader import WireReader
 from support.processes import Server, all_events
-from support.upstream import ARGUMENTS, Upstream
+from support.upstream import ARGUMENTS, an_upstream
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}]}
 
 
 @pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
-    with Upstream(tmp_path_factory.mktemp("upstream")) as running:
+def upstream() -> Iterator[Upstream]:
+    with an_upstream() as running:
         yield running
 
 
@@ -31,7 +32,8 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
 def relay(tmp_path_factory: pytest.TempPathFactory, upstream: Upstream) -> Iterator[Server]:
     settings = {"upstream_first": 2, "upstream_idle": 1, "heartbeat": 0.1, "owner_streams": 1000}
     folder = tmp_path_factory.mktemp("relay")
-    with Server(folder, upstream=upstream.url, upstream_key="the-key", **settings) as server:
+    url = f"{upstream.url}/v1"
+    with Server(folder, upstream=url, upstream_key="the-key", **settings) as server:
         yield server
 
 
@@ -46,15 +48,6 @@ def test_openai_reads_text(client: openai.OpenAI) -> None:
     chunks = list(stream)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "Hello wörld"
     assert chunks[-1].choices[0].finish_reason == "stop"
-
-
-@pytest.mark.parametrize("model", ["odd", "undone"])
-def test_an_answer_has_ended_when_it_says_so_in_whatever_white_space(
-    client: openai.OpenAI, model: str
-) -> None:
-    """Neither of these upstreams sends [DONE]."""
-    chunks = list(client.chat.completions.create(model=model, stream=True, **ASK))
-    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "Hello wörld"
 
 
 def test_openai_reads_through_heartbeats(client: openai.OpenAI) -> None:
@@ -83,7 +76,7 @@ def test_openai_reads_calls_with_fragments_on_request(client: openai.OpenAI, wir
 def test_openai_gets_a_whole_answer(client: openai.OpenAI, upstream: Upstream) -> None:
     answer = client.chat.completions.create(model="text", **ASK)
     assert answer.choices[0].message.content == "Hello wörld"
-    seen = httpx2.get(f"{upstream.base}/seen", trust_env=False).json()["headers"]
+    seen = upstream.exchanges[-1].headers
     assert seen["authorization"] == "Bearer the-key"
     assert "mine" not in str(seen)
 
@@ -93,27 +86,7 @@ def test_openai_gets_the_upstreams_error(client: openai.OpenAI) -> None:
         with pytest.raises(openai.RateLimitError) as caught:
             client.chat.completions.create(model="limited", stream=stream, **ASK)
         assert caught.value.response.headers["retry-after"] == "7"
-        assert "slow down" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "model, code",
-    [
-        ("broken", "UPSTREAM_LOST"),
-        ("cut", "UPSTREAM_LOST"),
-        # Of two choices, one has ended.
-        ("two", "UPSTREAM_LOST"),
-        ("silent", "UPSTREAM_TIMEOUT"),
-    ],
-)
-def test_openai_is_told_when_the_upstream_breaks_off(
-    client: openai.OpenAI, model: str, code: str
-) -> None:
-    stream = client.chat.completions.create(model=model, stream=True, **ASK)
-    with pytest.raises(openai.APIError) as caught:
-        for _ in stream:
-            pass
-    assert caught.value.code == code
+        assert "Overloaded" in str(caught.value)
 
 
 def test_openai_is_told_when_the_upstream_does_not_answer(
@@ -129,10 +102,6 @@ def test_openai_is_told_when_the_upstream_does_not_answer(
             assert caught.value.status_code == 502
 
 
-def counted(upstream: Upstream) -> int:
-    return int(httpx2.get(f"{upstream.base}/seen", trust_env=False).json()["counted"])
-
-
 def test_generation_goes_on_without_readers_and_cancel_stops_it(
     relay: Server, upstream: Upstream
 ) -> None:
@@ -141,15 +110,12 @@ def test_generation_goes_on_without_readers_and_cancel_stops_it(
         with http.stream("POST", "/v1/chat/completions", json=ask) as answer:
             stream = answer.headers["jsonrill-stream"]
             next(answer.iter_bytes())
-        time.sleep(0.3)
-        before = counted(upstream)
+        exchange = upstream.exchanges[-1]
+        before = exchange.tokens
         time.sleep(0.5)
-        assert counted(upstream) > before
+        assert exchange.tokens > before
         assert http.post(f"/v1/streams/{stream}/cancel").json()["closed"] is True
-        time.sleep(1.5)
-        stopped = counted(upstream)
-        time.sleep(0.3)
-        assert counted(upstream) == stopped
+        assert exchange.left.wait(5)
         events = asyncio.run(all_events(f"{relay.url}/v1/streams/{stream}/events?format=raw"))
         assert json.loads(events[-2].data)["error"]["code"] == "CANCELLED"
 

@@ -8,13 +8,10 @@ import threading
 from binascii import crc32
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-
-def server_sent(event: dict[str, Any]) -> bytes:
-    name = f"event: {event['type']}\n" if "type" in event else ""
-    return f"{name}data: {json.dumps(event)}\n\n".encode()
+from jsonrill.testing import Script, Step, Token, Upstream
+from jsonrill.testing.script import framed
 
 
 def amazon(event: dict[str, Any]) -> bytes:
@@ -35,10 +32,10 @@ def amazon(event: dict[str, Any]) -> bytes:
 
 
 class Replay:
-    """What the server sends, and how far it has come.
+    """What the server sends, and how much of it was sent.
 
-    `hold_at` is the number of an event before which it waits until `go_on` is called: a client
-    that shows something earlier has not waited for the end.
+    `hold_at` is the number of an event before which it waits until the block ends: a client that
+    shows something earlier has not waited for the end.
     """
 
     def __init__(
@@ -46,59 +43,30 @@ class Replay:
         events: list[dict[str, Any]],
         *,
         hold_at: int | None = None,
-        framed: Callable[[dict[str, Any]], bytes] = server_sent,
+        framed: Callable[[dict[str, Any]], bytes] = framed,
     ) -> None:
-        self.events = events
-        self.framed = framed
-        self.sent = 0
+        self.gate = threading.Event()
         self.url = ""
-        self._hold_at = hold_at
-        self._gate = threading.Event()
+        self.upstream: Upstream | None = None
+        steps: list[Step] = [Token(framed(event)) for event in events]
+        if "choices" in events[0]:
+            steps.append(b"data: [DONE]\n\n")
+        if hold_at is not None:
+            steps.insert(hold_at, self.gate)
+        kind = "application/vnd.amazon.eventstream" if framed is amazon else "text/event-stream"
+        self.script = Script(steps, 200, {"content-type": kind})
 
-    def go_on(self) -> None:
-        self._gate.set()
-
-    def lines(self) -> Iterator[bytes]:
-        for number, event in enumerate(self.events):
-            if number == self._hold_at:
-                assert self._gate.wait(10), "nobody told the server to go on"
-            yield self.framed(event)
-            self.sent += 1
-        if "choices" in self.events[0]:
-            yield b"data: [DONE]\n\n"
+    @property
+    def sent(self) -> int:
+        return self.upstream.tokens if self.upstream is not None else 0
 
 
 @contextmanager
 def serve(replay: Replay) -> Iterator[Replay]:
     """The server, on a free port of the loopback, for as long as the block lasts."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self.send_response(200)
-            if replay.framed is server_sent:
-                self.send_header("Content-Type", "text/event-stream")
-            else:
-                self.send_header("Content-Type", "application/vnd.amazon.eventstream")
-            self.end_headers()
-            try:
-                for line in replay.lines():
-                    self.wfile.write(line)
-                    self.wfile.flush()
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # the client has seen enough
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    replay.url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
-        yield replay
-    finally:
-        replay.go_on()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with Upstream(replay.script) as replay.upstream:
+        replay.url = replay.upstream.url
+        try:
+            yield replay
+        finally:
+            replay.gate.set()

@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from ..eventstream import DONE, encode_event
 from ..store import Entry, LogGap, LogLost, Store, StoreError, UnknownStream
 from .options import ViewOptions
 from .positions import Position
 from .records import End, Record, from_entry
 from .render import Rendering
 from .steps import Steps
-from .view import OTHER_LOG, Frame, View, Views, frames
+from .view import OTHER_LOG, Frame, View, Views, frames, last_words
 
 # How much is handed to the server at once.
 CHUNK_BYTES = 64 * 1024
@@ -197,11 +196,7 @@ class Reader:
         codes = {UnknownStream: "GONE", LogGap: "LOG_LOST", LogLost: "LOG_LOST"}
         end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
         self._ended = True
-        work = self._make()
-        blocks = [encode_event(data) for data in work.failure(end)]
-        if work.closes:
-            blocks.append(encode_event(DONE, event="CLOSE"))
-        return b"".join(blocks)
+        return last_words(self._make(), end)
 
 
 def _from(view: View, place: int) -> Iterator[Frame]:

@@ -106,6 +106,14 @@ def _parts(
             yield [(DONE, "CLOSE")]
 
 
+def last_words(work: Rendering, end: End) -> bytes:
+    """The events, without ids, for a reader whose response ends before its stream does."""
+    blocks = [encode_event(data) for data in work.failure(end)]
+    if work.closes:
+        blocks.append(encode_event(DONE, event="CLOSE"))
+    return b"".join(blocks)
+
+
 class View:
     """Follows one log. `seq` is the last record rendered, `ended` is set after the final one.
 

@@ -14,10 +14,12 @@ from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.records import CLOSED, End, Record
 from ...runs.render import Rendering, rendering
 from ...runs.steps import Steps
+from ...runs.view import last_words
 from ..access.permissions import hub_of, require_subject
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
 from .publish import media_type
+from .subscribe import why_ended
 
 
 async def convert(request: Request) -> Response:
@@ -43,7 +45,9 @@ async def convert(request: Request) -> Response:
         lasts=hub.config.max_connection,
         # The body is read from the same connection: its end is reported to that reader.
         listen=False,
-        stopping=lambda: hub.stopping,
+        # Nothing is stored, so that no format can resume.
+        stopping=lambda: hub.must_end,
+        last_words=lambda: last_words(work, why_ended(hub)),
     )
 
 

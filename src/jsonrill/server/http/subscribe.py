@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...dialects import DIALECTS
-from ...eventstream import encode_event
 from ...ext.starlette import ByteStreamResponse
 from ...runs.hub import Hub
 from ...runs.options import StreamOptions, ViewOptions
@@ -20,12 +19,12 @@ from ...runs.positions import START, Position, parse
 from ...runs.reader import Reader
 from ...runs.records import End
 from ...runs.render import rendering
+from ...runs.view import last_words
 from ..access.permissions import Allowed, hub_of, is_revoked, readable
 from ..problems import Problem
 from .publish import read_body
 
 AI_SDK = {"x-vercel-ai-ui-message-stream": "v1"}
-# Why this server ends a response before its stream has ended.
 STOPPED = End("error", "STOPPED", "the server was stopped before the stream ended")
 TOO_LONG = End("error", "LIMIT_EXCEEDED", "the connection lasted longer than the server allows")
 REVOKED = End("error", "REVOKED", "the token is no longer valid")
@@ -104,12 +103,6 @@ async def answer(
     def revoked() -> bool:
         return is_revoked(request, allowed.holder)
 
-    def last_words() -> bytes:
-        if work.ids:
-            return b""
-        end = REVOKED if revoked() else STOPPED if hub.stopping else TOO_LONG
-        return b"".join([encode_event(data) for data in work.failure(end)])
-
     source = Counted(hub, allowed, options, position)
     if request.method != "HEAD":
         await source.begin()
@@ -121,11 +114,16 @@ async def answer(
         lasts=hub.config.max_connection,
         headers=headers,
         stopping=lambda: (hub.stopping if work.ids else hub.must_end) or revoked(),
-        last_words=last_words,
+        last_words=lambda: b"" if work.ids else last_words(work, why_ended(hub, revoked())),
     )
     source.response = response
     allowed.hand_out(request, response)
     return response
+
+
+def why_ended(hub: Hub, revoked: bool = False) -> End:
+    """Why the server ends a response before its stream has ended."""
+    return REVOKED if revoked else STOPPED if hub.stopping else TOO_LONG
 
 
 class Counted:
