@@ -18,7 +18,7 @@ _TYPES: Final = {
     OBJECT: "object",
     ARRAY: "array",
 }
-# Indexes from this one on are taken as alike, and so many paths are remembered.
+# Indexes from this one on are taken as alike; the number of paths that are remembered.
 _ALIKE: Final = 16
 _MANY_PATHS: Final = 1000
 
