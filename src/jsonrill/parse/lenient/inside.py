@@ -1079,7 +1079,8 @@ class LenientMachine(ProseMachine):
         if not seen or rule not in self._rules:
             return -1
         swallowed = self._shown.rstrip()[-1:] in ("}", "]")
-        if self._quotation or (not curly and (swallowed or not self._object)):
+        unsure = swallowed or self._quoted or not self._object
+        if self._quotation or (not curly and unsure):
             raise self._two_readings(
                 "a quote is missing before the comma", "the comma is part of the text", text, quote
             )
