@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from ..build.document import Document
-from ..errors import InvalidJSON, LimitExceeded, Limits
+from ..errors import InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..jsontext import dumps
 from ..options import Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
@@ -132,6 +132,9 @@ class Parts:
     text into prose, reasoning, JSON blocks and calls that open models write as text: True, or names
     from the table in `split.py`.
     """
+
+    # Copies would share what grows.
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(
         self,

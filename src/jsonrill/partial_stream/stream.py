@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, refuse_copy, stream_error
 from ..options import TABLE, Duplicates, Mode, Modes, OnViolation, ParseFloat, Rules, Send, check
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
@@ -44,6 +44,9 @@ class PartialStream:
     stream ("stop") or of its entity alone ("next"); by default it is one of the stream if it is in
     the root or outside of entities, since nothing useful can follow.
     """
+
+    # Copies would share what grows.
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(
         self,

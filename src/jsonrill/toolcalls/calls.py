@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from ..errors import Limits, UnknownEvents
+from ..errors import Limits, UnknownEvents, refuse_copy
 from ..options import Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair
@@ -104,6 +104,9 @@ class ToolCalls:
     but a call that was cut off stays truncated. The last `keep` calls of responses that have ended
     are kept (None: all). One object can read any number of responses, one after another or at once.
     """
+
+    # Copies would share what grows.
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(
         self,

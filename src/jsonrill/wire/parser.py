@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, assert_never
+from typing import Any, NoReturn, assert_never
 
-from ..errors import InvalidJSON, LimitExceeded, Limits
+from ..errors import InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..options import Duplicates, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
@@ -137,6 +137,9 @@ class Parser:
     ) -> None:
         self._sink = FragmentSink()
         self._machine = create_machine(self._sink, repair, many, duplicates, parse_float, limits)
+
+    def __copy__(self) -> NoReturn:
+        refuse_copy(self)
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """The fragments that this piece of text makes certain."""
