@@ -57,6 +57,14 @@ class PartialStream:
     the root or outside of entities, since nothing useful can follow.
     """
 
+    # More attributes than 30 would cost each of them the short way that Python has to it.
+    __slots__ = ("__weakref__", "_counts", "_data", "_delta", "_document", "_document_schema",
+                 "_entity", "_errors", "_finder", "_float", "_is_refused", "_kept", "_kept_before",
+                 "_lenient", "_literals", "_log", "_looks", "_machine", "_mode_of", "_numbers",
+                 "_out", "_realtime", "_recorder", "_repairs", "_root_schema", "_schema_of",
+                 "_stops", "_stops_inside", "_told", "_violations", "_zeros", "ended",
+                 "mode")  # fmt: skip
+
     # Copies would share what grows.
     __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
@@ -165,17 +173,17 @@ class PartialStream:
         except (InvalidJSON, LimitExceeded) as error:
             if not self._is_refused:
                 return self._failed(error)
-        if self._is_refused:
-            pass
-        elif self._looks and not more and (self._log is None or self._log.string is None):
+        log = self._log
+        if (log is None or log.string is None) and self._looks and not (more or self._is_refused):
             self._look()
+            log = self._log
         if self._violations:
             self._find_violations()
         updates = self._out
         self._out = []
-        self.ended = self._is_refused
-        log = None if more else self._log
-        if log is not None and (log.news() if log.doubtful else log.changed):
+        if log is None or more:
+            return updates
+        if log.news() if log.doubtful else log.changed:
             updates.append(self._partial(log))
         return updates
 
@@ -317,6 +325,7 @@ class PartialStream:
             violation.line, violation.column = found
             update.error = violation.to_dict()
         self._violations.clear()
+        self.ended = self.ended or self._is_refused
         if self._entity is None and self._document_check is None:
             self._machine.keep_lines(False)
 
@@ -341,12 +350,12 @@ class PartialStream:
     def _look(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
         text = self._machine.pending_text
-        log = self._log
         if text is None:
-            self._check_key()
-            log = self._log
-            if self._zeros and self._realtime and log is not None and log.waits:
-                self._show_zero(log)
+            if self._schema_of is not None:
+                self._check_key()
+                log = self._log
+                if self._zeros and self._realtime and log is not None and log.waits:
+                    self._show_zero(log)
             return
         if self._entity is None and not self._lenient:
             self._finder.begin(self._machine.pending_offset)

@@ -77,8 +77,7 @@ class Update(Generic[T]):
         self._log = log
         self._data = data
         self._delta = ABSENT
-        self._model = None if entity.check is None else UNREAD
-        self._completed: list[Path] | None = None
+        self._model = UNREAD
         self._open = None
         self._repairs = _NO_REPAIRS
         if log is not None:
@@ -86,6 +85,8 @@ class Update(Generic[T]):
             self._since = log.sent
             self._string = log.sent_string
             self._at = len(log.entries)
+        else:
+            self._completed: list[Path] | None = None
         return self
 
     @property
@@ -132,9 +133,10 @@ class Update(Generic[T]):
         """
         if self._model is UNREAD:
             check = self._entity.check
-            assert check is not None
             log = self._log
-            if self.status == "ERROR" or log is None:
+            if check is None:
+                self._model = None
+            elif self.status == "ERROR" or log is None:
                 self._model = check.partial_model(self.data, self._open)
             elif self._at == len(log.entries) and check.violation is None:
                 self._model = check.partial_now()
@@ -147,14 +149,14 @@ class Update(Generic[T]):
     @property
     def completed(self) -> list[Path]:
         """The paths, within the data, of the values that became complete with this update."""
-        if self._completed is None:
-            log = self._log
-            paths = log.completed(self._since, self._at) if log else complete_paths(self.data)
-            if self.status == "ERROR":  # which may have removed one again
-                known = self.data, self.open_path
-                paths = (path for path in paths if is_complete(known[0], path, known[1]))
-            self._completed = list(paths)
-        return self._completed
+        log = self._log
+        if log is None and self._completed is not None:
+            return self._completed
+        paths = log.completed(self._since, self._at) if log else complete_paths(self.data)
+        if self.status == "ERROR":  # which may have removed one again
+            known = self.data, self.open_path
+            paths = (path for path in paths if is_complete(known[0], path, known[1]))
+        return list(paths)
 
     @property
     def open_path(self) -> Path | None:

@@ -130,11 +130,12 @@ class Members:
         if self._sorted is None:
             self._sorted = sorted(self.properties)
         at = bisect_left(self._sorted, key)
-        # Of all allowed keys one of the two neighbours in order has most in common with it.
+        # Of all allowed keys one of the two neighbours in order has most in common with it, and one
+        # that begins with it is the next.
         near = self._sorted[max(at - 1, 0) : at + 1]
-        far = max((common(one, 0, key) for one in near), default=0)
-        if far == len(key):
+        if near and near[-1].startswith(key):
             return None
+        far = max((common(one, 0, key) for one in near), default=0)
         text = f"no allowed key begins with {shown(key[: far + 1])}"
         return far, Refusal(self.closed.rule, text)
 

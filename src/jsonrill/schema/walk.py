@@ -349,11 +349,14 @@ class Walk(PlacedSink):
         """
         frame = self._inside
         assert frame is not None
-        found = [
-            (wrong, branch)
-            for node, branch in frame.obligations
-            if node.members is not None and (wrong := node.members.forbidden(key))
-        ]
+        found = []
+        for node, branch in frame.obligations:
+            members = node.members
+            # The common cases first: any key is allowed, or this one is.
+            if members is None or members.closed is None or key in members.properties:
+                continue
+            if wrong := members.forbidden(key):
+                found.append((wrong, branch))
         return not found or all(
             self._allows(refused, self._container, offset) for refused in _in_order(found)
         )

@@ -123,7 +123,7 @@ class Arguments:
 class JsonArguments(Arguments):
     """Argument text that should be JSON: it is parsed once, into fragments and a value."""
 
-    __slots__ = ("_is_new", "_parser", "_tree")
+    __slots__ = ("_is_new", "_lenient", "_parser", "_tree")
 
     def __init__(
         self,
@@ -134,6 +134,8 @@ class JsonArguments(Arguments):
         super().__init__(limits=limits)
         self._parser = Parser(limits=limits, repair=repair, on_repair=on_repair)
         self._tree = ValueBuilder()
+        self._lenient = bool(repair)
+        # True until text has come that is no placeholder.
         self._is_new = True
 
     @property
@@ -172,31 +174,36 @@ class JsonArguments(Arguments):
                 return None
             self._raw.add(text)
             return []
-        if self.is_placeholder:
-            if not self._replaces(text):
-                return None
-        elif self._tree.done or self._parser.closing:
+        if self._is_new:
+            if self.is_placeholder:
+                if not self._replaces(text):
+                    return None
+            elif is_empty_object(text):
+                self._raw.add(text)
+                self.is_placeholder = True
+                return []
+            self._is_new = False
+        elif self._tree.done or (self._lenient and self._parser.closing):
             if text == self.raw or is_empty_object(text):
                 return None  # a repetition
-        elif self._is_new and is_empty_object(text):
-            self._raw.add(text)
-            self.is_placeholder = True
-            return []
-        self._is_new = False
         self._raw.add(text)
+        if len(text) <= _PART:
+            return self._parse(text)
         found: list[Fragment] = []
         # In parts, so that other threads can run in between: compiled code does not let them.
         for at in range(0, len(text), _PART):
-            try:
-                fragments = self._parser.feed(text[at : at + _PART])
-            except (InvalidJSON, LimitExceeded) as error:
-                self.error = error.to_dict()
-                fragments = error.fragments
-            emit(fragments, self._tree)
-            if self.error is not None or len(text) <= _PART:
-                return found + fragments if found else fragments
-            found += fragments
+            if self.error is None:
+                found += self._parse(text[at : at + _PART])
         return found
+
+    def _parse(self, text: str) -> list[Fragment]:
+        try:
+            fragments = self._parser.feed(text)
+        except (InvalidJSON, LimitExceeded) as error:
+            self.error = error.to_dict()
+            fragments = error.fragments
+        emit(fragments, self._tree)
+        return fragments
 
     def end(self) -> tuple[Outcome, list[Fragment]]:
         if is_blank(self.raw):

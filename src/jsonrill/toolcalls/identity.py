@@ -262,9 +262,10 @@ def _among(scope: Scope[C], delta: CallDelta) -> C | None:
         return there
     if index is not None:
         call = scope.indices.get(index)
+        if name is None or call is None or call.name is None:
+            return call
         # A sender has decided already, and names a call that is not the first at its index.
-        decided = delta.received or scope.ended
-        if call is None or name is None or call.name is None or decided:
+        if delta.received or scope.ended:
             return call
         return None if _is_another(call, scope, name) else call
     call = scope.open_call()
