@@ -173,6 +173,16 @@ def test_repaired_text_is_validated_like_json() -> None:
     assert [one.status for one in found] == ["COMPLETED", "COMPLETED", "ERROR"]
 
 
+def test_an_element_of_a_list_schema_decides_between_two_readings() -> None:
+    """What the schema of the list says of its elements guides the repair of each."""
+    element = {"properties": {"a": {"type": "object"}, "b": {"type": "string"}}}
+    schema = {"type": "array", "items": element}
+    text = '[{"a": "{}"}, {b: word}]'
+    for cut in cuttings(text):
+        found = run(cut, "ONE-BY-ONE", schema=schema, repair=True)
+        assert [one.data for one in found] == [{"a": {}}, {"b": "word"}]
+
+
 ELEMENTS = st.lists(st.sampled_from([0, 1, 1.0, "a", "b", None, [], [1], {"a": 1}, {"b": 2}]))
 ARRAY_SCHEMAS = st.fixed_dictionaries(
     {},

@@ -184,7 +184,9 @@ class PartialStream:
         if log is None or more:
             return updates
         if log.news() if log.doubtful else log.changed:
-            updates.append(self._partial(log))
+            assert self._entity is not None
+            updates.append(self._update(self._entity, "PARTIAL", self._data))
+            log.mark()
         return updates
 
     def flush(self) -> list[Update]:
@@ -352,9 +354,10 @@ class PartialStream:
         text = self._machine.pending_text
         if text is None:
             if self._schema_of is not None:
-                self._check_key()
-                log = self._log
-                if self._zeros and self._realtime and log is not None and log.waits:
+                if (key := self._machine.pending_key) is not None:
+                    self._check_key(key)
+                log = self._log if self._zeros and self._realtime else None
+                if log is not None and log.waits:
                     self._show_zero(log)
             return
         if self._entity is None and not self._lenient:
@@ -368,10 +371,10 @@ class PartialStream:
         """The check of what is being read."""
         return self._document_check if self._entity is None else self._entity.check
 
-    def _check_key(self) -> None:
+    def _check_key(self, key: tuple[str, int]) -> None:
         """Check a key that has begun."""
-        key = self._machine.pending_key
-        if key is not None and (check := self._check) is not None:
+        check = self._check
+        if check is not None:
             check.pending_key(*key)
 
     def _check_pending(self, text: str) -> None:
@@ -435,7 +438,8 @@ class PartialStream:
 
     def _check_begun(self, error: InvalidJSON | LimitExceeded) -> None:
         """A number or literal that had begun counts, however the text was cut before it."""
-        self._check_key()
+        if (key := self._machine.pending_key) is not None:
+            self._check_key(key)
         text = self._machine.pending_text
         if not text and isinstance(error, LimitExceeded) and error.limit == "number":
             text = "0"  # or any other number
@@ -447,17 +451,9 @@ class PartialStream:
 
     # Updates.
 
-    def _partial(self, log: Log) -> Update:
-        entity = self._entity
-        assert entity is not None
-        update = self._update(entity, "PARTIAL", self._data)
-        log.mark()
-        return update
-
     def _update(self, entity: Entity, status: Status, data: Any) -> Update:
         """An update of an entity as its log has it now."""
-        update = Update.__new__(Update)._of(entity, status, self._log, data)
-        update._delta = self._delta
+        update = Update.__new__(Update)._of(entity, status, self._log, data, self._delta)
         if self._lenient:
             repairs = self._machine.repairs
             update._repairs = (repairs, self._repairs, len(repairs))

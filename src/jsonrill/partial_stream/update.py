@@ -65,18 +65,19 @@ class Update(Generic[T]):
         delta: Delta | None = None,
         error: dict[str, Any] | None = None,
     ) -> None:
-        self._of(Entity(index, entity), status, None, data)
-        self._delta = ABSENT if delta is None else delta
+        self._of(Entity(index, entity), status, None, data, ABSENT if delta is None else delta)
         self.error = error
 
-    def _of(self, entity: Entity, status: Status, log: Log | None, data: Any) -> Update[T]:
+    def _of(
+        self, entity: Entity, status: Status, log: Log | None, data: Any, delta: Any
+    ) -> Update[T]:
         """Make this the update of an entity, as its log has it now."""
         self.status = status
         self.error = None
         self._entity = entity
         self._log = log
         self._data = data
-        self._delta = ABSENT
+        self._delta = delta
         self._model = UNREAD
         self._open = None
         self._repairs = _NO_REPAIRS

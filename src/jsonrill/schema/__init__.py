@@ -34,13 +34,15 @@ class Schema:
     `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
     """
 
-    __slots__ = ("_guide", "_is_pydantic", "_items", "_node")
+    __slots__ = ("_guide", "_is_pydantic", "_items", "_node", "_prefix")
 
     def __init__(self, source: Any, *, check_formats: bool = False) -> None:
         self._node: Node
         self._is_pydantic = False
         self._items: dict[int, Schema] = {}
         self._guide: Guide | None = None
+        # The number of elements with rules of their own.
+        self._prefix: int | None = None
         if isinstance(source, Schema):
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
@@ -95,7 +97,9 @@ class Schema:
 
     def item(self, index: int) -> Schema:
         """The schema of one element of an array that this schema describes."""
-        index = min(index, prefix_length(self._node))
+        if self._prefix is None:
+            self._prefix = prefix_length(self._node)
+        index = min(index, self._prefix)
         if index not in self._items:
             node = below(self._node, index, by_shape=True)
             self._items[index] = self._part(node) or self._anything()
@@ -169,6 +173,7 @@ class Schema:
     def _with(self, node: Node) -> Schema:
         part = Schema.__new__(Schema)
         part._node, part._is_pydantic, part._items = node, self._is_pydantic, {}
+        part._guide = part._prefix = None
         return part
 
 

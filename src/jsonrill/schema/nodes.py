@@ -133,7 +133,7 @@ class Members:
         # Of all allowed keys one of the two neighbours in order has most in common with it, and one
         # that begins with it is the next.
         near = self._sorted[max(at - 1, 0) : at + 1]
-        if near and near[-1].startswith(key):
+        if not key or (near and near[-1].startswith(key)):
             return None
         far = max((common(one, 0, key) for one in near), default=0)
         text = f"no allowed key begins with {shown(key[: far + 1])}"

@@ -164,9 +164,11 @@ class Walk(PlacedSink):
                 refused.append((branch, missing))
         if self._allows(refused, place, frame.offset, begun=True):
             asked = frame.unsure if self.deepest <= DEEPEST else []
-            refused = self._validated(asked, frame.value, container=True)
+            asks = asked or self.keeps_all
+            refused = self._validated(asked, frame.value, container=True) if asks else []
             if self._allows(refused, place, frame.offset, begun=True):
-                self._complete_container()
+                if self.keeps_all:
+                    self._complete_container()
                 self._then.end_container(offset)
 
     def key(self, key: str, offset: int) -> None:
@@ -174,21 +176,13 @@ class Walk(PlacedSink):
         assert frame is not None
         frame.seen.add(key)
         self._step = key
-        self._member = []
-        refused: Refused = []
-        if not self._allows_beginning(key, offset):
-            return
-        frame.obligations = alive(frame.obligations)
-        for node, branch in frame.obligations:
-            if node.members is None:
-                continue
-            found = node.members.find(key)
-            if isinstance(found, Refusal):
-                refused.append((branch, found))
-            elif refusal := node.members.excess(len(frame.seen)):
-                refused.append((branch, refusal))
-            else:
-                self._member += [(child, branch) for child in found]
+        refused = self._find_member(frame, key)
+        # Only a key that is refused can have been so before its end, which then counts first.
+        if refused:
+            if not self._allows_beginning(key, offset):
+                self._member = []
+                return
+            refused = self._find_member(frame, key)
         if not refused or self._allows(refused, self._here(), offset):
             self._then.key(key, offset)
 
@@ -205,7 +199,8 @@ class Walk(PlacedSink):
         asked = frame is not None and (frame.value is not None or _unsure(active, STRING))
         self._text = TextBuffer() if self._texts or asked or self.keeps_all else None
         if self._allows(refused, self._string, offset):
-            self._opened_string()
+            if self.keeps_all:
+                self._opened_string()
             self._then.start_string(offset)
 
     def text(self, run: str) -> None:
@@ -227,7 +222,8 @@ class Walk(PlacedSink):
         if self._allows(refused, place, offset, begun=True):
             refused = self._end_scalar(active, STRING, place, value)
             if self._allows(refused, place, offset, begun=True):
-                self._complete_scalar(value)
+                if self.keeps_all:
+                    self._complete_scalar(value)
                 self._then.end_string()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
@@ -241,7 +237,8 @@ class Walk(PlacedSink):
             and self._allows(refused, place, offset)
             and self._allows(self._end_scalar(active, kind, place, value), place, offset)
         ):
-            self._complete_scalar(value)
+            if self.keeps_all:
+                self._complete_scalar(value)
             self._then.scalar(value, text, offset)
 
     def complete(self, offset: int) -> None:
@@ -307,6 +304,23 @@ class Walk(PlacedSink):
                     found += [(child, branch) for child in nodes]
         return found, refused
 
+    def _find_member(self, frame: Frame, key: str) -> Refused:
+        """Find the obligations of the member with this key; returns the refusals of it."""
+        self._member = []
+        refused: Refused = []
+        frame.obligations = alive(frame.obligations)
+        for node, branch in frame.obligations:
+            if node.members is None:
+                continue
+            found = node.members.find(key)
+            if isinstance(found, Refusal):
+                refused.append((branch, found))
+            elif refusal := node.members.excess(len(frame.seen)):
+                refused.append((branch, refusal))
+            else:
+                self._member += [(child, branch) for child in found]
+        return refused
+
     def _started(self, offset: int) -> Place | None:
         place = self._next()
         self._starts.append((place, offset))
@@ -328,7 +342,8 @@ class Walk(PlacedSink):
         self.deepest = max(self.deepest, self.depth)
         if not self._allows(refused, place, offset):
             return False
-        self._opened_container(kind, frame)
+        if self.keeps_all:
+            self._opened_container(kind, frame)
         return True
 
     def _read(self, run: str) -> bool:
@@ -352,10 +367,7 @@ class Walk(PlacedSink):
         found = []
         for node, branch in frame.obligations:
             members = node.members
-            # The common cases first: any key is allowed, or this one is.
-            if members is None or members.closed is None or key in members.properties:
-                continue
-            if wrong := members.forbidden(key):
+            if members is not None and members.closed and (wrong := members.forbidden(key)):
                 found.append((wrong, branch))
         return not found or all(
             self._allows(refused, self._container, offset) for refused in _in_order(found)
@@ -369,7 +381,8 @@ class Walk(PlacedSink):
         if frame is None:
             return []
         frame.put(place, value)
-        return self._validated(_unsure(active, kind), value)
+        unsure = _unsure(active, kind)
+        return self._validated(unsure, value) if unsure or self.keeps_all else []
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False
@@ -397,7 +410,7 @@ class Walk(PlacedSink):
         """The refusals of a complete value by the validators of these obligations."""
         return validated(obligations, value)
 
-    # For the subclass that converts values: a valid value has begun, or is complete.
+    # For the subclass that keeps all and converts it: a valid value has begun, or is complete.
 
     def _opened_container(self, kind: int, frame: Frame) -> None: ...
     def _opened_string(self) -> None: ...
