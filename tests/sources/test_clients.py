@@ -69,7 +69,8 @@ def chat_raw_response(url: str) -> Iterator[Any]:
 
 @contextmanager
 def chat_legacy_response(url: str) -> Iterator[Any]:
-    yield _openai(url).chat.completions.with_raw_response.create(**CHAT, stream=True)
+    with _openai(url) as client:
+        yield client.chat.completions.with_raw_response.create(**CHAT, stream=True)
 
 
 @contextmanager
