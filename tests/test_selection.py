@@ -72,7 +72,8 @@ def test_the_cases_for_every_language(case: dict[str, Any]) -> None:
         errors.add(str(error))
     assert len(errors) == 1
     if "message" in case:
-        assert errors == {case["message"]}
+        # Python adds how to allow more.
+        assert {error.partition(": pass limits")[0] for error in errors} == {case["message"]}
 
 
 def test_a_value_comes_with_the_piece_that_completes_it() -> None:
@@ -217,7 +218,7 @@ def test_the_limit_of_the_text_counts_for_each_value() -> None:
         assert found == [row] * 100
         assert isinstance(error, LimitExceeded) and error.limit == "text"
         errors.add(str(error))
-    assert len(errors) == 1 and errors.pop().endswith("in root.rows[100][0]")
+    assert len(errors) == 1 and "in root.rows[100][0]: pass limits=" in errors.pop()
 
 
 def test_a_string_may_be_as_long_as_its_own_limit_in_what_is_skipped_too() -> None:

@@ -20,7 +20,7 @@ plain `TypeError` or `ValueError`.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 from .paths import Path, format_path
 
@@ -184,6 +184,14 @@ class UnknownSource(JsonrillError, TypeError):
     """Nothing in a source is what was asked for: it names what came, and what is accepted."""
 
     code = "UNKNOWN_SOURCE"
+
+
+def refuse_copy(stage: Any, *_: Any) -> NoReturn:
+    """Raise the `TypeError` of a stage that cannot be copied or pickled."""
+    name = type(stage).__name__
+    raise TypeError(
+        f"a {name} cannot be copied or pickled: make a new one, and feed it the same input"
+    )
 
 
 class UnknownEvents(UserWarning):

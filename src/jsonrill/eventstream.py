@@ -11,7 +11,7 @@ import re
 from codecs import getincrementaldecoder
 from typing import Any, Final, NamedTuple
 
-from .errors import LimitExceeded, StreamClosed
+from .errors import LimitExceeded, StreamClosed, refuse_copy
 from .jsontext import dumps
 
 # One newline and not two: a blank line makes several clients see an empty event.
@@ -139,6 +139,9 @@ class SSEDecoder:
 
     __slots__ = ("_closed", "_data", "_decoder", "_event", "_failure", "_id", "_limit", "_line",
                  "_size", "_skip_lf", "_started", "last_event_id", "retry")  # fmt: skip
+
+    # A deep copy and a pickle work; a shallow copy would share what grows.
+    __copy__ = refuse_copy
 
     def __init__(self, *, limit: int = 16 * 2**20) -> None:
         self.last_event_id = ""

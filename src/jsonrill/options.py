@@ -44,6 +44,8 @@ class TextOptions(TypedDict, total=False):
     """Options of all that read JSON text."""
 
     repair: Rules
+    on_repair: OnRepair
+    prefix: str
     duplicates: Duplicates
     limits: Limits | None
 
@@ -107,6 +109,7 @@ class AnswerOptions(TypedDict, total=False):
     provider: Provider
     schemas: Schemas
     repair: Rules
+    on_repair: OnRepair
     limits: Limits | None
 
 
@@ -139,6 +142,9 @@ _JSON: Final[dict[Any, dict[str, Any]]] = {
 }
 
 
+_FUNCTIONS: Final = (ParseFloat, Loads | None, OnRepair)
+
+
 @dataclass(slots=True)
 class Option:
     """One option. A number has a range, a name has `choices`; `folds` ignores case, - and _."""
@@ -169,7 +175,7 @@ class Option:
             return "true, false, or names of repairs"
         if self.type == Limits | None:
             return "a Limits object such as Limits(depth=64)"
-        if self.type in (ParseFloat, Loads | None):
+        if self.type in _FUNCTIONS:
             return "a function"
         if self.type == Tool:
             return "a tool's name, or true for any"
@@ -197,7 +203,7 @@ class Option:
             good = isinstance(value, bool | str) or _are_names(value)
         elif self.type == Limits | None:
             good = isinstance(value, Limits)
-        elif self.type in (ParseFloat, Loads | None):
+        elif self.type in _FUNCTIONS:
             good = callable(value)
         elif self.type == Tool:
             good = isinstance(value, str | bool)
@@ -267,6 +273,10 @@ TABLE: Final[dict[str, Option]] = {
         Option("early_literals", bool, False, _UPDATES, "Show true at its t."),
         Option("zero_values", bool, False, _UPDATES, "Show the schema's zeros before values come."),
         Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
+        Option("on_repair", OnRepair, None, _READERS, "Is called with each repair."),
+        Option(
+            "prefix", str, "", _TEXT_READERS, "Text that was sent before the answer, such as {."
+        ),
         Option("many", bool, False, _TEXTS, "Read one document after another."),
         Option(
             "duplicates", Duplicates, "last", _TEXT_READERS, "What a key means that comes twice."
@@ -300,6 +310,7 @@ TABLE: Final[dict[str, Option]] = {
 
 # Options that a front does not offer, and why.
 NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
+    "on_repair": (("cli", "server", "batch"), "it is a Python function; updates list the repairs"),
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),

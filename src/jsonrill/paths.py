@@ -121,7 +121,10 @@ def parse_pattern(text: str) -> Pattern:
     while at < len(text):
         found = _STEP.match(text, at)
         if found is None:
-            raise ValueError(f"not a path: {text.removeprefix('.')!r}, from {text[at:]!r} on")
+            given = text.removeprefix(".")
+            if given.startswith("$"):
+                raise ValueError(f"not a path: {given!r}; leave out `{given[:2]}`")
+            raise ValueError(f"not a path: {given!r}, from {text[at:]!r} on")
         at = found.end()
         match found.lastgroup:
             case "name":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .build.field_sink import Field, TextSink, ValueSink
 from .errors import DEFAULT_LIMITS, FAR, InvalidJSON, LimitExceeded, Limits
-from .options import Duplicates, ParseFloat, Rules, check
+from .options import Duplicates, OnRepair, ParseFloat, Rules, check
 from .parse.create import create_machine
 from .parse.machine import Machine
 from .parse.sink import Repair
@@ -64,6 +64,8 @@ class Selection(_Reader):
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         check(limits=limits)
         self._schema: Schema | None = None
@@ -76,7 +78,9 @@ class Selection(_Reader):
         self._sink = ValueSink(Field(field, elements=True), size, schema is not None)
         # Outside of the values any number of characters may come.
         limits = replace(limits, text=FAR)
-        self._machine = create_machine(self._sink, repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(
+            self._sink, repair, many, duplicates, parse_float, limits, on_repair, prefix
+        )
         self._sink.attach(self._machine)
         # In a piece no longer than the limit, no value can be longer than it.
         self._most = min(size, BLOCK)
@@ -116,11 +120,15 @@ class TextSelection(_Reader):
         repair: Rules = False,
         duplicates: Duplicates = "last",
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         if not fields:
             raise TypeError('at least one field is needed: a path such as "answer"')
         self._sink = TextSink([Field(field) for field in fields])
-        self._machine = create_machine(self._sink, repair, False, duplicates, float, limits)
+        self._machine = create_machine(
+            self._sink, repair, False, duplicates, float, limits, on_repair, prefix
+        )
 
     def feed(self, data: str | bytes) -> Iterator[tuple[Path, str]]:
         """Yield what this piece of text adds to the strings; then raise what is wrong with it."""

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from jsonrill.testing import Upstream
+from support.chaos import Chaos
 from support.crowd import ALL_IN, LOST_IN, Crowd, replicas
 from support.processes import Events, Server
 from support.redis_server import RedisServer
@@ -76,6 +77,15 @@ def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
 
         asyncio.run(crowd.run(meanwhile=restart))
         assert crowd.waited_less_than(15)
+
+
+def test_chaos_loses_nothing_in_any_format(
+    tmp_path: Path, redis_server: RedisServer, store: str
+) -> None:
+    with replicas(tmp_path, store, 2) as servers:
+        chaos = Chaos(servers, redis_server, streams=3, records=60, faults=6)
+        asyncio.run(chaos.run_all(ALL_IN))
+        assert all("Traceback" not in server.log() for server in servers)
 
 
 def test_streams_of_a_killed_relay_end_with_an_error(tmp_path: Path, store: str) -> None:

@@ -62,9 +62,10 @@ def chat_helper(url: str) -> Iterator[Any]:
 
 @contextmanager
 def chat_raw_response(url: str) -> Iterator[Any]:
-    create = _openai(url).chat.completions.with_streaming_response.create
-    with create(**CHAT, stream=True) as response:
-        yield response
+    with _openai(url) as client:
+        create = client.chat.completions.with_streaming_response.create
+        with create(**CHAT, stream=True) as response:
+            yield response
 
 
 @contextmanager

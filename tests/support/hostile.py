@@ -22,7 +22,7 @@ from jsonrill.runs.value import value_of
 MEGABYTE = 1_000_000
 # How late the loop may run, whatever is rendered.
 LAG = 0.250
-OWN_VIEWS = (
+OWN_VIEWS: tuple[dict[str, Any], ...] = (
     {"format": "updates"},
     {"format": "updates", "send": "both"},
     {"format": "updates", "mode": "one-by-one"},
@@ -31,8 +31,12 @@ OWN_VIEWS = (
     {"format": "chunks"},
     {"format": "raw"},
 )
-VIEWS = (*OWN_VIEWS, *({"format": name} for name in DIALECTS), {"format": "ag-ui", "fragments": 1})
-CALL_VIEWS = (
+VIEWS: tuple[dict[str, Any], ...] = (
+    *OWN_VIEWS,
+    *({"format": name} for name in DIALECTS),
+    {"format": "ag-ui", "fragments": 1},
+)
+CALL_VIEWS: tuple[dict[str, Any], ...] = (
     {"format": "calls"},
     {"format": "calls", "wire": "compact"},
     {"format": "raw"},

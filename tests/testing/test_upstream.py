@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -134,19 +134,20 @@ def test_connections_are_kept() -> None:
 
 
 def test_many_clients_are_answered_at_once() -> None:
-    """Each waits for a gate that opens when the last of them has asked."""
+    """None has its answer before the last of them has asked."""
     gate = threading.Event()
-    with Upstream(Script([b"a", gate])) as upstream:
-        threads = [
-            threading.Thread(target=httpx2.get, args=(upstream.url,), kwargs={"trust_env": False})
-            for _ in range(50)
-        ]
-        for thread in threads:
-            thread.start()
-        until = time.monotonic() + 20
+    with Upstream(Script([b"a", gate, b"b"], framing="close")) as upstream, ExitStack() as stack:
+        address = urlsplit(upstream.url)
+        links = []
+        for _ in range(50):
+            link = socket.create_connection((address.hostname, address.port), 60)
+            links.append(stack.enter_context(link))
+            link.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        until = time.monotonic() + 60
         while len(upstream.exchanges) < 50 and time.monotonic() < until:
             time.sleep(0.01)
+        assert len(upstream.exchanges) == 50 and not any(
+            it.ended.is_set() for it in upstream.exchanges
+        )
         gate.set()
-        for thread in threads:
-            thread.join(20)
-        assert len(upstream.exchanges) == 50
+        assert all(all_of(link).endswith(b"ab") for link in links)

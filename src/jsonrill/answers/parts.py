@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from ..build.document import Document
-from ..errors import InvalidJSON, LimitExceeded, Limits
+from ..errors import InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..jsontext import dumps
-from ..options import Provider, Rules, Schemas, Split
+from ..options import OnRepair, Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
 from ..providers import Reader
 from ..providers.statements import (
@@ -133,6 +133,9 @@ class Parts:
     from the table in `split.py`.
     """
 
+    # Copies would share what grows.
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
+
     def __init__(
         self,
         provider: Provider = "auto",
@@ -141,13 +144,21 @@ class Parts:
         schemas: Schemas = None,
         repair: Rules = False,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
         split: Split = False,
     ) -> None:
         if type(choice) is not int or choice < 0:
             raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
-        self._calls = ToolCalls(provider, schemas=schemas, repair=repair, limits=limits, keep=None)
+        self._calls = ToolCalls(
+            provider,
+            schemas=schemas,
+            repair=repair,
+            on_repair=on_repair,
+            limits=limits,
+            keep=None,
+        )
         self._choice = choice
-        self._repair, self._limits = repair, limits
+        self._repair, self._on_repair, self._limits = repair, on_repair, limits
         self._split = split
         self._splitter = Splitter(split) if split else None
         # The parts of a text that is split, by the number of the segment.
@@ -273,7 +284,9 @@ class Parts:
             yield from self._close_text()
             entry = self._segments[segment.number] = self._open = self._begin(segment.kind, None)
             if segment.kind == "json":
-                entry.document = Document(repair=self._repair, limits=self._limits)
+                entry.document = Document(
+                    repair=self._repair, on_repair=self._on_repair, limits=self._limits
+                )
         if entry.document is not None and entry.error is None:
             try:
                 entry.document.feed(segment.content)

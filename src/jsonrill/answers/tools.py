@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Required, get_type_hints
 
 from ..errors import Limits
-from ..options import Provider, Rules, Schemas, Split
+from ..options import OnRepair, Provider, Rules, Schemas, Split
 from ..toolcalls import ToolCall
 from ..toolcalls.lifecycle import LiveCall
 from . import turns
@@ -53,6 +53,7 @@ class ToolRun:
         choice: int = 0,
         repair: Rules = False,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
         split: Split = False,
     ) -> None:
         if not isinstance(tools, Mapping):
@@ -69,7 +70,13 @@ class ToolRun:
                 given[name] = tool.schema
         self._when = when
         self.parts = Parts(
-            provider, choice=choice, schemas=given, repair=repair, limits=limits, split=split
+            provider,
+            choice=choice,
+            schemas=given,
+            repair=repair,
+            on_repair=on_repair,
+            limits=limits,
+            split=split,
         )
         # Calls that were started or answered; and those with `{}`, which wait.
         self._handled: dict[int, Job | None] = {}

@@ -70,6 +70,7 @@ class Job:
     provider: str = "auto"
     repair: bool | tuple[str, ...] = False
     duplicates: Duplicates = "last"
+    prefix: str = ""
     eager: bool = False
     null: Null = "value"
     on_revision: OnRevision = "raise"

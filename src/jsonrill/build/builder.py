@@ -7,8 +7,9 @@ other owner. It trusts its caller: `Machine` and `WireReader` check the order of
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
+from ..errors import refuse_copy
 from ..parse.sink import Sink
 from ..paths import ABSENT, Path, is_complete
 
@@ -259,6 +260,9 @@ class GrowingValue:
         self._builder = ValueBuilder()
         # The root of the tree once more: an attribute is read in a fifth of the time of a property.
         self.live = None
+
+    def __copy__(self) -> NoReturn:
+        refuse_copy(self)
 
     @property
     def started(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..errors import InvalidJSON, LimitExceeded, Limits
-from ..options import Duplicates, ParseFloat, Rules
+from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.machine import plain_end
 from ..parse.sink import Repair
@@ -34,11 +34,15 @@ class Document(GrowingValue):
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         # What `GrowingValue` does, without the way there: tiny documents are made often.
         self._builder = ValueBuilder()
         self.live = None
-        self._machine = create_machine(self._builder, repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(
+            self._builder, repair, many, duplicates, parse_float, limits, on_repair, prefix
+        )
 
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text; returns whether the value changed."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..errors import RevisionError, StreamClosed
+from ..errors import RevisionError, StreamClosed, refuse_copy
 from ..options import Loads, Null, Numbers, OnRevision, check
 from ..paths import ABSENT, Path, format_path
 from .compare import Difference, differences
@@ -33,6 +33,9 @@ class Chunker:
     numbers      "final": a number never gets more digits, so it is written at once
     loads        decodes snapshots that are text, instead of the decoder that keeps number texts
     """
+
+    # A deep copy and a pickle work; a shallow copy would share what grows.
+    __copy__ = refuse_copy
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ from .. import (
     compiled,
     to_wire,
 )
-from ..options import offered
+from ..options import Stage, offered
 from ..selection import Selection, TextSelection
 from ..streams import drive, selection_stage, value_stage
 from . import batch
@@ -48,11 +48,12 @@ app = typer.Typer(
 
 
 def command(
-    make: Callable[..., Any], **argument: str
+    make: Callable[..., Any], *, options_of: Stage | None = None, **argument: str
 ) -> Callable[[Callable[[Any, Own, Sink], None]], None]:
     """Add a filter: a function of its stage (made by `make`), its flags and its output.
 
-    `argument` is the name and the help of one that comes before the files, if the stage has one.
+    `options_of` is the stage, if it has not the name of the function. `argument` is the name and
+    the help of one that comes before the files, if the stage has one.
     """
 
     def add(work: Callable[[Any, Own, Sink], None]) -> None:
@@ -67,7 +68,7 @@ def command(
             _do(work_and_close, stage if vars(own).get("report") else None)
 
         run.__name__, run.__doc__ = work.__name__, work.__doc__
-        rows = [*offered("cli", work.__name__), *own_flags(work.__name__)]
+        rows = [*offered("cli", options_of or work.__name__), *own_flags(work.__name__)]
         files = "Files to read; - or none is standard input."
         app.command()(flagged(run, rows, {**argument, "files": files}))
 
@@ -87,6 +88,26 @@ def values(document: Document, own: Own, sink: Sink) -> None:
         return watched(pieces, document)
     for value in drive(value_stage(document, live=True), pieces):
         sink.write(value)
+
+
+def _repairing(repair: Any, many: bool, **options: Any) -> Document:
+    if many:
+        raise ValueError("jsonrill repair reads one document; jsonrill values has --many")
+    return Document(repair=repair or True, **options)
+
+
+@command(_repairing, options_of="values")
+def repair(document: Document, own: Own, sink: Sink) -> None:
+    """Write the JSON that a text was meant to be, once and whole; --report lists the repairs.
+
+    Example: echo "Sure: {'name': 'Ada', langs: ['en',]}" | jsonrill repair --report
+    """
+    for piece in _ended(own.source().pieces()):
+        if piece is None:
+            document.flush()
+        else:
+            document.feed(piece)
+    sink.write(document.value)
 
 
 @command(Selection, field="A path or pattern, such as results[*] or days[*].title.")

@@ -16,7 +16,7 @@ from ..options import Entity, Option, Rules, Schemas
 from .input import Source
 from .output import Sink
 
-_TEXTS: Final = ("values", "updates", "fragments", "select", "text")
+_TEXTS: Final = ("values", "updates", "fragments", "select", "text", "repair")
 _REPAIRING: Final = (*_TEXTS, "calls")
 _PACED: Final = (*_REPAIRING, "chunks")
 _FILTERS: Final = (*_PACED, "rebuild")

@@ -3,5 +3,6 @@ from .machine cimport Machine
 from .sink cimport Sink
 
 cpdef Machine create_machine(
-    Sink sink, repair=*, many=*, duplicates=*, parse_float=*, limits=*
+    Sink sink, repair=*, many=*, duplicates=*, parse_float=*, limits=*, on_repair=*,
+    prefix=*
 )

@@ -7,7 +7,7 @@ importing the rest of the package.
 from __future__ import annotations
 
 from ..errors import Limits
-from ..options import Duplicates, ParseFloat, Rules
+from ..options import Duplicates, OnRepair, ParseFloat, Rules, check
 from .machine import Machine
 from .sink import Sink
 
@@ -19,17 +19,26 @@ def create_machine(
     duplicates: Duplicates = "last",
     parse_float: ParseFloat = float,
     limits: Limits | None = None,
+    on_repair: OnRepair = None,
+    prefix: str = "",
 ) -> Machine:
     """The machine for these options."""
+    if on_repair is not None or prefix:
+        check(on_repair=on_repair, prefix=prefix)
     if not repair:
-        return Machine(sink, many, duplicates, parse_float, limits)
-    from .lenient.inside import LenientMachine
+        machine = Machine(sink, many, duplicates, parse_float, limits)
+    else:
+        from .lenient.inside import LenientMachine
 
-    return LenientMachine(
-        sink,
-        rules=repair,
-        many=many,
-        duplicates=duplicates,
-        parse_float=parse_float,
-        limits=limits,
-    )
+        machine = LenientMachine(
+            sink,
+            rules=repair,
+            on_repair=on_repair,
+            many=many,
+            duplicates=duplicates,
+            parse_float=parse_float,
+            limits=limits,
+        )
+    if prefix:
+        machine.put_before(prefix)
+    return machine

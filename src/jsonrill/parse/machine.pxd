@@ -60,11 +60,12 @@ cdef class Machine(Position):
     @cython.final
     cdef Py_ssize_t _open(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
     @cython.final
-    cdef Py_ssize_t _close(self, Py_ssize_t pos) except -2
-    cdef Py_ssize_t _close_warily(self, Py_ssize_t pos) except -2
+    cdef Py_ssize_t _close(self, Py_ssize_t pos) except? -2
+    cdef Py_ssize_t _close_warily(self, Py_ssize_t pos) except? -2
     cdef _decoded(self, value, Py_ssize_t end)
     @cython.final
-    cdef Py_ssize_t _leave(self, Py_ssize_t pos) except -2
+    # A bracket that was held back is before this piece: -2 may be a place.
+    cdef Py_ssize_t _leave(self, Py_ssize_t pos) except? -2
     @cython.final
     cdef _ended(self, Py_ssize_t pos)
     @cython.final

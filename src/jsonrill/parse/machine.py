@@ -49,6 +49,7 @@ from ..errors import (
 )
 from ..options import Duplicates, ParseFloat, check
 from .c_scanner import deeper, has_longer, scanner
+from .expected import Guide
 from .grammar import (
     CUT_ESCAPE,
     GOOD_ESCAPE,
@@ -183,6 +184,20 @@ class Machine(Position):
     def tell(self, sink: Sink) -> None:
         """Emit to `sink` from the next event on."""
         self._sink = sink
+
+    @property
+    def closing(self) -> bool:
+        """With leniency: True if the root's bracket was read and is not emitted yet."""
+        return False
+
+    def guide(self, guide: Guide) -> None:
+        """With leniency: ask this what a schema allows at a path."""
+
+    def put_before(self, prefix: str) -> None:
+        """Read `prefix` before the first piece; it does not count for offsets."""
+        self._held = prefix
+        self._offset = -len(prefix)
+        self._entry = HELD
 
     @property
     def errors(self) -> list[InvalidJSON | LimitExceeded]:

@@ -162,7 +162,9 @@ class Position:
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
         place = self._fail_at(text, pos)
         where = f"at character {place['offset']}, in {format_path(place['path'])}"
-        return LimitExceeded(f"more than {bound} ({limit}) {where}", limit=limit, **place)
+        # Python itself bounds the digits of a number.
+        remedy = "" if limit == "number" else f": pass limits=Limits({limit}=...) to allow more"
+        return LimitExceeded(f"more than {bound} ({limit}) {where}{remedy}", limit=limit, **place)
 
     def _fail_at(self, text: str, pos: int) -> dict[str, Any]:
         """Offset, line, column and path of `text[pos]` for an error. Side effect: closes the

@@ -11,14 +11,26 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, stream_error
-from ..options import TABLE, Duplicates, Mode, Modes, OnViolation, ParseFloat, Rules, Send, check
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, refuse_copy, stream_error
+from ..options import (
+    TABLE,
+    Duplicates,
+    Mode,
+    Modes,
+    OnRepair,
+    OnViolation,
+    ParseFloat,
+    Rules,
+    Send,
+    check,
+)
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
+from ..parse.expected import Expected
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
-from ..paths import ABSENT, Path, Place, without
+from ..paths import ABSENT, Path, Place, path_of, without
 from .entities import CheckedFinder, Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
@@ -45,6 +57,9 @@ class PartialStream:
     the root or outside of entities, since nothing useful can follow.
     """
 
+    # Copies would share what grows.
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
+
     def __init__(
         self,
         mode: Modes = "REALTIME",
@@ -63,6 +78,8 @@ class PartialStream:
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         check(on_violation=on_violation, send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
@@ -102,8 +119,14 @@ class PartialStream:
             duplicates=duplicates,
             parse_float=parse_float,
             limits=limits,
+            on_repair=on_repair,
+            prefix=prefix,
         )
         self._lenient = bool(rules)
+        if rules and self._schema_of is not None:
+            self._machine.guide(self._expected)
+            by_default = entities.is_default and self._document_schema is None
+            self._root_schema = self._schema_of(entities.declared[0], None) if by_default else None
         self._is_refused = False
         # Which document this is; how many errors, repairs and kept updates were before it.
         self._document = 0
@@ -215,6 +238,19 @@ class PartialStream:
             sink = entity.check = schema.check(place, recorder, self._violated)
         self._machine.tell(sink)
         return sink
+
+    def _expected(self, path: Path) -> Expected | None:
+        """What the schema of the open entity, or of the document, asks for at this path."""
+        entity = self._entity
+        if entity is not None and entity.schema is not None:
+            return entity.schema.expected(path[len(path_of(entity.place)) :])
+        if entity is not None:
+            return None
+        if self._document_schema is not None:
+            return self._document_schema.expected(path)
+        found = None if path or self._root_schema is None else self._root_schema.expected(())
+        # An array may hold several such entities.
+        return None if found is None else found._replace(types=found.types | {"array"})
 
     def _end(self) -> None:
         """Complete the entity, unless the validator refuses it."""

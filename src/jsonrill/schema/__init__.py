@@ -14,9 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InvalidSchema
+from ..parse.expected import Expected, Guide
 from ..parse.sink import Sink
 from ..paths import ANY_INDEX, Path, Pattern, Place, place_of
 from .check import Check, DocumentCheck
+from .guide import guide_of
 from .jsonschema import compile_schema
 from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node
 from .parts import anything, below, natural, prefix_length, zero
@@ -32,12 +34,13 @@ class Schema:
     `check_formats` checks the `format` of a JSON Schema also in drafts in which it is a mere note.
     """
 
-    __slots__ = ("_is_pydantic", "_items", "_node")
+    __slots__ = ("_guide", "_is_pydantic", "_items", "_node")
 
     def __init__(self, source: Any, *, check_formats: bool = False) -> None:
         self._node: Node
         self._is_pydantic = False
         self._items: dict[int, Schema] = {}
+        self._guide: Guide | None = None
         if isinstance(source, Schema):
             self._node, self._is_pydantic = source._node, source._is_pydantic
         elif isinstance(source, (bool, Mapping)):
@@ -127,6 +130,12 @@ class Schema:
         from .typed import TypedCheck
 
         return TypedCheck(self._node, place, then, violated)
+
+    def expected(self, relative_path: Path) -> Expected | None:
+        """What is asked for at this path, where a text of near-JSON has two readings."""
+        if self._guide is None:
+            self._guide = guide_of(self._node)
+        return self._guide(relative_path)
 
     def zero(self, relative_path: Path) -> tuple[bool, Any]:
         """(known?, the zero value of the type there): "" 0 false [] {}, null where that may be."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..build.builder import ValueBuilder
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
-from ..options import Duplicates, ParseFloat, Rules
+from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import Sink
 from ..paths import ABSENT, Path, without
@@ -34,10 +34,16 @@ class SchemaDocument:
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         self._schema = Schema(schema)
-        self._machine = create_machine(Sink(), repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(
+            Sink(), repair, many, duplicates, parse_float, limits, on_repair, prefix
+        )
         self._machine.keep_lines(True)
+        if repair:
+            self._machine.guide(self._schema.expected)
         self._violation: InvalidSchema | None = None
         # How many of the machine's errors have their value.
         self._errors = 0

@@ -3,10 +3,27 @@
 `Upstream` is the server. What it sends is a `Script` (these bytes, pauses and cuts) or an `Answer`
 (this text, reasoning and these `Call`s, in the protocol of the request), and for each request there
 is an `Exchange`: what was asked, how much was sent, and whether the client left.
+
+Without a server: `call_stream` makes the events of any provider, `beginnings` and `cuttings` cut
+streams and texts in every place.
 """
 
 from .answers import Answer, Call
 from .script import Cut, Script, Step, Token
+from .streams import CALL_STREAMS, beginnings, call_stream, cuttings
 from .upstream import Exchange, Upstream
 
-__all__ = ["Answer", "Call", "Cut", "Exchange", "Script", "Step", "Token", "Upstream"]
+__all__ = [
+    "CALL_STREAMS",
+    "Answer",
+    "Call",
+    "Cut",
+    "Exchange",
+    "Script",
+    "Step",
+    "Token",
+    "Upstream",
+    "beginnings",
+    "call_stream",
+    "cuttings",
+]

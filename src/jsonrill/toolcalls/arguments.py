@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from ..build.builder import ValueBuilder
 from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
+from ..options import OnRepair
 from ..parse.create import create_machine
 from ..parse.machine import Machine
 from ..parse.sink import Repair, TextBuffer
@@ -124,9 +125,14 @@ class JsonArguments(Arguments):
 
     __slots__ = ("_is_new", "_parser", "_tree")
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS, repair: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        repair: Iterable[str] = (),
+        on_repair: OnRepair = None,
+    ) -> None:
         super().__init__(limits=limits)
-        self._parser = Parser(limits=limits, repair=repair)
+        self._parser = Parser(limits=limits, repair=repair, on_repair=on_repair)
         self._tree = ValueBuilder()
         self._is_new = True
 
@@ -169,7 +175,7 @@ class JsonArguments(Arguments):
         if self.is_placeholder:
             if not self._replaces(text):
                 return None
-        elif self._tree.done:
+        elif self._tree.done or self._parser.closing:
             if text == self.raw or is_empty_object(text):
                 return None  # a repetition
         elif self._is_new and is_empty_object(text):

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from ..errors import Limits, UnknownEvents
-from ..options import Provider, Rules, Schemas, check
+from ..errors import Limits, UnknownEvents, refuse_copy
+from ..options import OnRepair, Provider, Rules, Schemas, check
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair
 from ..providers import Reader
@@ -105,6 +105,9 @@ class ToolCalls:
     are kept (None: all). One object can read any number of responses, one after another or at once.
     """
 
+    # Copies would share what grows.
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
+
     def __init__(
         self,
         provider: Provider = "auto",
@@ -114,8 +117,10 @@ class ToolCalls:
         keep: int | None = 256,
         repair: Rules = False,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
     ) -> None:
         check(schemas=schemas, check_formats=check_formats, keep=keep, limits=limits)
+        check(on_repair=on_repair)
         self.reader = Reader(provider)
         # How many events came before one was recognised; None after that.
         self._unknown: int | None = 0
@@ -123,6 +128,7 @@ class ToolCalls:
         self._keep = keep
         # A call that was cut off stays truncated: half of one must not pass for a complete one.
         self._repair = rule_names(repair) - {"cut-off"}
+        self._on_repair = on_repair
         self._limits = limits or Limits()
         self._identity: Identity[LiveCall] = Identity(self._make)
         # All calls that are kept, by number; and those whose response has ended.
@@ -209,7 +215,14 @@ class ToolCalls:
         self._unknown = None if found else (self._unknown or 0) + 1
 
     def _make(self, id: str, index: int | None, message_id: str) -> LiveCall:
-        return LiveCall(id, index, message_id, limits=self._limits, repair=self._repair)
+        return LiveCall(
+            id,
+            index,
+            message_id,
+            limits=self._limits,
+            repair=self._repair,
+            on_repair=self._on_repair,
+        )
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Limits
 from ..jsontext import dumps
+from ..options import OnRepair
 from ..providers.fields import ABSENT
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
@@ -35,6 +36,7 @@ class LiveCall(ToolCall):
 
     limits: Limits
     repair: frozenset[str] = frozenset()
+    on_repair: OnRepair = None
     # The number of the last event about it.
     event: int = 0
     # For `Identity`, which says what they mean.
@@ -142,7 +144,7 @@ class LiveCall(ToolCall):
 
     def _append(self, text: str) -> News:
         if self._arguments is NOTHING:
-            self._arguments = JsonArguments(self.limits, self.repair)
+            self._arguments = JsonArguments(self.limits, self.repair, self.on_repair)
         fragments = self._arguments.feed(text)
         if self.status == "streaming":
             if self._check is not None and fragments is not None:

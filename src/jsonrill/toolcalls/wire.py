@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import refuse_copy
 from ..wire.compact import CompactEncoder
 from .calls import ToolCalls, ToolCallUpdate
 from .lifecycle import LiveCall
@@ -17,6 +18,9 @@ class ToolCallEvents:
     """Turns provider events into `tools_call_update`, `tool_result` and, when a response has ended,
     `tools_aggregate` events. `compact=True` sends fragments in compact form.
     """
+
+    # Copies would share what grows.
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(self, calls: ToolCalls | None = None, *, compact: bool = False) -> None:
         self.calls = ToolCalls() if calls is None else calls

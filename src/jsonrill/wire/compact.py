@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, assert_never
+from typing import Any, NoReturn, assert_never
 
-from ..errors import FragmentError
+from ..errors import FragmentError, refuse_copy
 from ..paths import format_path
 from .cursor import Cursor, adopted, same_place
 from .fragment import CODES, Fragment, is_double
@@ -18,6 +18,9 @@ class CompactEncoder:
 
     def __init__(self) -> None:
         self._cursor = Cursor()
+
+    def __copy__(self) -> NoReturn:
+        refuse_copy(self)
 
     def feed(self, fragments: Iterable[Fragment]) -> list[Any]:
         """One item for each fragment: a bare string (new text), or `[code, path?, payload?]`."""

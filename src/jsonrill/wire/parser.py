@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, assert_never
+from typing import Any, NoReturn, assert_never
 
-from ..errors import InvalidJSON, LimitExceeded, Limits
-from ..options import Duplicates, ParseFloat, Rules
+from ..errors import InvalidJSON, LimitExceeded, Limits, refuse_copy
+from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
 from ..paths import Path, Place
@@ -134,9 +134,16 @@ class Parser:
         duplicates: Duplicates = "last",
         parse_float: ParseFloat = float,
         limits: Limits | None = None,
+        on_repair: OnRepair = None,
+        prefix: str = "",
     ) -> None:
         self._sink = FragmentSink()
-        self._machine = create_machine(self._sink, repair, many, duplicates, parse_float, limits)
+        self._machine = create_machine(
+            self._sink, repair, many, duplicates, parse_float, limits, on_repair, prefix
+        )
+
+    def __copy__(self) -> NoReturn:
+        refuse_copy(self)
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """The fragments that this piece of text makes certain."""
@@ -180,6 +187,11 @@ class Parser:
     def errors(self) -> list[InvalidJSON | LimitExceeded]:
         """With `many`: the errors that ended documents early, in order."""
         return self._machine.errors
+
+    @property
+    def closing(self) -> bool:
+        """With `repair`: True if the root's bracket was read and is not emitted yet."""
+        return self._machine.closing
 
     @property
     def repairs(self) -> list[Repair]:

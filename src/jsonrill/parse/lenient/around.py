@@ -253,12 +253,19 @@ class ProseMachine(Machine):
                 if seen is None:
                     return self._hold(text, pos)
                 if seen:
-                    return self._begin_value(pos)
+                    fits = self._fits(text, pos)
+                    if fits is None:
+                        return self._hold(text, pos)
+                    return self._begin_value(pos) if fits else self._begin_aside(pos)
                 if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
                     return self._begin_aside(pos)
             pos += 1
         self._before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
         return len(text)
+
+    def _fits(self, text: str, pos: int) -> bool | None:
+        """True if a schema allows what begins here; None if more text must come to tell."""
+        return True
 
     def _begin_aside(self, pos: int) -> int:
         """A bracket in prose that begins no JSON: `see [1, p. 3]`, `d["k"]`, `{name: string}`.

@@ -20,12 +20,13 @@ commas    A comma at the end of a growing string is not emitted before the next 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from json import loads
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...errors import InvalidJSON, Truncated
 from ...paths import Path, format_path
+from ..c_scanner import deeper
+from ..expected import Expected, Guide
 from ..grammar import (
     CUT_ESCAPE,
     ESCAPE,
@@ -109,6 +110,10 @@ _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
 _TAIL: Final = re.compile(r"(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)\Z")
 _LONGEST_TAIL: Final = 200
 _ANY_CLOSER: Final = ("}", "]", ")")
+_PREFIXED: Final = "but got '{}' (if the answer begins before this text, pass prefix=\"{{\")"
+# The first key of an object, and one that is cut off.
+_FIRST_KEY: Final = re.compile(r"\{\s{0,64}(?:[\"']([^\"'\\]{0,80})[\"']|([\w$]{1,80})\s{0,8}:)")
+_FIRST_KEY_CUT: Final = re.compile(r"\{\s{0,64}(?:[\"'][^\"'\\]{0,80}|[\w$]{0,80}\s{0,8})\Z")
 # A quote between a digit and one of these means inches.
 _INCHES: Final = ' ,.;)x×-"'
 # After these a quote opens no quotation.
@@ -135,17 +140,6 @@ _STRICT: Final = {
     BLOCK_STRING: STRING,
     BARE_VALUE: VALUE,
 }
-
-
-class Expected(NamedTuple):
-    """What a schema allows at a place: types of JSON, and the only strings if they are listed."""
-
-    types: frozenset[str]
-    strings: tuple[str, ...] = ()
-    keys: frozenset[str] = frozenset()
-
-
-Guide = Callable[[Path], Expected | None]
 
 
 class LenientMachine(ProseMachine):
@@ -223,13 +217,18 @@ class LenientMachine(ProseMachine):
         self._strings = (0, 0)
 
     def guide(self, guide: Guide) -> None:
-        """Ask this what a schema allows at a path."""
         self._guide = guide
         self._wary = GUIDED
 
     @property
+    def pending_text(self) -> str | None:
+        """Text of the number or literal that is being read, else None; it may be a bare string."""
+        text = ProseMachine.pending_text.__get__(self)
+        return None if text is None or self._bare_rule() else text
+
+    @property
     def closing(self) -> bool:
-        """True if all that misses is to see that the root's bracket was not one too many."""
+        """True if the root's bracket was read and is not emitted yet."""
         return self._state == CLOSING
 
     def _next_document(self, state: int, pos: int) -> None:
@@ -629,6 +628,10 @@ class LenientMachine(ProseMachine):
     def _mend_after(self, text: str, pos: int) -> int:
         """Text after the value. A scalar that something of JSON follows is none."""
         if not self._many and self._root_end < 0:
+            if text[pos] in ":：":
+                raise self._error(
+                    InvalidJSON, "the end of the text", _PREFIXED.format(text[pos]), text, pos
+                )
             adjacent = self._number_end == self._offset + pos and text[pos] not in "`/"
             if adjacent or text[pos] in ",:}]\"'{[，：":
                 raise self._two_readings(
@@ -692,7 +695,8 @@ class LenientMachine(ProseMachine):
         if "bare-values" in self._rules:
             return "bare-values"
         asked = self._asked()
-        return "by-schema" if asked is not None and asked.types == {"string"} else ""
+        only_text = asked is not None and asked.types | {"null"} == {"string", "null"}
+        return "by-schema" if only_text else ""
 
     def _bare_value(self, text: str, pos: int) -> int:
         """In a string without quotes: it ends at a comma, a bracket or a line end."""
@@ -705,7 +709,9 @@ class LenientMachine(ProseMachine):
         if text[end] not in ",}]\r\n":
             self._state = AFTER
             return self._unexpected(text, end)
-        self._emit_string(self._take_begun().rstrip(" \t"), self._token)
+        string, asked = self._take_begun().rstrip(" \t"), self._asked()
+        found, value = fitting(string, asked, 0) if asked is not None else (False, None)
+        self._emit_string(str(value) if found else string, self._token)
         self._state = AFTER
         return end
 
@@ -968,7 +974,7 @@ class LenientMachine(ProseMachine):
             self._begin_text()
         if self._tail_text or self._nest or self._expected_here is not None:
             return False
-        if run.rstrip(" ")[-1:] in ",”’":  # or there is nothing else in it
+        if run.rstrip(" ")[-1:] in ",”’}]":  # or there is nothing else in it
             return False
         self._first = self._first or run.lstrip()[:1]
         self._shown = run
@@ -1001,7 +1007,7 @@ class LenientMachine(ProseMachine):
             pos += 1
             if pos < end and text[pos] in " \n\r\t":
                 pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-            plain = pos < end and text[pos] == '"'
+            plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(self._parens)))
         else:
             plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(self._parens)))
         plain = plain or (pos == end and self._last)
@@ -1073,7 +1079,8 @@ class LenientMachine(ProseMachine):
         if not seen or rule not in self._rules:
             return -1
         swallowed = self._shown.rstrip()[-1:] in ("}", "]")
-        if self._quotation or (not curly and (swallowed or not self._object)):
+        unsure = swallowed or self._quoted or not self._object
+        if self._quotation or (not curly and unsure):
             raise self._two_readings(
                 "a quote is missing before the comma", "the comma is part of the text", text, quote
             )
@@ -1159,12 +1166,26 @@ class LenientMachine(ProseMachine):
             return None
         return self._guide(self._path(value=True))
 
+    def _fits(self, text: str, pos: int) -> bool | None:
+        """False if the schema asks for another type, or for objects with other keys."""
+        asked = self._guide(()) if self._guide is not None and not self._many else None
+        if asked is None or "by-schema" not in self._rules:
+            return True
+        if ("object" if text[pos] == "{" else "array") not in asked.types:
+            return False
+        found = _FIRST_KEY.match(text, pos)
+        if text[pos] == "[" or not asked.keys:
+            return True
+        if found is None:
+            return None if _FIRST_KEY_CUT.match(text, pos) and not self._last else True
+        return (found[1] or found[2]) in asked.keys
+
     def _end_collected(self, text: str, quote: int) -> None:
         """End a string where the schema asks for something else: emit the reading that fits."""
         asked, self._expected_here = self._expected_here, None
         assert asked is not None
         string = self._take_begun()
-        found, value = fitting(string, asked)
+        found, value = fitting(string, asked, self._limits.depth - len(self._frames))
         if found:
             self._may_repair("by-schema", text, quote)
             self._emit_value(value, self._token)
@@ -1319,7 +1340,7 @@ def _has_nested(value: Any) -> bool:
     return False
 
 
-def fitting(text: str, asked: Expected) -> tuple[bool, Any]:
+def fitting(text: str, asked: Expected, depth: int) -> tuple[bool, Any]:
     """True and the reading of a string that a schema asks for, else False and None."""
     if asked.strings:
         if text in asked.strings:
@@ -1329,6 +1350,8 @@ def fitting(text: str, asked: Expected) -> tuple[bool, Any]:
     try:
         value = loads(text)
     except (ValueError, RecursionError):
+        return False, None
+    if isinstance(value, (dict, list)) and deeper(value, depth, text.count("[") + text.count("{")):
         return False, None
     kinds = {
         dict: ("object",),

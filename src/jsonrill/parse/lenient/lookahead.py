@@ -125,6 +125,7 @@ def _array(ends: tuple[Way, ...], values: tuple[str, ...], nested: bool = False)
     yield from _container()
     yield (_SPACE, *_LONG_NUMBER)
     yield (_SPACE, "[+.]", "[0-9]")
+    yield (_SPACE, r"\(", _SPACE, _QUOTE)
     for scalar in ((_NUMBER,), *map(tuple, WORDS)):
         for after in ((_SPACE, ","), (_SPACE, *_COMMENT), (_SOME_SPACE, "#"), _MUCH_SPACE):
             yield (_SPACE, *scalar, *after)
@@ -203,6 +204,8 @@ _BARE_NAME: Final[Way] = (r"[\w$]", *_KEY)
 # After a quote in a string: does it end the string, or is it part of the text?
 STRING_ENDS_IN_OBJECT: Final = Shape(
     *_string_ends((*_QUOTED_KEYS, _BARE_NAME)),
+    # An object of a list whose brace was forgotten.
+    (_GAP, _COMMA, _SPACE, r"\{", _SPACE, _QUOTE),
     # A key whose first quote was forgotten.
     (_GAP, _COMMA, _SPACE, r"[\w$]", r"[\w$-]{0,40}", '"', _GAP, _COLON),
     (_SOME_GAP, "[A-Za-z_$]", *_KEY),

@@ -1,0 +1,256 @@
+"""Near-JSON by class: read as it was meant or refused, never read as something else.
+
+The classes are those in which readers of near-JSON return a wrong value without an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from jsonrill import (
+    Document,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    Parser,
+    PartialStream,
+    Repair,
+    ToolCalls,
+    Truncated,
+    partial,
+    select,
+    text,
+    updates,
+    values,
+)
+from support import ROOT, by_character, cuttings
+from support.documents import is_prefix, same
+from support.mutations import CONTENT, KINDS, MARKS, run
+from support.near import read
+
+CASES = json.loads((ROOT / "tests/cases/near_json.json").read_text("utf8"))["cases"]
+
+
+def test_each_class_has_five_texts() -> None:
+    assert min(Counter(case["class"] for case in CASES).values()) >= 5
+    assert len({case["text"] for case in CASES}) == len(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["text"])
+def test_a_text_is_read_as_it_was_meant_or_refused(case: Any) -> None:
+    for cut in cuttings(case["text"]):
+        document = Document(repair=True)
+        shown: list[Any] = []
+        try:
+            for piece in cut:
+                document.feed(piece)
+                if document.started:
+                    shown.append(document.value)
+            document.flush()
+        except InvalidJSON:
+            assert "refused" in case
+        else:
+            assert "value" in case and same(document.value, case["value"])
+        for one, other in zip(shown, [*shown[1:], document.value], strict=False):
+            assert is_prefix(one, other)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["text"])
+def test_cut_off_anywhere_nothing_is_shown_that_is_not_there(case: Any) -> None:
+    whole = case["text"]
+    for end in range(len(whole)):
+        document = Document(repair=True)
+        try:
+            document.feed(whole[:end])
+            before = document.value if document.started else None
+            document.flush()
+        except InvalidJSON:
+            continue
+        assert before is None or is_prefix(before, document.value)
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        ("[1,, 2]", "the comma is one too many, or a value is missing before it"),
+        ('{"o": {"k": ["v"}, "l": 1}}', "what follows is in root.o, or in root"),
+        ('{"a": "x"", "b": 1}', "this quote ends the string, or it ends a quotation in it"),
+        ('{"a": {"b": 1, "c": 2}', "a bracket is missing here, or one before it"),
+    ],
+)
+def test_a_refusal_names_both_readings(source: str, message: str) -> None:
+    with pytest.raises(InvalidJSON) as caught:
+        partial_or_whole(source)
+    assert f"expected one reading but there are two: {message}, at character" in str(caught.value)
+
+
+def partial_or_whole(source: str) -> None:
+    document = Document(repair=True)
+    document.feed(source)
+    document.flush()
+
+
+# ---- what is held back ----
+
+
+def test_the_root_is_complete_with_the_next_character_or_the_end() -> None:
+    document = Document(repair=True)
+    document.feed('{"a": 1} \n ')
+    assert document.value == {"a": 1} and not document.complete
+    document.feed("S")
+    assert document.complete
+    stream = PartialStream(repair=True)
+    assert [one.status for one in stream.feed('{"a": 1}')] == ["PARTIAL"]
+    assert [one.status for one in stream.flush()] == ["COMPLETED"]
+
+
+def test_of_many_documents_each_is_complete_at_its_bracket() -> None:
+    document = Document(repair=True, many=True)
+    document.feed('{"a": 1}')
+    assert document.complete
+
+
+def test_a_comma_at_the_end_of_a_string_waits_for_the_next_character() -> None:
+    document = Document(repair=True)
+    document.feed('{"a": "one, ')
+    assert document.value == {"a": "one"}
+    document.feed("two")
+    assert document.value == {"a": "one, two"}
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_a_number_that_is_none_is_not_in_the_value(repair: bool) -> None:
+    for cut in cuttings('{"n": 1, "when": 2024-05-01}'):
+        document = Document(repair=repair)
+        with pytest.raises(InvalidJSON):
+            for piece in cut:
+                document.feed(piece)
+        assert document.value == {"n": 1}
+    found = list(updates(by_character('{"n": 1, "when": 2024-05-01}'), repair=repair))
+    assert found[-1].status == "ERROR" and found[-1].data == {"n": 1}
+
+
+# ---- options ----
+
+
+def test_on_repair_is_called_with_each_repair() -> None:
+    near = "So: {'a': {'b': 'x',},}"
+    for read_it in (
+        lambda **options: list(values(near, **options)),
+        lambda **options: list(updates(near, **options)),
+        lambda **options: list(select(near, "a", **options)),
+        lambda **options: list(text(near, "a.b", **options)),
+        lambda **options: partial(near, **options),
+        lambda **options: Parser(**options).feed(near + "\n."),
+    ):
+        seen: list[Repair] = []
+        read_it(repair=True, on_repair=seen.append)
+        rules = [repair.rule for repair in seen]
+        assert rules[:5] == ["leading-text", *["single-quotes"] * 3, "trailing-commas"]
+
+
+def test_on_repair_is_called_for_the_arguments_of_calls() -> None:
+    seen: list[Repair] = []
+    calls = ToolCalls("openai_chat", repair=True, on_repair=seen.append)
+    function = {"name": "f", "arguments": "{'a': 1}"}
+    delta = {"tool_calls": [{"index": 0, "id": "c", "function": function}]}
+    calls.feed({"choices": [{"index": 0, "delta": delta}]})
+    calls.flush()
+    assert [repair.rule for repair in seen] == ["single-quotes"]
+    assert calls.calls[0].args == {"a": 1}
+    with pytest.raises(ValueError, match="on_repair is a function"):
+        ToolCalls(on_repair=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_a_prefix_is_put_back(repair: bool) -> None:
+    answer = '"title": "Storm", "n": [1, 2]}'
+    for cut in cuttings(answer):
+        *_, last = values(cut, prefix="{", repair=repair)
+        assert last == {"title": "Storm", "n": [1, 2]}
+    with pytest.raises(Truncated):
+        list(values("", prefix="{"))
+    with pytest.raises(InvalidJSON, match="at character 7, in root.title") as caught:
+        list(values('"title"; 1', prefix="{", repair=repair))
+    assert (caught.value.line, caught.value.column) == (1, 8)
+    with pytest.raises(InvalidJSON, match='pass prefix="{"'):
+        list(values(answer, repair=True))
+
+
+# ---- with a schema ----
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "ok": {"type": "boolean"},
+        "o": {"type": "object"},
+        "l": {"type": "array", "items": {"type": "number"}},
+        "s": {"type": "string"},
+        "e": {"enum": ["Red", "Green"]},
+    },
+}
+FITTING: list[tuple[str, Any]] = [
+    ('{"n": "5"}', {"n": 5}),
+    ('{"ok": "true", "l": ["1", 2.5]}', {"ok": True, "l": [1, 2.5]}),
+    (r'{"o": "{\"a\": [1]}"}', {"o": {"a": [1]}}),
+    ('{"e": "red"}', {"e": "Red"}),
+    ('{"e": "Green", "s": "5"}', {"e": "Green", "s": "5"}),
+    ('{"s": hello world, "n": 1}', {"s": "hello world", "n": 1}),
+    ('{"s": nothing, "e": green}', {"s": "nothing", "e": "Green"}),
+    ('{"s": 2024-05-01}', {"s": "2024-05-01"}),
+    ('Such as {"x": 1}, or [1, 2]: {"n": 3}', {"n": 3}),
+]
+
+
+@pytest.mark.parametrize("near, value", FITTING)
+def test_with_a_schema_the_reading_that_fits_is_taken(near: str, value: Any) -> None:
+    pytest.importorskip("jsonschema_rs")
+    for cut in cuttings(near):
+        seen: list[Repair] = []
+        *_, last = values(cut, SCHEMA, repair=True, on_repair=seen.append)
+        assert same(last, value)
+        assert bool(seen) == (near != json.dumps(value))
+        if near.startswith("{"):
+            found = list(updates(cut, schema=SCHEMA, repair=True))
+            assert found[-1].status == "COMPLETED" and same(found[-1].data, value)
+
+
+@pytest.mark.parametrize("near", ['{"n": "five"}', '{"o": "{"}', '{"e": "blue"}', '{"n": five}'])
+def test_what_fits_in_no_reading_is_refused(near: str) -> None:
+    pytest.importorskip("jsonschema_rs")
+    with pytest.raises(JsonrillError):
+        list(values(near, SCHEMA, repair=True))
+
+
+def test_bare_values_are_strings_where_the_rule_is_named() -> None:
+    assert read('{"a": done, "b": [x y, 1]}', repair=["bare-values"])[0] == {
+        "a": "done",
+        "b": ["x y", 1],
+    }
+    with pytest.raises(InvalidJSON):
+        read('{"a": it "is"}', repair=["bare-values"])
+
+
+# ---- mutations ----
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mutated_document_is_read_as_the_original_or_refused(kind: str) -> None:
+    counts, wrong = run(kind, seed=7, texts=300)
+    assert not wrong, wrong[0]
+    assert counts["original"] and counts["refused"]
+    assert MARKS and CONTENT
+
+
+def test_errors_are_the_documented_ones() -> None:
+    for case in CASES:
+        for end in range(len(case["text"])):
+            try:
+                read(case["text"][end:])
+            except (InvalidJSON, LimitExceeded):
+                pass

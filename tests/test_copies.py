@@ -1,0 +1,83 @@
+"""A stage that is copied or pickled goes on like the original, or refuses with a TypeError."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jsonrill import (
+    Chunker,
+    CompactEncoder,
+    Document,
+    LimitExceeded,
+    Limits,
+    Parser,
+    PartialStream,
+    Parts,
+    Rebuilder,
+    SSEDecoder,
+    ToolCallEvents,
+    ToolCalls,
+)
+
+FIRST = '{"a": [1, "x'
+REST = 'y"]}'
+EVENTS = [
+    {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **call}]}}]}
+    for call in (
+        {"id": "c", "function": {"name": "f", "arguments": FIRST}},
+        {"function": {"arguments": REST}},
+    )
+]
+PARSER = Parser()
+FRAGMENTS = (PARSER.feed(FIRST), PARSER.feed(REST))
+SNAPSHOTS = ['{"a":"x"}', '{"a":"xy","b":[1]}']
+# What is fed before the copy, and after it; and what shows how that went.
+STAGES: dict[str, tuple[Callable[[], Any], Any, Any, Callable[[Any, Any], Any]]] = {
+    "Document": (Document, FIRST, REST, lambda it, out: it.value),
+    "Document many": (lambda: Document(many=True), FIRST, REST, lambda it, out: it.value),
+    "Document repair": (lambda: Document(repair=True), FIRST, REST, lambda it, out: it.value),
+    "Parser": (Parser, FIRST, REST, lambda it, out: out),
+    "Rebuilder": (Rebuilder, *FRAGMENTS, lambda it, out: it.value),
+    "PartialStream": (PartialStream, FIRST, REST, lambda it, out: [u.to_json() for u in out]),
+    "Chunker": (Chunker, *SNAPSHOTS, lambda it, out: (out, it.flush())),
+    "ToolCalls": (ToolCalls, *EVENTS, lambda it, out: [call.args for call in it.calls]),
+    "ToolCallEvents": (ToolCallEvents, *EVENTS, lambda it, out: out),
+    "Parts": (Parts, *EVENTS, lambda it, out: [part.delta for part in out]),
+    "SSEDecoder": (SSEDecoder, "data: a\nda", "ta: b\n\n", lambda it, out: out),
+    "CompactEncoder": (CompactEncoder, *FRAGMENTS, lambda it, out: out),
+}
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "pickle": lambda stage: pickle.loads(pickle.dumps(stage)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("name", STAGES)
+def test_a_copy_goes_on_or_is_refused(name: str, how: str) -> None:
+    make, first, rest, shown = STAGES[name]
+    plain = make()
+    plain.feed(first)
+    want = shown(plain, plain.feed(rest))
+    stage = make()
+    stage.feed(first)
+    try:
+        copied = COPIES[how](stage)
+    except TypeError as error:
+        assert "copied" in str(error) or "pickle" in str(error)
+    else:
+        assert shown(copied, copied.feed(rest)) == want
+    assert shown(stage, stage.feed(rest)) == want, "the copy has changed the original"
+
+
+def test_messages_name_the_remedy() -> None:
+    with pytest.raises(ValueError, match=r"leave out `\$\.`"):
+        PartialStream(entity="$.results[*]")
+    with pytest.raises(LimitExceeded, match=r"pass limits=Limits\(text=\.\.\.\)"):
+        Document(limits=Limits(text=3)).feed("[1, 2, 3]")
