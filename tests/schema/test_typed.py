@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 import pytest
+from annotated_types import Gt
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import (
@@ -43,6 +44,8 @@ from typing_extensions import TypedDict
 
 import jsonrill
 from jsonrill import InvalidJSON, InvalidSchema, Truncated, is_partial
+from jsonrill.schema import Schema
+from jsonrill.schema.document import SchemaDocument
 from support import examples
 
 T = TypeVar("T")
@@ -632,6 +635,35 @@ def test_a_truncated_text_keeps_its_partial() -> None:
                 found.append(trip)
         assert found[-1].title == "ab" and caught.value.value.title == "ab"
         assert is_partial(caught.value.value)
+
+
+def test_errors_of_many_documents_have_their_last_good_value() -> None:
+    text = '{"title": "a", x}\n{"title": "b'
+    for size in (1, 7, 100):
+        document = SchemaDocument(Trip, many=True)
+        for at in range(0, len(text), size):
+            document.feed(text[at : at + size])
+        document.flush()
+        assert [error.value.title for error in document.errors] == ["a", "b"]
+        assert all(is_partial(error.value) for error in document.errors)
+
+
+def test_a_class_is_compiled_once() -> None:
+    """Until it is rebuilt; and types that are merely equal are not taken for each other."""
+    assert Schema(Trip).node is Schema(Trip).node
+
+    class Node(BaseModel):
+        size: int
+
+    first = Schema(Node).node
+    Node.model_fields["size"].annotation = str
+    Node.__annotations__["size"] = str
+    Node.model_rebuild(force=True)
+    assert Schema(Node).node is not first
+    assert next(jsonrill.values('{"size": "x"}', Node)).size == "x"
+    one, two = Annotated[int, Gt(1)], Annotated[int, Gt(True)]
+    assert one == two
+    assert Schema(one).node is not Schema(two).node
 
 
 def test_many_documents_are_instances_one_after_the_other() -> None:
