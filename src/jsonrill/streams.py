@@ -506,8 +506,8 @@ def parts(source: Source, *, choice: int = 0, **options: Unpack[PartOptions]) ->
 def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> Any:
     """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
 
-    The source is a provider's stream. `SourceFailed` is raised at the end if the provider reported
-    an error; a call that was cut off has the status `truncated`.
+    The source is a provider's stream, with `split` also a text. `SourceFailed` is raised at the end
+    if the provider reported an error; a call that was cut off has the status `truncated`.
     """
     refuse_unknown(options, PartOptions.__annotations__, "unknown option")
     reading = Parts(choice=choice, **options)
@@ -517,7 +517,8 @@ def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> An
         if event is END and reading.error is not None:
             raise SourceFailed(reading.error)
 
-    return drive(stage, source, reading=EventReading(options.get("provider", "auto")))
+    text = bool(options.get("split"))
+    return drive(stage, source, reading=EventReading(options.get("provider", "auto"), text=text))
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
