@@ -25,7 +25,7 @@ from types import CellType
 from typing import Any, Final
 
 from .sources import Opened
-from .sources.failures import ACCEPTED, described
+from .sources.failures import ACCEPTED, described, refuse_complete
 
 _BLOCK: Final = 1 << 16
 _GENAI: Final = {"google", "genai"}
@@ -43,8 +43,12 @@ def open_source(source: Any, *, in_blocks: bool = True) -> Opened:
     if isinstance(source, Mapping):
         # A response of Bedrock is a dict that holds its stream; any other mapping is one event.
         inner = next(filter(_is_stream, map(source.get, ("stream", "body"))), None)
-        return Opened((source,), None) if inner is None else open_source(inner)
+        if inner is None:
+            refuse_complete(source)
+            return Opened((source,), None)
+        return open_source(inner)
     if hasattr(source, "model_dump") and not isinstance(source, type):
+        refuse_complete(source)
         return Opened((source,), None)  # an event, though iterable
     _refuse_unopened(source)
     blocks = _blocks_of(source) if in_blocks else None

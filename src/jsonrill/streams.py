@@ -65,7 +65,7 @@ from .options import (
     taken_by,
 )
 from .partial_stream import PartialStream, Update, absorb
-from .paths import Path, parse_path
+from .paths import Path, parse_path, parse_pattern
 from .selection import Selection, TextSelection
 from .sources import Decoder, EventReading, Opened, Reading
 from .toolcalls import ToolCalls, ToolCallUpdate
@@ -294,7 +294,11 @@ def text(source: Any, field: str | Path, **options: Unpack[ReadTextOptions]) -> 
     """
     reading, given = take_options("text", options, first=True)
     if isinstance(field, str):
-        parse_path(field)  # one string: no wildcards
+        try:
+            parse_path(field)
+        except ValueError as error:
+            parse_pattern(field)
+            raise ValueError(f"{error}: use texts(source, {field!r})") from None
     read = selection_stage(TextSelection(field, **given))
 
     def stage(piece: Text) -> Iterator[str]:
@@ -377,6 +381,8 @@ def updates(
     An async source is read in a task of its own, by asyncio.
     """
     reading, given = take_options("updates", options, "every")
+    if isinstance(mode, type):
+        raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     stream = PartialStream(mode, schema=schema, **given)
 
     def stage(piece: Text) -> Iterator[Update]:
@@ -500,8 +506,8 @@ def parts(source: Source, *, choice: int = 0, **options: Unpack[PartOptions]) ->
 def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> Any:
     """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
 
-    The source is a provider's stream. `SourceFailed` is raised at the end if the provider reported
-    an error; a call that was cut off has the status `truncated`.
+    The source is a provider's stream, with `split` also a text. `SourceFailed` is raised at the end
+    if the provider reported an error; a call that was cut off has the status `truncated`.
     """
     refuse_unknown(options, PartOptions.__annotations__, "unknown option")
     reading = Parts(choice=choice, **options)
@@ -511,7 +517,8 @@ def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> An
         if event is END and reading.error is not None:
             raise SourceFailed(reading.error)
 
-    return drive(stage, source, reading=EventReading(options.get("provider", "auto")))
+    text = bool(options.get("split"))
+    return drive(stage, source, reading=EventReading(options.get("provider", "auto"), text=text))
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:

@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 import pytest
+from annotated_types import Gt
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import (
@@ -43,6 +44,8 @@ from typing_extensions import TypedDict
 
 import jsonrill
 from jsonrill import InvalidJSON, InvalidSchema, Truncated, is_partial
+from jsonrill.schema import Schema
+from jsonrill.schema.document import SchemaDocument
 from support import examples
 
 T = TypeVar("T")
@@ -306,7 +309,8 @@ def test_a_partial_has_what_is_complete_and_strings_as_they_grow() -> None:
     assert repr(part.stops) == (
         "[Partial[Stop](name='Ro', when=None, kind=<Kind.CITY: 'city'>, cost=None)]"
     )
-    assert (part.title, part.start, part.note, part.by_id) == (None, None, None, {})
+    shown: Any = part.title, part.start, part.note, part.by_id
+    assert shown == (None, None, None, {})
     assert part.model_fields_set == {"stops"}
     assert part.stops[0].model_fields_set == {"name"}
 
@@ -586,7 +590,7 @@ def test_a_violation_is_raised_at_its_first_character_and_closes_the_source() ->
     assert (error.offset, error.line, error.column) == (text.index('"see"'), 3, 37)
     assert is_partial(error.value) and error.value.stops[0].name == "Rome"
     assert found[-1].stops[0].name == "Rome"
-    assert isinstance(error, ValueError) and isinstance(error, jsonrill.JsonrillError)
+    assert issubclass(type(error), ValueError) and issubclass(type(error), jsonrill.JsonrillError)
 
 
 def test_a_violation_is_the_same_however_the_text_is_cut() -> None:
@@ -631,6 +635,35 @@ def test_a_truncated_text_keeps_its_partial() -> None:
                 found.append(trip)
         assert found[-1].title == "ab" and caught.value.value.title == "ab"
         assert is_partial(caught.value.value)
+
+
+def test_errors_of_many_documents_have_their_last_good_value() -> None:
+    text = '{"title": "a", x}\n{"title": "b'
+    for size in (1, 7, 100):
+        document = SchemaDocument(Trip, many=True)
+        for at in range(0, len(text), size):
+            document.feed(text[at : at + size])
+        document.flush()
+        assert [error.value.title for error in document.errors] == ["a", "b"]
+        assert all(is_partial(error.value) for error in document.errors)
+
+
+def test_a_class_is_compiled_once() -> None:
+    """Until it is rebuilt; and types that are merely equal are not taken for each other."""
+    assert Schema(Trip).node is Schema(Trip).node
+
+    class Node(BaseModel):
+        size: int
+
+    first = Schema(Node).node
+    Node.model_fields["size"].annotation = str
+    Node.__annotations__["size"] = str
+    Node.model_rebuild(force=True)
+    assert Schema(Node).node is not first
+    assert str(next(jsonrill.values('{"size": "x"}', Node)).size) == "x"
+    one, two = Annotated[int, Gt(1)], Annotated[int, Gt(True)]
+    assert one == two
+    assert Schema(one).node is not Schema(two).node
 
 
 def test_many_documents_are_instances_one_after_the_other() -> None:

@@ -62,14 +62,16 @@ def chat_helper(url: str) -> Iterator[Any]:
 
 @contextmanager
 def chat_raw_response(url: str) -> Iterator[Any]:
-    create = _openai(url).chat.completions.with_streaming_response.create
-    with create(**CHAT, stream=True) as response:
-        yield response
+    with _openai(url) as client:
+        create = client.chat.completions.with_streaming_response.create
+        with create(**CHAT, stream=True) as response:
+            yield response
 
 
 @contextmanager
 def chat_legacy_response(url: str) -> Iterator[Any]:
-    yield _openai(url).chat.completions.with_raw_response.create(**CHAT, stream=True)
+    with _openai(url) as client:
+        yield client.chat.completions.with_raw_response.create(**CHAT, stream=True)
 
 
 @contextmanager

@@ -203,7 +203,7 @@ class Parts:
 
         With `split`, text is a piece of the answer's text.
         """
-        if self._splitter is not None and isinstance(event, (str, bytes)):
+        if self._splitter is not None and isinstance(event, (str, bytes, bytearray, memoryview)):
             return self.feed_text(event)
         return self.read(self.reader.feed(event))
 
@@ -213,7 +213,7 @@ class Parts:
         self._ending.feed(said)
         return [part for statement in said for part in self._act(statement)]
 
-    def feed_text(self, text: str | bytes) -> list[Part]:
+    def feed_text(self, text: str | bytes | bytearray | memoryview) -> list[Part]:
         """The parts that a piece of text changes, for `split` without a provider."""
         if not isinstance(text, str):
             text = self._decoder.decode(text)

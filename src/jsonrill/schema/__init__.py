@@ -56,9 +56,7 @@ class Schema:
             name = type(source).__name__
             raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         else:
-            from .coreschema import compile_type
-
-            self._node = compile_type(source)
+            self._node = _type(source)
             self._is_pydantic = True
 
     @property
@@ -189,6 +187,28 @@ def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:
     except (TypeError, RecursionError):
         pass  # it has no text: the compiler says why
     return compile_schema(source, check_formats)
+
+
+def _type(source: Any) -> Node:
+    """Compile a type, or take what the same class was compiled to before.
+
+    Only classes are looked up: other types can be equal without being the same
+    (`Annotated[int, Gt(1)]` and `Annotated[int, Gt(True)]`). A model that was rebuilt has another
+    validator.
+    """
+    if isinstance(source, type):
+        return _of_class(source, vars(source).get("__pydantic_validator__"))
+    from .coreschema import compile_type
+
+    return compile_type(source)
+
+
+# Bounded, not weak: what a class was compiled to refers to the class.
+@lru_cache(maxsize=64)
+def _of_class(source: type, validator: object) -> Node:
+    from .coreschema import compile_type
+
+    return compile_type(source)
 
 
 @lru_cache(maxsize=64)

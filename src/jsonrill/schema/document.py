@@ -45,6 +45,8 @@ class SchemaDocument:
         if repair:
             self._machine.guide(self._schema.expected)
         self._violation: InvalidSchema | None = None
+        # How many of the machine's errors have their value.
+        self._errors = 0
         # Values of documents that the last `feed` completed and then left for the next one.
         self.finished: list[Any] = []
         self.changed = False
@@ -119,6 +121,7 @@ class SchemaDocument:
             self._look(begin)
             error.value = self.value
             raise
+        self._keep_value()
         self._check_pending()
         self._look(begin)
 
@@ -131,6 +134,13 @@ class SchemaDocument:
             self._check.pending(machine.pending_path, text, machine.pending_offset)
         elif (key := machine.pending_key) is not None:
             self._check.pending_key(*key)
+
+    def _keep_value(self) -> None:
+        """With `many`: give the error that ended a document its last good value."""
+        for error in self._machine.errors[self._errors :]:
+            value = self._value if self._complete else self._state.look()
+            error.value = None if value is ABSENT else value
+        self._errors = len(self._machine.errors)
 
     def _look(self, begin: int) -> None:
         """Note whether a look differs from the one before; raise the violation, if there is one."""
@@ -163,6 +173,7 @@ class SchemaDocument:
         self._value = self._check.model if self._schema.is_typed else self._state.root
 
     def _next_document(self) -> None:
+        self._keep_value()
         if self._violation is None:
             if self._state.changed:
                 value = self._value if self._complete else self._state.look()

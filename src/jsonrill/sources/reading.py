@@ -107,15 +107,22 @@ class Reading:
 
 
 class EventReading:
-    """As `Reading`, for stages that read the events themselves."""
+    """As `Reading`, for stages that read the events themselves.
 
-    def __init__(self, provider: Provider = "auto") -> None:
+    Text holds events; with `text` it is the answer's text, and goes to the stage as it is.
+    """
+
+    def __init__(self, provider: Provider = "auto", *, text: bool = False) -> None:
         self._provider = provider
+        self._text = text
 
-    def decoder(self, first: Any, source: Opened) -> Decoder:
-        """The decoder, which text goes through, too: it holds events."""
+    def decoder(self, first: Any, source: Opened) -> Decoder | None:
+        """The decoder for a source whose first element this is; None for the answer's text."""
         if source.failure is not None:
             return FailedResponse(*source.failure)
+        is_text = isinstance(first, (str, bytes, bytearray, memoryview))
+        if self._text and is_text and not source.sse:
+            return None
         return EventDecoder(self._provider, source.sse)
 
 
