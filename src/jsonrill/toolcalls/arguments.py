@@ -135,7 +135,7 @@ class JsonArguments(Arguments):
         self._parser = Parser(limits=limits, repair=repair, on_repair=on_repair)
         self._tree = ValueBuilder()
         self._lenient = bool(repair)
-        # True until text has come that is no placeholder.
+        # True until there is text that is no placeholder.
         self._is_new = True
 
     @property
