@@ -6,7 +6,7 @@ that was cut off or never ran is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ..jsontext import dumps
@@ -30,6 +30,14 @@ def plain(result: Any) -> Any:
     except ImportError:
         return result
     return to_jsonable_python(result)
+
+
+def sendable(result: Any) -> Any:
+    """The result itself, of an iterator the list of what it yields; an error if it is no JSON."""
+    if isinstance(result, Iterator):
+        result = list(result)
+    as_text(result).encode()
+    return result
 
 
 def chat(entries: Sequence[Entry]) -> list[Message]:
