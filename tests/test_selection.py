@@ -7,7 +7,7 @@ import json
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -68,7 +68,7 @@ def test_the_cases_for_every_language(case: dict[str, Any]) -> None:
     for source in sources:
         found, error = collect(getattr(jsonrill, kind)(source, *fields, **options_of(case)))
         assert joined(found, kind) == case["out"], source
-        assert (error and error.code) == case.get("error")
+        assert getattr(error, "code", None) == case.get("error")
         errors.add(str(error))
     assert len(errors) == 1
     if "message" in case:
@@ -140,7 +140,7 @@ def test_a_field_that_is_no_path_is_a_value_error_at_the_call(field: str) -> Non
 def test_wrong_use_is_a_type_error_at_the_call() -> None:
     for function in (select, text, texts):
         with pytest.raises(TypeError, match='a field is a path like "answer"'):
-            function([], 5)  # type: ignore[operator]
+            cast(Any, function)([], 5)
     with pytest.raises(TypeError, match="at least one field"):
         texts([])
     with pytest.raises(ValueError, match="wildcards"):
@@ -150,7 +150,7 @@ def test_wrong_use_is_a_type_error_at_the_call() -> None:
 def test_a_field_that_was_not_found_is_a_lookup_error_with_its_name() -> None:
     with pytest.raises(FieldNotFound) as caught:
         list(text('{"a": 1}', "a"))
-    assert isinstance(caught.value, LookupError) and isinstance(caught.value, JsonrillError)
+    assert issubclass(FieldNotFound, LookupError) and issubclass(FieldNotFound, JsonrillError)
     assert caught.value.field == "a"
     assert caught.value.to_dict() == {
         "code": "FIELD_NOT_FOUND",
@@ -167,7 +167,7 @@ def test_options_of_the_parser() -> None:
         found, error = collect(function('{"b": 1, "b": 2}', "a", duplicates="error"))  # type: ignore[operator]
         assert type(error) is jsonrill.InvalidJSON
         with pytest.raises(TypeError, match="did you mean repair"):
-            function("{}", "a", repiar=True)  # type: ignore[operator]
+            cast(Any, function)("{}", "a", repiar=True)
     with pytest.raises(TypeError, match="unknown option: many"):
         text("{}", "a", many=True)  # type: ignore[call-overload]
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -150,14 +150,14 @@ def test_a_client_that_leaves_closes_the_source_and_nothing_is_raised(fail: bool
 def test_an_async_client_that_leaves_or_is_cancelled(fail: bool) -> None:
     async def main() -> None:
         source = AsyncUpstream(fail)
-        async with aclosing(sse(updates(source))) as stream:  # type: ignore[type-var]
+        async with aclosing(cast(Any, sse(updates(source)))) as stream:
             await anext(stream)
         assert source.closed == 1 and source.read < 5
 
         cancelled = AsyncUpstream(fail)
 
         async def read() -> None:
-            async for _ in sse(updates(cancelled)):
+            async for _ in cast(Any, sse(updates(cancelled))):
                 await asyncio.sleep(0.001)
 
         task = asyncio.create_task(read())

@@ -343,3 +343,33 @@ def test_an_answer_without_a_stream_names_the_remedy(number: int) -> None:
 def test_an_error_of_the_client_passes_through() -> None:
     _, error, _ = run(chat_values, Answer(status=429))
     assert isinstance(error, APIError)
+
+
+@pytest.mark.parametrize(
+    "use, kind, remedy",
+    [
+        (lambda: jsonrill.updates(TRIP, Trip), TypeError, "schema=Trip"),
+        (
+            lambda: jsonrill.text(TRIP, "stops[*].name"),
+            ValueError,
+            "use texts(source, ",
+        ),
+        (lambda: jsonrill.text(TRIP, "/city"), ValueError, "days[0].title"),
+        (lambda: jsonrill.text(TRIP, "$.city"), ValueError, "leave out `$.`"),
+        (lambda: jsonrill.select(TRIP, "stops[]"), ValueError, "[*]"),
+    ],
+)
+def test_wrong_use_names_the_remedy(use: Callable[[], Any], kind: type[Any], remedy: str) -> None:
+    with pytest.raises(kind) as caught:
+        use()
+    assert remedy in str(caught.value)
+
+
+def test_a_choice_that_has_no_text_is_an_error() -> None:
+    """Unless the answer is empty, in which case the text is."""
+    chunk = {"choices": [{"index": 0, "delta": {"content": TRIP}}]}
+    with pytest.raises(UnknownSource, match="choice 1 has no text, but choice 0 has"):
+        keep(jsonrill.values([chunk], Trip, choice=1), [])
+    both = [chunk, {"choices": [{"index": 1, "delta": {"content": TRIP}}]}]
+    assert [*jsonrill.values(both, choice=1)] == [json.loads(TRIP)]
+    assert [*jsonrill.content([chunk], choice=1)] == []

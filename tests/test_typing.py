@@ -69,7 +69,8 @@ def said_by_pyright() -> list[tuple[str, int, str, str]]:
     project = folder / "pyrightconfig.json"
     project.write_text(json.dumps(settings), "utf8")
     script = folder / "node_modules" / "pyright" / "index.js"
-    command = ["node", script, "--outputjson", "-p", project, "--pythonpath", sys.executable]
+    command = ["node", str(script), "--outputjson", "-p", str(project)]
+    command += ["--pythonpath", sys.executable]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     return [

@@ -124,6 +124,10 @@ def parse_pattern(text: str) -> Pattern:
             given = text.removeprefix(".")
             if given.startswith("$"):
                 raise ValueError(f"not a path: {given!r}; leave out `{given[:2]}`")
+            if text.startswith("[]", at):
+                raise ValueError(f"not a path: {given!r}; for any element write `[*]`")
+            if given.startswith("/"):
+                raise ValueError(f"not a path: {given!r}; write it like `days[0].title`")
             raise ValueError(f"not a path: {given!r}, from {text[at:]!r} on")
         at = found.end()
         match found.lastgroup:

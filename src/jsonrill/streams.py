@@ -65,7 +65,7 @@ from .options import (
     taken_by,
 )
 from .partial_stream import PartialStream, Update, absorb
-from .paths import Path, parse_path
+from .paths import Path, parse_path, parse_pattern
 from .selection import Selection, TextSelection
 from .sources import Decoder, EventReading, Opened, Reading
 from .toolcalls import ToolCalls, ToolCallUpdate
@@ -294,7 +294,11 @@ def text(source: Any, field: str | Path, **options: Unpack[ReadTextOptions]) -> 
     """
     reading, given = take_options("text", options, first=True)
     if isinstance(field, str):
-        parse_path(field)  # one string: no wildcards
+        try:
+            parse_path(field)
+        except ValueError as error:
+            parse_pattern(field)
+            raise ValueError(f"{error}: use texts(source, {field!r})") from None
     read = selection_stage(TextSelection(field, **given))
 
     def stage(piece: Text) -> Iterator[str]:
@@ -377,6 +381,8 @@ def updates(
     An async source is read in a task of its own, by asyncio.
     """
     reading, given = take_options("updates", options, "every")
+    if isinstance(mode, type):
+        raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     stream = PartialStream(mode, schema=schema, **given)
 
     def stage(piece: Text) -> Iterator[Update]:

@@ -79,7 +79,8 @@ def test_a_list_or_an_object() -> None:
     assert statuses('{"error": "x"}', schema=either) == [(0, "COMPLETED")]
     assert statuses('[{"id": 1}, {"id": "x"}]', schema=either)[-1] == (1, "ERROR")
     assert statuses('{"error": 5}', schema=either) == [(0, "ERROR")]
-    models = [one.model for one in updates('[{"id": 1}]', "ONE-BY-ONE", schema=either)]
+    found: Any = updates('[{"id": 1}]', "ONE-BY-ONE", schema=either)  # type: ignore[call-overload]
+    models = [one.model for one in found]
     assert models == [Day(id=1)]
 
 

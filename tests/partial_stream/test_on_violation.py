@@ -72,7 +72,8 @@ def test_it_closes_the_source(every: float | None) -> None:
 
     async def main() -> None:
         source = AsyncTokens(text)
-        found = [update async for update in updates(source, schema=ROW, every=every)]
+        stream: Any = updates(source, schema=ROW, every=every)
+        found = [update async for update in stream]
         assert found[-1].status == "ERROR" and source.closed and source.read <= 5
 
     asyncio.run(main())

@@ -213,7 +213,7 @@ def test_after_an_error_or_a_truncation_the_model_is_the_last_good_one() -> None
     for cutting in ([VIOLATES], list(VIOLATES)):
         error = run(cutting, "REALTIME", schema=Palette)[-1]
         assert error.error is not None and error.error["path"] == "root.colors[1].size"
-        assert error.model.colors[0] == Color(hex="#1", size=2)
+        assert error.model is not None and error.model.colors[0] == Color(hex="#1", size=2)
         assert error.model.colors[1].model_fields_set == {"hex"}
 
 
@@ -347,7 +347,7 @@ def test_a_validator_may_do_what_it_likes() -> None:
     assert [(u.status, u.data) for u in updates] == [
         ("COMPLETED", {"n": 4}), ("ERROR", {}), ("ERROR", {"n": 5}),
     ]  # fmt: skip
-    assert updates[0].model.n == 8
+    assert updates[0].model is not None and updates[0].model.n == 8
 
 
 def test_the_law_of_deltas_where_a_value_is_taken_back() -> None:

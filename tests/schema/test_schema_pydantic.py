@@ -835,7 +835,8 @@ def test_a_complete_value_is_typed_or_refused_with_its_path() -> None:
     assert schema.typed(["2024-05-01"]) == [dt.date(2024, 5, 1)]
     with pytest.raises(InvalidSchema, match=r"in root\.days\[1\]") as caught:
         schema.typed(["2024-05-01", "x"], ("days",))
-    assert (caught.value.path, caught.value.offset) == (("days", 1), None)
+    where: Any = caught.value.path, caught.value.offset
+    assert where == (("days", 1), None)
     plain = {"type": "integer"}
     assert Schema(plain).typed(5) == 5
     with pytest.raises(InvalidSchema, match="at character 7, in root.n"):

@@ -117,7 +117,7 @@ def _many_calls(size: int) -> tuple[dict[str, Any], list[str]]:
 def _growing(size: int) -> tuple[dict[str, Any], list[str]]:
     """A value of 150 000 elements, and then small records: each update has all of it."""
     elements = size * 15 // 100
-    return {}, ["[" + "1," * elements, *["1,"] * 200]
+    return {}, ['{"a":[' + "1," * elements, *["1,"] * 20]
 
 
 def _snapshots(size: int) -> tuple[dict[str, Any], list[str]]:

@@ -26,7 +26,8 @@ def test_the_value_that_grows_and_those_that_are_complete() -> None:
     call = call_of('{"city": "Oslo", "stops": [{"n": 1}, {"name": "Ber')
     assert call.open_path == ("stops", 1, "name")
     assert call.is_complete("city") and call.is_complete("stops[0]")
-    assert not any(map(call.is_complete, ("stops", "stops[1].name", "days", ())))
+    assert not any(map(call.is_complete, ["stops", "stops[1].name", "days"]))
+    assert not call.is_complete(())
     call = call_of('{"city": "Oslo"', "}")
     assert call.open_path is None and call.is_complete("city") and call.is_complete(())
 

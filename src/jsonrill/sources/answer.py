@@ -7,7 +7,7 @@ from typing import Any
 
 from ..options import TABLE, Provider
 from ..providers import Reader
-from ..providers.statements import CallDelta, Statement, text_in
+from ..providers.statements import CallDelta, Statement, Text, text_in
 
 
 class AnswerText:
@@ -23,6 +23,8 @@ class AnswerText:
         # The names of the calls, as far as they matter: before the first text.
         self._calls: list[str] = []
         self._has_calls = False
+        # A choice that has text while the one that is read has none.
+        self._elsewhere: int | None = None
 
     def feed(self, event: Any) -> str:
         """The text that an event adds: a dict, JSON text, or an object of a client library."""
@@ -39,6 +41,8 @@ class AnswerText:
                     self._has_calls = True
                     if one.name and one.name not in self._calls:
                         self._calls.append(one.name)
+                elif type(one) is Text and one.text:
+                    self._elsewhere = one.choice
         return text
 
     @property
@@ -54,6 +58,8 @@ class AnswerText:
     @property
     def missing(self) -> str | None:
         """Why there is no text, and the remedy; None if there may be none."""
+        if not self._has_text and self._elsewhere is not None:
+            return f"choice {self._choice} has no text, but choice {self._elsewhere} has"
         if not self.has_only_calls:
             return None
         name = f"tool={self._calls[0]!r} or tool=True" if self._calls else "tool=True"
