@@ -112,8 +112,8 @@ def _response_item(entry: Entry) -> Message | None:
         return {"type": "function_call", **named, "arguments": _arguments(call)}
     if entry.kind not in ("text", "json"):
         return None
-    content = {"type": "output_text", "text": entry.text, "annotations": []}
-    return {"type": "message", "role": "assistant", "content": [content]}
+    # Parts of a message need the id and the status of their item; a text does not.
+    return {"type": "message", "role": "assistant", "content": entry.text}
 
 
 def anthropic(entries: Sequence[Entry]) -> list[Message]:
