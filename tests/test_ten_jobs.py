@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from anthropic import AsyncAnthropic
@@ -348,7 +348,7 @@ def test_an_error_of_the_client_passes_through() -> None:
 @pytest.mark.parametrize(
     "use, kind, remedy",
     [
-        (lambda: jsonrill.updates(TRIP, Trip), TypeError, "schema=Trip"),
+        (lambda: cast(Any, jsonrill.updates)(TRIP, Trip), TypeError, "schema=Trip"),
         (
             lambda: jsonrill.text(TRIP, "stops[*].name"),
             ValueError,
