@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonrill import Part
-from jsonrill.answers.tools import ToolRun
+from jsonrill.answers.tools import Job, ToolRun
 
 Event = dict[str, Any]
 Started = list[tuple[int, str, Any]]
@@ -39,8 +39,13 @@ def run(events: list[Any], names: set[str], when: Any) -> Iterator[tuple[list[Pa
     running = ToolRun(AnyTool(names), when=when)
     for event in [*events, None]:
         parts = running.flush() if event is None else running.feed(event)
-        yield parts, [(job.call.number, job.call.name or "", job.named) for job in running.jobs]
+        yield parts, [(job.call.number, job.call.name or "", given(job)) for job in running.jobs]
         running.jobs.clear()
+
+
+def given(job: Job) -> Any:
+    """What a tool is called with: its arguments, or one free text."""
+    return job.positional[0] if job.call.encoding == "text" else job.named
 
 
 def joined(parts: list[Part]) -> dict[int, str]:
@@ -99,6 +104,8 @@ def fits(expected: Event, name: str, arguments: Any) -> bool:
     if expected["name"] != name:
         return False
     if expected.get("raw") is not None:
+        if isinstance(arguments, str):
+            return bool(expected["raw"] == arguments)
         try:
             return bool(json.loads(expected["raw"] or "{}") == arguments)
         except ValueError:  # the recording itself was cut off: such a call never runs
@@ -107,24 +114,22 @@ def fits(expected: Event, name: str, arguments: Any) -> bool:
 
 
 def clients() -> dict[str, Callable[[Event], Any]]:
-    """For each kind of stream, a function that makes an object of the client's type."""
+    """For each kind of stream, a function that makes objects as the client makes them."""
     found: dict[str, Callable[[Event], Any]] = {}
     try:
+        from openai._models import construct_type as construct
         from openai.types.chat import ChatCompletionChunk
         from openai.types.responses import ResponseStreamEvent
-        from pydantic import TypeAdapter
 
-        found["openai_chat"] = ChatCompletionChunk.model_validate
-        responses: Any = TypeAdapter(ResponseStreamEvent)
-        found["openai_responses"] = responses.validate_python
+        found["openai_chat"] = lambda event: construct(value=event, type_=ChatCompletionChunk)
+        found["openai_responses"] = lambda event: construct(value=event, type_=ResponseStreamEvent)
     except ImportError:
         pass
     try:
-        from anthropic.types import RawMessageStreamEvent
-        from pydantic import TypeAdapter
+        from anthropic._models import construct_type
+        from anthropic.types import RawMessageStreamEvent as Raw
 
-        anthropic: Any = TypeAdapter(RawMessageStreamEvent)
-        found["anthropic"] = anthropic.validate_python
+        found["anthropic"] = lambda event: construct_type(value=event, type_=Raw)
     except ImportError:
         pass
     try:

@@ -294,18 +294,25 @@ def _ran(job: Job, timeout: float | None) -> Ran:
     try:
         result = job.function(*job.positional, **job.named)
         return asyncio.run(waited(result)) if isawaitable(result) else (result, None)
-    except Exception as error:
+    except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
         return None, _described(error)
 
 
 async def _ran_async(job: Job, timeout: float | None) -> Ran:
     """Run a tool in this event loop; one that is not async gets a thread of its own."""
+    from asyncio import CancelledError, current_task
+
     function = job.function
     try:
         if _is_async(function):
             return await _waited(function(*job.positional, **job.named), timeout)
         result, error = await _waited_thread(job, timeout)
         return await _waited(result, timeout) if isawaitable(result) else (result, error)
+    except CancelledError as error:
+        task = current_task()
+        if task is not None and task.cancelling():
+            raise
+        return None, _described(error)  # the tool has cancelled itself, or something in it
     except Exception as error:
         return None, _described(error)
 
@@ -344,7 +351,7 @@ async def _waited_thread(job: Job, timeout: float | None) -> Ran:
     def work() -> None:
         try:
             outcome: Ran = job.function(*job.positional, **job.named), None
-        except Exception as error:
+        except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
             outcome = None, _described(error)
         try:
             loop.call_soon_threadsafe(deliver, outcome)

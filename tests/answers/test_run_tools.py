@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,6 +15,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from jsonrill import Part, SourceFailed, run_tools
+from jsonrill.testing import call_stream
 from support import SLACK
 from support.answer_streams import ANSWERS
 from support.provider_streams import BUILDERS, THREE, in_a_row, shuffled
@@ -279,6 +281,55 @@ def test_an_exception_is_an_error_result() -> None:
     found, running = run(events, {"a": fails, "b": fails_too})
     assert outcomes(found) == {"call-0": "! LookupError: no such city", "call-1": "! KeyError"}
     assert [one.result_is_error for one in running.calls] == [True, True]
+
+
+def test_positional_parameters_keep_their_places() -> None:
+    def f(a: int = 1, b: int = 2, /, c: int = 3) -> list[int]:
+        return [a, b, c]
+
+    for given, expected in (({"b": 5}, [1, 5, 3]), ({"a": 5}, [5, 2, 3]), ({"c": 5}, [1, 2, 5])):
+        found, _ = run([call(0, "f", json.dumps(given)), END], {"f": f})
+        assert outcomes(found) == {"call-0": expected}
+
+
+class Odd:
+    """No JSON, and no pydantic type."""
+
+
+@pytest.mark.parametrize("result", [Odd(), b"\xff", float("nan"), "\ud800", ValueError, {1: Odd()}])
+@pytest.mark.parametrize("provider", ["openai_chat", "openai_responses", "anthropic"])
+def test_a_result_that_no_message_can_carry_is_an_error_result(provider: str, result: Any) -> None:
+    running = run_tools(call_stream(provider, [("f", {})]), {"f": lambda: result})
+    (error,) = [part.error for part in running if part.kind == "result"]
+    assert error is not None and "JSON cannot carry" in error
+    json.dumps(running.messages(), allow_nan=False, ensure_ascii=False).encode()
+
+
+def test_what_a_generator_yields_is_the_result_however_often_it_is_asked_for() -> None:
+    running = run_tools(call_stream("openai_chat", [("f", {})]), {"f": lambda: iter("ab")})
+    assert [part.result for part in running if part.kind == "result"] == [["a", "b"]]
+    assert running.messages() == running.messages()
+    assert running.messages()[-1]["content"] == '["a","b"]'
+
+
+def test_a_tool_that_exits_or_is_cancelled_is_an_error_result() -> None:
+    """Neither ends the program nor leaves the loop waiting for a result."""
+
+    def leave() -> None:
+        sys.exit(3)
+
+    async def cancelled() -> None:
+        raise asyncio.CancelledError
+
+    async def asynchronously(events: list[Any]) -> list[str | None]:
+        running = run_tools(sent(events), tools)
+        return [part.error async for part in running if part.kind == "result"]
+
+    tools = {"leave": leave, "cancelled": cancelled}
+    events = call_stream("openai_chat", [("leave", {}), ("cancelled", {})])
+    errors = [part.error for part in run_tools(events, tools) if part.kind == "result"]
+    for found in (errors, asyncio.run(asynchronously(events))):
+        assert sorted(str(error) for error in found) == ["CancelledError", "SystemExit: 3"]
 
 
 def test_a_time_limit() -> None:

@@ -255,3 +255,40 @@ def test_an_unknown_form_is_refused() -> None:
     assert running.messages() == []
     with pytest.raises(ValueError, match="openai_chat"):
         running.messages("bedrock")
+
+
+def test_openai_responses_leaves_reasoning_out_with_the_call_that_it_led_to() -> None:
+    """A stream that was cut off: the provider refuses reasoning without the item after it."""
+
+    def added(index: int, item: dict[str, Any], kind: str = "added") -> dict[str, Any]:
+        return {"type": f"response.output_item.{kind}", "output_index": index, "item": item}
+
+    thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+    called = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": ""}
+    found = {"type": "web_search_call", "id": "ws_1", "status": "in_progress"}
+    delta = {
+        "type": "response.function_call_arguments.delta",
+        "output_index": 1,
+        "item_id": "fc_1",
+        "delta": '{"a":',
+    }
+    for rest in ([], [added(1, called), delta], [added(1, found)]):
+        running = run_tools([added(0, thought), added(0, thought, "done"), *rest], {"f": dict})
+        assert list(running) is not None and running.messages() == []
+
+
+def test_anthropic_leaves_blank_texts_out() -> None:
+    events = [
+        {"type": "message_start", "message": {"id": "m"}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "text_delta", "text": "\n\n"},
+        },
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_stop"},
+    ]
+    running = run_tools(events, {})
+    assert "".join(part.delta for part in running) == "\n\n"
+    assert running.messages() == []

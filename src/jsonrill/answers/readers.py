@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
-from ..jsontext import dumps, quoted
+from ..jsontext import quoted
 from .spans import JsonSpan
 
 # A generator that stops for more text, and what it returns in the end.
@@ -59,6 +59,8 @@ class Reader(ABC):
         self._end = False
         self._contents: list[Content] = []
         self._calls = 0
+        # True: the object that is read has had its name.
+        self._named = False
         self._steps = self._script()
 
     def read(self, text: str, end: bool) -> Read:
@@ -88,8 +90,8 @@ class Reader(ABC):
         self._contents.append(Content(text, **fields))
 
     def _call(self, name: str, id: str | None = None) -> None:
-        """A call begins."""
-        self._say(name=name, id=id, begins=self._calls > 0)
+        """A call begins. Without a name it stays an error."""
+        self._say(name=name or None, id=id, begins=self._calls > 0)
         self._calls += 1
 
     def _starts(self, *literals: str) -> Steps:
@@ -107,19 +109,27 @@ class Reader(ABC):
         self._at += len(found or "")
         return found
 
+    def _next(self, *literals: str) -> tuple[int, str]:
+        """Where one of these literals comes first, and which; (-1, "") if none does."""
+        found = [(at, one) for one in literals if (at := self._text.find(one, self._at)) >= 0]
+        return min(found, default=(-1, ""))
+
+    def _overlap(self, *literals: str) -> int:
+        """How many characters at the end may be the beginning of one of these literals."""
+        if self._end:
+            return 0
+        return max((_overlap(self._text, self._at, it) for it in literals), default=0)
+
     def _until(self, *literals: str) -> Steps:
         """Take the text up to one of these literals, and the literal; returns both."""
         before: list[str] = []
         while True:
-            found = [(at, one) for one in literals if (at := self._text.find(one, self._at)) >= 0]
-            if found:
-                at, literal = min(found)
-            else:
-                at = len(self._text) - max(_overlap(self._text, self._at, it) for it in literals)
-                literal = ""
+            at, literal = self._next(*literals)
+            if not literal:
+                at = len(self._text) - self._overlap(*literals)
             before.append(self._text[self._at : at])
             self._at = at + len(literal)
-            if found:
+            if literal:
                 return "".join(before), literal
             yield from self._more()
 
@@ -137,21 +147,41 @@ class Reader(ABC):
                 return
             yield from self._more()
 
-    def _json(self, span: JsonSpan | None = None) -> Steps:
-        """Pass one JSON value on as it comes, without the white space before it."""
-        span = span or JsonSpan()
+    def _json(self, *closes: str) -> Steps:
+        """Pass one JSON value on as it comes, without the white space before it.
+
+        One of `closes` outside of a string ends it, too; it is not taken. The value is broken then.
+        """
+        span = JsonSpan()
         while not (rest := self._text[self._at :].lstrip()):
             yield from self._more()
         self._at = len(self._text) - len(rest)
         while not span.done:
-            upto = span.take(self._text, self._at)
+            at, close = self._next(*closes)
+            limit = at if close else len(self._text) - self._overlap(*closes)
+            upto = span.take(self._text[:limit], self._at)
             if upto > self._at:
                 self._say(self._text[self._at : upto])
                 self._at = upto
-            if not span.done:
-                if self._end and span.started and not span.in_string:
+            if span.done:
+                return
+            if close and upto == limit:
+                if not span.in_string:
                     return
+                span.take(close, 0)  # it is part of a string
+                self._say(close)
+                self._at += len(close)
+            elif self._end and span.started and not span.in_string:
+                return
+            else:
                 yield from self._more()
+
+    def _rest(self, close: str) -> Steps:
+        """Take the text up to `close`, which should be white space. Anything else is passed on, so
+        that the call fails in sight."""
+        text, _ = yield from self._until(close)
+        if text.strip():
+            self._say(text)
 
     def _string(self) -> Steps:
         """Take one complete JSON value and return it; None if it is not JSON."""
@@ -168,13 +198,15 @@ class Reader(ABC):
         except (ValueError, RecursionError):
             return None
 
-    def _object(self) -> Steps:
-        """Read one call: an object with a name and arguments, in any order."""
+    def _object(self, *close: str) -> Steps:
+        """Read one call: an object with a name and arguments, in any order. What closes the section
+        ends a broken one; it is not taken."""
         depth = 0
+        self._named = False
         named = self._calls
         begins = True
         while True:
-            mark = yield from self._skip("{", "}", ",", '"')
+            mark = yield from self._skip("{", "}", ",", '"', *close)
             if mark == "{":
                 depth += 1
                 if begins:
@@ -188,7 +220,11 @@ class Reader(ABC):
                     return
             elif mark == '"':
                 self._at -= 1
-                yield from self._member()
+                yield from self._member(*close)
+            elif mark in close and mark is not None:
+                self._say(mark)  # so that the call fails in sight
+                self._at -= len(mark)
+                return
             elif mark is None:
                 # Not JSON: pass it on as it is, so that the call fails in sight.
                 if self._at == len(self._text):
@@ -199,7 +235,7 @@ class Reader(ABC):
                 if begins and named == self._calls:
                     return
 
-    def _member(self) -> Steps:
+    def _member(self, *close: str) -> Steps:
         key = yield from self._string()
         yield from self._skip(":")
         if key in ("arguments", "parameters", "args", "input"):
@@ -207,66 +243,89 @@ class Reader(ABC):
                 text = yield from self._string()  # JSON inside a JSON string
                 self._say(text if isinstance(text, str) else "")
             else:
-                yield from self._json()
+                yield from self._json(*close)
         elif key == "function" and (yield from self._starts("{")):
             pass  # its members are those of the call; the object is left with its bracket
         elif key in ("name", "id", "function", "tool"):
             value = yield from self._string()
-            if isinstance(value, str):
+            if isinstance(value, str) and key != "id" and self._named:
+                self._say(value)  # a second name: the call fails in sight
+            elif isinstance(value, str):
+                self._named = self._named or key != "id"
                 self._say(**{"id" if key == "id" else "name": value})
         else:
             yield from self._string()
 
-    def _parameters(self, opening: str, closing: str, last: str) -> Steps:
-        """Read parameters that are written as XML, up to `last`; they become one JSON object.
+    def _function(self) -> Steps:
+        """Read a call from behind `<function=`. A parameter that was not closed ends where the next
+        one begins, or the function ends."""
+        name, _ = yield from self._until(">")
+        self._call(name.strip().strip("\"'"))
+        end = "</function>"
+        yield from self._parameters("<parameter=", "</parameter>", end, "<parameter=", end)
+        self._say(closed=True)
 
-        `opening` is the beginning of a parameter's tag, before its name.
+    def _parameters(self, opening: str, closing: str, last: str, *stops: str) -> Steps:
+        """Read parameters that are written as XML, or as one JSON object, up to `last`; they become
+        one JSON object. What is neither is passed on, so that the call fails in sight.
+
+        `opening` is the beginning of a parameter's tag, before its name. `stops` end a parameter
+        that was not closed.
         """
+        if (yield from self._starts("{", opening, last)) == "{":
+            yield from self._json(last)
+            yield from self._rest(last)
+            return
         written = 0
         while (mark := (yield from self._skip(opening, last))) == opening:
             tag, _ = yield from self._until(">")
-            name = tag.strip().partition(" ")[0].strip("\"'")
-            if 'name="' in tag:
-                name = tag.partition('name="')[2].partition('"')[0]
+            name = _attribute(tag) or tag.strip().partition(" ")[0].strip("\"'")
             self._say(("," if written else "{") + quoted(name) + ":")
             written += 1
             is_text = True if 'string="true"' in tag else None
-            yield from self._value(closing, is_text)
+            yield from self._value(closing, is_text, *stops)
         if mark is None:
-            yield from self._until(last)  # what is no parameter is not understood
+            yield from self._rest(last)
         self._say("}" if written else "{}")
 
-    def _value(self, closing: str, is_text: bool | None = None) -> Steps:
+    def _value(self, closing: str, is_text: bool | None = None, *stops: str) -> Steps:
         """Read the text of a parameter as a JSON value; text that can only be a string is passed
         on as it comes. One line break at either end is not part of it."""
         while not (rest := self._text[self._at :].lstrip()) and len(self._text) < _MOST_SPACE:
             yield from self._more()
+        ends = (closing, *stops)
         if (
             rest
             and is_text is None
             and (rest[0] in '"{[-0123456789tfnTFN' or closing.startswith(rest[0]))
         ):
-            text, _ = yield from self._until(closing)
+            text, end = yield from self._until(*ends)
+            self._at -= 0 if end == closing else len(end)
             self._say(_as_json(text))
             return
         if self._text.startswith("\n", self._at):
             self._at += 1
         self._say('"')
         while True:
-            at = self._text.find(closing, self._at)
-            if at >= 0:
+            at, end = self._next(*ends)
+            if end:
                 upto = at - 1 if self._text.endswith("\n", self._at, at) else at
             else:
-                tags = (closing, "\n" + closing)
-                upto = len(self._text) - max(_overlap(self._text, self._at, it) for it in tags)
+                upto = len(self._text) - self._overlap(*ends, *("\n" + it for it in ends))
             if upto > self._at:
                 self._say(quoted(self._text[self._at : upto])[1:-1])
                 self._at = upto
-            if at >= 0:
-                self._at = at + len(closing)
+            if end:
+                self._at = at + len(end) if end == closing else at
                 self._say('"')
                 return
             yield from self._more()
+
+
+def _attribute(tag: str) -> str | None:
+    """The `name` of a tag, in quotes of either kind or without; None if it has none."""
+    found = re.search(r"""\bname\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", tag)
+    return None if found is None else next((it for it in found.groups() if it is not None), None)
 
 
 def _overlap(text: str, at: int, literal: str) -> int:
@@ -311,25 +370,7 @@ class Json(Reader):
         super().__init__()
 
     def _script(self) -> Iterator[None]:
-        span = JsonSpan()
-        while not span.done:
-            at = self._text.find(self._close, self._at)
-            keep = 0 if self._end else _overlap(self._text, self._at, self._close)
-            limit = at if at >= 0 else len(self._text) - keep
-            upto = span.take(self._text[:limit], self._at)
-            if upto > self._at:
-                self._say(self._text[self._at : upto])
-                self._at = upto
-            if span.done:
-                break
-            if at >= 0 and upto == limit:
-                if not span.in_string:
-                    break
-                span.take(self._close, 0)  # it is part of a string
-                self._say(self._close)
-                self._at += len(self._close)
-                continue
-            yield from self._more()
+        yield from self._json(self._close)
         yield from self._until(self._close)
         self._say(closed=True)
 
@@ -360,7 +401,7 @@ class Objects(Reader):
         while True:
             mark = yield from self._starts("{", ",", ";", "]", *self._close)
             if mark == "{":
-                yield from self._object()
+                yield from self._object(*self._close)
             elif mark in (",", ";"):
                 yield from self._skip(mark)
             elif mark == "]" and in_list:
@@ -382,20 +423,18 @@ class ToolCallTag(Reader):
     """`<tool_call>`: an object (Hermes), a function tag (Qwen), or a name and pairs (GLM)."""
 
     def _script(self) -> Iterator[None]:
-        mark = yield from self._skip("{", "<function=")
-        if mark == "{":
-            self._at -= 1
-            yield from self._object()
-            yield from self._until(_CALL_END)
+        mark = yield from self._starts("{", "[", "<function=")
+        if mark in ("{", "["):
+            yield from Objects._script(self)  # type: ignore[arg-type]
             return
         if mark == "<function=":
-            name, _ = yield from self._until(">")
-            self._call(name)
-            yield from self._parameters("<parameter=", "</parameter>", "</function>")
-            self._say(closed=True)
+            while (yield from self._skip("<function=")):
+                yield from self._function()
             yield from self._until(_CALL_END)
             return
         yield from self._glm()
+
+    _close = (_CALL_END,)
 
     def _glm(self) -> Iterator[None]:
         name, mark = yield from self._until("\n", "<arg_key>", _CALL_END)
@@ -419,14 +458,7 @@ class Function(Reader):
     """`<function=NAME>`: JSON (Llama) or parameters (Qwen), up to `</function>`."""
 
     def _script(self) -> Iterator[None]:
-        name, _ = yield from self._until(">")
-        self._call(name)
-        if (yield from self._starts("<parameter=", "</function>")):
-            yield from self._parameters("<parameter=", "</parameter>", "</function>")
-        else:
-            yield from self._json()
-            yield from self._until("</function>")
-        self._say(closed=True)
+        yield from self._function()
 
 
 class Mistral(Reader):
@@ -443,7 +475,7 @@ class Mistral(Reader):
         elif mark == "{":
             self._at -= 1
         self._call(name.strip(), id and id.strip())
-        yield from self._json()
+        yield from self._json("[TOOL_CALLS]")
         self._say(closed=True)
 
     _close = ()
@@ -457,7 +489,7 @@ class Llama(Objects):
 
     def _script(self) -> Iterator[None]:
         while True:
-            yield from self._object()
+            yield from self._object(*self._close)
             if (yield from self._skip(";", *self._close)) != ";":
                 return
 
@@ -476,9 +508,11 @@ class DeepSeek(Reader):
             if name.strip() == "function":
                 name, _ = yield from self._until("\n")
             self._call(name.strip())
-            yield from self._skip("```json", "```")
-            yield from self._json()
-            yield from self._until(end)
+            fenced = yield from self._skip("```json", "```")
+            yield from self._json(end)
+            if fenced:
+                yield from self._skip("```")
+            yield from self._rest(end)
             self._say(closed=True)
 
 
@@ -491,8 +525,8 @@ class Kimi(Reader):
             id, _ = yield from self._until("<|tool_call_argument_begin|>")
             name = re.sub(r"^functions\.|:\d+$", "", id.strip())
             self._call(name, id.strip())
-            yield from self._json()
-            yield from self._until("<|tool_call_end|>")
+            yield from self._json("<|tool_call_end|>")
+            yield from self._rest("<|tool_call_end|>")
             self._say(closed=True)
 
 
@@ -508,7 +542,7 @@ class Invokes(Reader):
         it, close = self._prefix, f"</{self._close}>"
         while (yield from self._until(f"<{it}invoke ", close))[1] != close:
             tag, _ = yield from self._until(">")
-            self._call(tag.partition('name="')[2].partition('"')[0])
+            self._call(_attribute(tag) or "")
             yield from self._parameters(f"<{it}parameter", f"</{it}parameter>", f"</{it}invoke>")
             self._say(closed=True)
 
@@ -526,9 +560,9 @@ class Pythonic(Reader):
             yield from self._more()
         for name, arguments in calls:
             self._call(name)
-            self._say(dumps(arguments), closed=True)
+            self._say(arguments, closed=True)
 
-    def _calls_in(self, text: str) -> list[tuple[str, dict[str, Any]]] | None:
+    def _calls_in(self, text: str) -> list[tuple[str, str]] | None:
         """The calls of the shortest list that is complete; takes its text."""
         at = text.find("]")
         while at >= 0:
@@ -536,7 +570,14 @@ class Pythonic(Reader):
                 tree = ast.parse("[" + text[: at + 1], mode="eval").body
                 assert isinstance(tree, ast.List)
                 found = [_python_call(call) for call in tree.elts]
-            except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
+            except (
+                SyntaxError,
+                ValueError,
+                TypeError,
+                AssertionError,
+                RecursionError,
+                MemoryError,
+            ):
                 at = text.find("]", at + 1)
                 continue
             self._at = at + 1
@@ -544,10 +585,11 @@ class Pythonic(Reader):
         return None
 
 
-def _python_call(call: ast.expr) -> tuple[str, dict[str, Any]]:
+def _python_call(call: ast.expr) -> tuple[str, str]:
+    """Name and arguments of a call, as JSON; an error for what JSON has not."""
     assert isinstance(call, ast.Call) and not call.args
     arguments = {}
     for keyword in call.keywords:
-        assert keyword.arg is not None
+        assert keyword.arg is not None and keyword.arg not in arguments
         arguments[keyword.arg] = ast.literal_eval(keyword.value)
-    return ast.unparse(call.func), arguments
+    return ast.unparse(call.func), json.dumps(arguments, ensure_ascii=False, allow_nan=False)

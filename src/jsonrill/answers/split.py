@@ -72,12 +72,29 @@ def _after_space(*beginnings: str) -> Callable[[str], bool | None]:
 def _names_a_call(rest: str) -> bool | None:
     """Accepts what may follow `<tool_call>`: an object, a function tag, or a name and arguments."""
     found = _after_space("{", "<function=")(rest)
+    if found is False:
+        found = _object_in_list(rest)
     if found is not False:
         return found
     name = re.match(r"\n?[\w.\-]{1,200}", rest)
     if name is None:
         return False
     return _after_space("<arg_key>", "</tool_call>")(rest[name.end() :])
+
+
+def _object_in_list(rest: str) -> bool | None:
+    """Accepts a list whose first element is an object."""
+    found = _after_space("[")(rest)
+    return _after_space("{")(rest.lstrip()[1:]) if found else found
+
+
+def _mistral_call(rest: str) -> bool | None:
+    """Accepts what may follow `[TOOL_CALLS]`: a list of objects, or a name and arguments."""
+    found = _object_in_list(rest)
+    name = re.match(r"\s{0,100}[\w.\-]{1,200}", rest)
+    if found is not False or name is None:
+        return found
+    return _after_space("[ARGS]", "[CALL_ID]", "{")(rest[name.end() :])
 
 
 def _is_json_fence(rest: str) -> bool | None:
@@ -107,17 +124,46 @@ TAGS: Final[tuple[Tag, ...]] = (
     Tag("fence", "```", readers.Fence, _is_json_fence, at_line=True),
     Tag("json", "<json>", lambda: readers.Json("</json>"), _OBJECT),
     Tag("hermes", "<tool_call>", readers.ToolCallTag, _names_a_call),
-    Tag("mistral", "[TOOL_CALLS]", readers.Mistral),
+    Tag("mistral", "[TOOL_CALLS]", readers.Mistral, _mistral_call),
     Tag("llama", "<|python_tag|>", readers.Llama, _OBJECT),
     Tag("llama", "<function=", readers.Function, lambda rest: _function_name(rest)),
-    Tag("deepseek", f"<{_begin}>", lambda: readers.DeepSeek(f"<{_end}>")),
+    Tag(
+        "deepseek",
+        f"<{_begin}>",
+        lambda: readers.DeepSeek(f"<{_end}>"),
+        _after_space("<｜tool▁call▁begin｜>", f"<{_end}>"),
+    ),
     Tag(
         "deepseek",
         "<｜DSML｜function_calls>",
         lambda: readers.Invokes("｜DSML｜function_calls", "｜DSML｜"),
+        _after_space("<｜DSML｜invoke "),
     ),
-    Tag("kimi", "<|tool_calls_section_begin|>", readers.Kimi),
-    Tag("minimax", "<minimax:tool_call>", lambda: readers.Invokes("minimax:tool_call")),
+    Tag(
+        "deepseek",
+        "<｜DSML｜tool_calls>",
+        lambda: readers.Invokes("｜DSML｜tool_calls", "｜DSML｜"),
+        _after_space("<｜DSML｜invoke "),
+    ),
+    Tag(
+        "kimi",
+        "<|tool_calls_section_begin|>",
+        readers.Kimi,
+        _after_space("<|tool_call_begin|>", "<|tool_calls_section_end|>"),
+    ),
+    Tag("granite", "<|tool_call|>", readers.Objects, _object_in_list),
+    Tag(
+        "internlm",
+        "<|action_start|><|plugin|>",
+        lambda: readers.Objects("<|action_end|>"),
+        _after_space("{"),
+    ),
+    Tag(
+        "minimax",
+        "<minimax:tool_call>",
+        lambda: readers.Invokes("minimax:tool_call"),
+        _after_space("<invoke "),
+    ),
     Tag("minimax", "<tool_calls>", lambda: readers.Objects("</tool_calls>"), _OBJECT),
     Tag(
         "invoke",
@@ -173,6 +219,8 @@ class Splitter:
         self._reader: Reader | None = None
         self._raw = ""
         self._number = 0
+        # True: the reader has said something of its part.
+        self._said = False
         # The last character before the held text, and whether the line is blank so far.
         self._before = ""
         self._blank = True
@@ -278,6 +326,7 @@ class Splitter:
 
     def _begin(self, tag: Tag) -> None:
         self._number += 1
+        self._said = False
         self._reader = tag.make()
         self._raw, self._held = self._held[: len(tag.opening)], self._held[len(tag.opening) :]
 
@@ -289,6 +338,10 @@ class Splitter:
         read = reader.read(self._held, end)
         raw, self._held = self._raw + self._held[: read.taken], self._held[read.taken :]
         self._raw = ""
+        if not (read.contents or self._said or read.done or end):
+            self._raw = raw  # until it is known what it says: a call's id comes with its beginning
+            return
+        self._said = True
         for content in read.contents:
             if content.begins:
                 self._number += 1

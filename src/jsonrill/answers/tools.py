@@ -93,8 +93,17 @@ class ToolRun:
         return self._watched(self.parts.flush())
 
     def finish(self, job: Job, result: Any = None, error: str | None = None) -> list[Part]:
-        """The part of a job's result, or of its error."""
-        return [] if job.revoked else self.parts.answer(job.call, result, error=error)
+        """The part of a job's result, or of its error; what no message can carry is an error."""
+        if job.revoked:
+            return []
+        if error is None:
+            try:
+                result = turns.sendable(result)
+            except Exception as failed:  # whatever the object's own methods raise
+                error = (
+                    f"the tool returned what JSON cannot carry ({type(result).__name__}): {failed}"
+                )
+        return self.parts.answer(job.call, result, error=error)
 
     def messages(self, form: str | None = None) -> list[dict[str, Any]]:
         """The answer and the results, as the next request to this provider sends them.
@@ -174,7 +183,7 @@ class Tool:
 
     def __init__(self, function: Function) -> None:
         self.function = function
-        self._positional: list[str] = []
+        self._positional: list[inspect.Parameter] = []
         self.schema: Schema | None = None
         try:
             signature = inspect.signature(function)
@@ -182,7 +191,7 @@ class Tool:
             return
         kinds = inspect.Parameter
         named = [it for it in signature.parameters.values() if it.kind != kinds.VAR_POSITIONAL]
-        self._positional = [it.name for it in named if it.kind is kinds.POSITIONAL_ONLY]
+        self._positional = [it for it in named if it.kind is kinds.POSITIONAL_ONLY]
         self.schema = _schema(function, named)
 
     def arguments(self, call: ToolCall) -> tuple[list[Any], dict[str, Any]]:
@@ -195,7 +204,11 @@ class Tool:
         if not isinstance(given, Mapping):
             raise TypeError("the arguments are not an object")
         named = dict(given)
-        positional = [named.pop(name) for name in self._positional if name in named]
+        # A default before a value that was given has to be given, too: their order counts.
+        taken = max(
+            (at for at, it in enumerate(self._positional, 1) if it.name in named), default=0
+        )
+        positional = [named.pop(it.name, it.default) for it in self._positional[:taken]]
         if self.schema is None:
             try:
                 inspect.signature(self.function).bind(*positional, **named)

@@ -6,7 +6,7 @@ that was cut off or never ran is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ..jsontext import dumps
@@ -32,6 +32,14 @@ def plain(result: Any) -> Any:
     return to_jsonable_python(result)
 
 
+def sendable(result: Any) -> Any:
+    """The result itself, of an iterator the list of what it yields; an error if it is no JSON."""
+    if isinstance(result, Iterator):
+        result = list(result)
+    as_text(result).encode()
+    return result
+
+
 def chat(entries: Sequence[Entry]) -> list[Message]:
     """OpenAI chat completions: an assistant message, and one message for each result."""
     text = "".join([entry.text for entry in entries if entry.kind in ("text", "json")])
@@ -55,15 +63,26 @@ def _chat_call(call: LiveCall) -> Message:
 
 
 def responses(entries: Sequence[Entry]) -> list[Message]:
-    """OpenAI Responses: the items as they came, reasoning too, and one item for each result."""
+    """OpenAI Responses: the items as they came, reasoning too, and one item for each result.
+
+    Reasoning is refused without the item that it led to, so it is left out with that one.
+    """
     items: list[Message] = []
+    thoughts: list[Message] = []
     for entry in entries:
         call = entry.call
-        if entry.kind == "result" or (call is not None and not (call.hosted or _ran(entry))):
+        if entry.kind == "result":
             continue
         item = entry.kept or _response_item(entry)
-        if item is not None:
-            items.append({key: value for key, value in item.items() if key not in _PARSED})
+        hosted = call is not None and call.hosted and call.status == "complete"
+        if call is not None and (item is None or not (hosted or _ran(entry))):
+            thoughts = []
+        elif item is not None:
+            item = {key: value for key, value in item.items() if key not in _PARSED}
+            thoughts.append(item)
+            if item.get("type") != "reasoning":
+                items += thoughts
+                thoughts = []
     for call in _answered(entries):
         kind = "custom_tool_call" if call.encoding == "text" else "function_call"
         output = {"call_id": call.id, "output": as_text(call.result)}
@@ -76,8 +95,11 @@ _PARSED: Final = ("parsed", "parsed_arguments")
 
 
 def _response_item(entry: Entry) -> Message | None:
-    """The item of a part whose item never came whole. A thought cannot be sent without it."""
+    """The item of a part whose item never came whole. A thought cannot be sent without it, nor can
+    the call of a tool that the provider runs."""
     call = entry.call
+    if call is not None and call.hosted:
+        return None
     if call is not None and call.encoding == "text":
         return {
             "type": "custom_tool_call",
@@ -90,8 +112,8 @@ def _response_item(entry: Entry) -> Message | None:
         return {"type": "function_call", **named, "arguments": _arguments(call)}
     if entry.kind not in ("text", "json"):
         return None
-    content = {"type": "output_text", "text": entry.text, "annotations": []}
-    return {"type": "message", "role": "assistant", "content": [content]}
+    # Parts of a message need the id and the status of their item; a text does not.
+    return {"type": "message", "role": "assistant", "content": entry.text}
 
 
 def anthropic(entries: Sequence[Entry]) -> list[Message]:
@@ -116,7 +138,8 @@ def _block(entry: Entry) -> Message | None:
     call = entry.call
     match entry.kind:
         case "text" | "json":
-            return {"type": "text", "text": entry.text}
+            # A blank text is refused, although answers have them.
+            return {"type": "text", "text": entry.text} if entry.text.strip() else None
         case "reasoning":
             # Without its signature a thought is refused.
             return None if entry.kept is None else {**entry.kept, "thinking": entry.text}
