@@ -39,6 +39,9 @@ from support.javascript import Ask, agree, examples
 from support.junk import ANYTHING, JUNK
 from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
 
+# Of any events that are tried here, few are a provider's.
+pytestmark = pytest.mark.filterwarnings("ignore::jsonrill.UnknownEvents")
+
 # ---- fragments ----
 
 

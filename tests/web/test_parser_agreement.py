@@ -61,7 +61,10 @@ MANY = [
 def told(error: InvalidJSON | LimitExceeded) -> list[Any]:
     """What an error says, as the peer answers it."""
     about = error.limit if isinstance(error, LimitExceeded) else error.expected
-    return [type(error).__name__, error.to_dict(), about]
+    fields = error.to_dict()
+    # What Python says on how to raise a limit is Python.
+    fields["message"] = fields["message"].partition(": pass limits=")[0]
+    return [type(error).__name__, fields, about]
 
 
 def steps(cut: list[Any], options: dict[str, Any]) -> Iterator[dict[str, Any]]:
