@@ -9,7 +9,7 @@ import { EventStream, Lost } from "./stream.js";
  * Read a stream of events with the browser's EventSource, from now on. It cannot send headers.
  *
  * The browser reconnects by itself, which is left to it as long as that brings new ids. It gives up
- * at the first error status without a word: then one fetch asks why, and if there is hope a new
+ * at the first error status without a word: then, if ids were sent, one fetch asks why, and a new
  * EventSource goes on after the last id.
  * @param {string | URL} url
  * @param {Options} [options]
