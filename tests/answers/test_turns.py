@@ -185,6 +185,12 @@ def test_anthropic_sends_signatures_and_redacted_thoughts_back() -> None:
     assert (result["tool_use_id"], result["is_error"]) == ("t", False)
 
 
+def test_anthropic_is_told_which_results_are_errors() -> None:
+    _, results = turn(BUILDERS["anthropic"](THREE, in_a_row(THREE)))
+    told = {it["tool_use_id"]: it["is_error"] for it in results["content"]}
+    assert told == {"call_a": False, "call_b": True, "call_c": False}
+
+
 def test_gemini_sends_thought_signatures_back() -> None:
     types = pytest.importorskip("google.genai.types")
 

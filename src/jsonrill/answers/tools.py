@@ -144,7 +144,7 @@ class ToolRun:
         return self._start(call)
 
     def _start(self, call: LiveCall) -> list[Part]:
-        if call.number in self._handled or call.status not in ("streaming", "complete"):
+        if call.number in self._handled:
             return []
         tool = self._tools.get(call.name or "")
         if tool is None:
