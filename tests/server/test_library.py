@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, ClassVar
@@ -341,3 +343,9 @@ class Closing:
 
     async def aclose(self) -> None:
         self.closed += 1
+
+
+def test_a_missing_extra_is_named() -> None:
+    script = "import sys; sys.modules['starlette'] = None; import jsonrill.server"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "pip install 'jsonrill[server]'" in done.stderr.splitlines()[-1]

@@ -4,9 +4,13 @@
 `EventStreamResponse` an event stream for your own routes. Needs the extra `server`.
 """
 
-from ..ext.starlette import EventStreamResponse
-from ..runs.config import Config, ConfigError
-from .app import create_app
-from .run import serve
+try:
+    from ..ext.starlette import EventStreamResponse
+    from ..runs.config import Config, ConfigError
+    from .app import create_app
+    from .run import serve
+except ModuleNotFoundError as missing:
+    said = f"the server needs an extra: pip install 'jsonrill[server]' ({missing})"
+    raise ModuleNotFoundError(said, name=missing.name) from missing
 
 __all__ = ["Config", "ConfigError", "EventStreamResponse", "create_app", "serve"]
