@@ -190,6 +190,8 @@ class Store(ABC):
     stream_cost: ClassVar[int]
     # Seconds after which a waiting reader looks at the log even if it was not woken.
     look_every: ClassVar[float] = 20.0
+    # Seconds between two writes of a producer that coalesces what it appends; 0: it need not.
+    write_every: ClassVar[float] = 0.025
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self.bounds = bounds or Bounds()
@@ -213,6 +215,7 @@ class Store(ABC):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
         ttl: float = 0.0,
         until: float = 0.0,
         records: Sequence[bytes] = (),
@@ -220,6 +223,7 @@ class Store(ABC):
     ) -> Status:
         """Take or renew the lease for `lease` seconds; with `meta`, create the stream.
 
+        With `replace` it may take the place of one that has ended, whose log is deleted.
         Any named producer may take over a lease without a name (`producer` is empty).
         A new stream may begin with `records`, and be closed by `end`, in the same step. It is
         deleted when it was not used for `ttl` seconds, or at the Unix time `until`; if neither is

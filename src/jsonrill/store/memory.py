@@ -74,6 +74,7 @@ class MemoryStore(Store):
 
     record_cost = 56
     stream_cost = 300
+    write_every = 0.0
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)
@@ -94,6 +95,7 @@ class MemoryStore(Store):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
         ttl: float = 0.0,
         until: float = 0.0,
         records: Sequence[bytes] = (),
@@ -103,7 +105,7 @@ class MemoryStore(Store):
         if meta is not None:
             left = until - time.time() if until else ttl or self.bounds.keep_open
             new = _Log(owner, meta, new_mark(), "", now, now + left, ttl, bool(until))
-            self._make(stream, new, records, end, now)
+            self._make(stream, new, records, end, now, replace)
         log = self._log(stream)
         if log.closed and meta is None:
             raise LogClosed(f"stream {stream} has ended")
@@ -115,11 +117,19 @@ class MemoryStore(Store):
         return self._status(log)
 
     def _make(
-        self, stream: str, new: _Log, records: Sequence[bytes], end: bytes | None, now: float
+        self,
+        stream: str,
+        new: _Log,
+        records: Sequence[bytes],
+        end: bytes | None,
+        now: float,
+        replace: bool,
     ) -> None:
         self._sweep(now)
-        if stream in self._logs and self._logs[stream].expires > now:
-            raise StreamTaken(f"stream {stream} exists")
+        if (old := self._logs.get(stream)) is not None:
+            if old.expires > now and not (replace and old.closed):
+                raise StreamTaken(f"stream {stream} exists")
+            self._forget(stream)
         bounds, owner = self.bounds, new.owner
         mine = sum(1 for log in self._logs.values() if log.owner == owner and log.lease_until > now)
         if mine >= bounds.owner_streams:
@@ -129,8 +139,6 @@ class MemoryStore(Store):
         self._make_room(stream, owner, cost + self._cost(records), now)
         if len(self._logs) >= bounds.total_streams and not self._evict(stream, None, now):
             raise StoreFull("total_streams", "the store holds no more streams")
-        if stream in self._logs:
-            self._forget(stream)
         self._logs[stream] = new
         self._book(new, cost)
         self._write(new, records)

@@ -112,6 +112,7 @@ class RedisStore(Store):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
         ttl: float = 0.0,
         until: float = 0.0,
         records: Sequence[bytes] = (),
@@ -124,7 +125,7 @@ class RedisStore(Store):
             cost = self.stream_cost + len(meta) + self._cost(_with_end(records, end))
             arguments += [owner, meta, new_mark(), call_name(secrets.token_hex()), cost]
             arguments += [bounds.owner_streams, bounds.owner_bytes]
-            arguments += [bounds.total_streams, bounds.total_bytes]
+            arguments += [bounds.total_streams, bounds.total_bytes, int(replace)]
             arguments += [_ms(ttl) if ttl else 0, _ms(until) if until else 0]
             arguments += [_ms(bounds.keep_closed), *_written(records, end)]
         return _status(await self._run(self._acquire, stream, arguments))

@@ -159,8 +159,9 @@ end
 )
 
 # ARGV: producer, lease, keep open; then, to make it: owner, meta, mark, name of the call, cost,
-# streams and bytes per owner, streams and bytes in all, its own time to live and its fixed end (or
-# 0), keep closed, whether the last record ends it (1 or 0), then each record's CRC and data.
+# streams and bytes per owner, streams and bytes in all, whether one that has ended is replaced, its
+# own time to live and its fixed end (or 0), keep closed, whether the last record ends it (1 or 0),
+# then each record's CRC and data.
 # A call whose answer was lost is sent again under the same name and must not make or add twice.
 ACQUIRE: Final = (
     _PRELUDE
@@ -169,8 +170,9 @@ local producer, lease, open = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local it = found()
 if ARGV[7] then
   if it and string.find(it.calls, ARGV[10], 1, true) then return told(it) end
-  if it then return {'TAKEN'} end
-  local owner, cost = ARGV[7], tonumber(ARGV[11]) + (ARGV[20] and FIRST or 0)
+  if it and not (it.closed and ARGV[16] == '1') then return {'TAKEN'} end
+  if it then forget(stream) end
+  local owner, cost = ARGV[7], tonumber(ARGV[11]) + (ARGV[21] and FIRST or 0)
   for _, book in ipairs(books(owner)) do
     local gone = redis.call('ZRANGEBYSCORE', book .. ':ends', '-inf', now - longest,
                             'LIMIT', 0, 100)
@@ -193,7 +195,7 @@ if ARGV[7] then
   redis.call('DEL', KEYS[2])
   redis.call('HSET', KEYS[1], 'owner', owner, 'meta', ARGV[8], 'last', 0, 'size', 0, 'mark',
              ARGV[9], 'closed', 0, 'producer', '', 'lease', 0, 'term', 0, 'calls', ARGV[10],
-             'ttl', ARGV[16], 'until', ARGV[17])
+             'ttl', ARGV[17], 'until', ARGV[18])
   grow(owner, cost)
   it = found()
 end
@@ -203,8 +205,8 @@ if taken(it, producer) then return {'TAKEN'} end
 it.producer, it.lease, it.term = producer, now + lease, lease
 redis.call('HSET', KEYS[1], 'producer', it.producer, 'lease', it.lease, 'term', it.term)
 ends(it, it.lease)
-if ARGV[20] then write_all(it, 20, ARGV[19] == '1') end
-keep(it, it.closed and ARGV[18] or open)
+if ARGV[21] then write_all(it, 21, ARGV[20] == '1') end
+keep(it, it.closed and ARGV[19] or open)
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'UNKNOWN'} end
 return told(it)
 """

@@ -146,6 +146,7 @@ class SqliteStore(Store):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
         ttl: float = 0.0,
         until: float = 0.0,
         records: Sequence[bytes] = (),
@@ -154,7 +155,7 @@ class SqliteStore(Store):
         def work(db: sqlite3.Connection) -> Status:
             now = time.time()
             if meta is not None:
-                self._make(db, stream, owner, meta, records, now)
+                self._make(db, stream, owner, meta, records, now, replace)
                 db.execute(
                     "INSERT INTO streams (id, owner, meta, producer, lease, last, size, mark,"
                     " calls, closed, expires, changed, ttl, fixed)"
@@ -180,10 +181,12 @@ class SqliteStore(Store):
         meta: bytes,
         records: Sequence[bytes],
         now: float,
+        replace: bool,
     ) -> None:
         """Make room for a new stream, or refuse it."""
         self._sweep(db, now)
-        db.execute("DELETE FROM streams WHERE id = ? AND expires <= ?", (stream, now))
+        gone = "DELETE FROM streams WHERE id = ? AND (expires <= ? OR (closed AND ?))"
+        db.execute(gone, (stream, now, replace))
         if db.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone():
             raise StreamTaken(f"stream {stream} exists")
         mine = "SELECT count(*) FROM streams WHERE owner = ? AND lease > ? AND expires > ?"
