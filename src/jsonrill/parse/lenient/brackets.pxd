@@ -1,4 +1,5 @@
 # Types for the compiler; the code is in brackets.py.
+from ..machine cimport Machine
 from .quotes cimport QuoteMachine
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, AFTER, STRING, CLOSING, GUIDED

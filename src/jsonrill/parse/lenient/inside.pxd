@@ -1,4 +1,6 @@
 # Types for the compiler; the code is in inside.py.
+from ..machine cimport Machine
+from .around cimport ProseMachine
 from .brackets cimport BracketMachine
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS

@@ -1,4 +1,5 @@
 # Types for the compiler; the code is in numbers.py.
+from ..machine cimport Machine
 from .words cimport WordMachine
 
 cdef int BARE_VALUE, DIGITS, MINUS, POINT, ZERO, INTEGER, FRACTION

@@ -1,4 +1,5 @@
 # Types for the compiler; the code is in strings.py.
+from ..machine cimport Machine
 from .numbers cimport NumberMachine
 
 cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING
