@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -109,7 +109,7 @@ class Config:
         for name in ("tokens", "secret", "upstream_key"):
             if getattr(self, name) and getattr(self, f"{name}_file"):
                 raise ConfigError(f"set {name} or {name}_file, not both")
-        if self.workers > 1 and self.store == "memory:":
+        if self.workers > 1 and self.in_memory:
             raise ConfigError(
                 "several workers need a store that they share: sqlite:/// or redis://"
             )
@@ -133,6 +133,11 @@ class Config:
             found[name.lower()] = from_text(name.lower(), text)
         found.update({name: value for name, value in stronger.items() if value is not None})
         return cls(**found)
+
+    @property
+    def in_memory(self) -> bool:
+        """True if only one process can use the store."""
+        return self.store.partition(":")[0] == "memory"
 
     def check_exposure(self) -> None:
         """Raise ConfigError if the server would be open to a network without a token."""
@@ -172,6 +177,16 @@ class Config:
         return Bounds(
             **{name.name: getattr(self, name.name) for name in fields(Bounds)}  # one name for each
         )
+
+
+def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Refuse a store of one process where uvicorn or gunicorn was told to start several."""
+    if not re.search(r"uvicorn|gunicorn", arguments[0]):
+        return
+    given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
+    count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
+    if config.in_memory and config.workers == 1 and count.isdigit() and int(count) > 1:
+        raise ConfigError("several workers need a store that they share: sqlite:/// or redis://")
 
 
 def parse_tokens(given: Iterable[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ costs three renderings of a log at the worst.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 
 from ..store import Entry, LogGap, LogLost, Store, StoreError, UnknownStream
 from .options import ViewOptions
@@ -52,8 +52,10 @@ class Reader:
         self.position = position
         # How often it had to go back to the log.
         self.replays = 0
+        # Why its last event is not that of the log, if the log could not be read to its end.
+        self.failed: End | None = None
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes]:
         try:
             if self._lost:
                 raise LogLost(OTHER_LOG)
@@ -196,6 +198,7 @@ class Reader:
         codes = {UnknownStream: "GONE", LogGap: "LOG_LOST", LogLost: "LOG_LOST"}
         end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
         self._ended = True
+        self.failed = end
         return last_words(self._make(), end)
 
 

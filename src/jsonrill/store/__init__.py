@@ -53,7 +53,7 @@ __all__ = [
 def open_store(url: str, bounds: Bounds | None = None) -> Store:
     """Return the store that a URL names, not yet opened; ValueError for an unknown scheme."""
     scheme, _, rest = url.partition(":")
-    if scheme == "memory" and not rest:
+    if scheme == "memory" and rest in ("", "//"):
         return MemoryStore(bounds)
     if scheme == "sqlite" and rest.startswith("///") and len(rest) > 3:
         return SqliteStore(rest[3:], bounds)

@@ -19,7 +19,6 @@ from ...ext.starlette import ByteStreamResponse
 from ...options import Wire
 from ...runs.hub import Hub
 from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
-from ...runs.positions import START
 from ...runs.producer import produce
 from ...runs.records import End
 from ...store import StoreError
@@ -79,7 +78,7 @@ async def _streamed(
     try:
         view = ViewOptions(format="openai", fragments=bool(wire), wire=wire or "full")
         allowed = Allowed(stream, await hub.store.status(stream))
-        response = await answer(request, allowed, view, START, {"jsonrill-stream": stream})
+        response = await answer(request, allowed, view, None, {"jsonrill-stream": stream})
         async with hub.holding(stream, producer, lease):
             received = await upstream.send(body)
             streams = await received.is_event_stream()
