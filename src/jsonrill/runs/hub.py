@@ -158,13 +158,18 @@ class Hub:
 
     # ---- publishing ----
 
-    async def create(self, owner: str, options: StreamOptions, producer: str, lease: float) -> str:
+    async def create(
+        self, owner: str, options: StreamOptions, producer: str, lease: float, name: str = ""
+    ) -> str:
+        """Create a stream and return its id: `name`, or a new one. StreamTaken if it exists."""
         meta = options.to_bytes()
         while True:
-            stream = secrets.token_urlsafe(18)
+            stream = name or secrets.token_urlsafe(18)
             try:
                 await self.store.acquire(stream, producer, lease=lease, owner=owner, meta=meta)
             except StreamTaken:
+                if name:
+                    raise
                 continue  # created, but the answer was lost: no client knows its id
             self.metrics.add("streams_created_total")
             return stream
