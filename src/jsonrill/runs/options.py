@@ -25,7 +25,7 @@ from ..options import (
     taken_by,
 )
 
-FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", "provider", *DIALECTS)
+FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
 allow("format", FORMATS)
 
 STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}

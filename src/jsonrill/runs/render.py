@@ -349,11 +349,11 @@ class Dialect(TextRendering):
 
 
 def _dialect(stream: StreamOptions, view: ViewOptions) -> type[ClientDialect]:
-    if view.format != "provider":
+    if view.format != "provider":  # which only the relay asks for, for the provider's own clients
         return DIALECTS[view.format]
     if stream.input != "events" or stream.provider not in NATIVE:
         known = " or ".join(NATIVE)
-        raise BadOption(f"format=provider is for events of a stream whose provider is {known}")
+        raise BadOption(f"this is for events of a stream whose provider is {known}")
     return NATIVE[stream.provider]
 
 

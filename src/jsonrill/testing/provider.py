@@ -20,7 +20,7 @@ _TICK: Final = 0.005
 class Provider:
     """A reply of `Upstream` for all requests: models by name, each with its answer.
 
-    A response with `background` is generated whether somebody reads it or not, one token in `pace`
+    A response with `background` is generated with or without a reader, one token in `pace`
     seconds. It can be retrieved, also as a stream that begins after an event (`starting_after`),
     and cancelled. `resumes=False` is a provider that has no such streams.
     """

@@ -296,7 +296,7 @@ async def _again(request: Request, asked: Asked) -> Response | None:
             message = "this Idempotency-Key was used for another request"
             raise Refused(422, message, "idempotency_key_reused")
         once = not (asked.streamed or asked.background)
-        # As long as nothing has come, the upstream may still refuse the request.
+        # As long as nothing has arrived, the upstream may still refuse the request.
         found = await _found(hub, asked.run, first=not once)
         if asked.streamed:
             return await _reader(request, asked, asked.run)
@@ -431,10 +431,9 @@ async def _generate(
             note(hub, failed.code, failed.message)
         return
     end = working.result()
-    if end.code.startswith("UPSTREAM"):
-        note(hub, end.code.lower(), end.message)
     with suppress(StoreError):
-        await hub.end(stream, end)
+        if await hub.end(stream, end) and end.code.startswith("UPSTREAM"):
+            note(hub, end.code.lower(), end.message)
 
 
 async def _publish(
