@@ -256,6 +256,49 @@ def test_an_id_is_given_once(url: str) -> None:
     run(work, url)
 
 
+def test_a_stream_that_has_ended_may_be_replaced_and_no_other(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.append("s", "p", [b"1", b"2"])
+        reader = store.read("s")
+        assert [entry.data for entry in await anext(reader)] == [b"1", b"2"]
+        with pytest.raises(StreamTaken):
+            await store.acquire("s", "q", lease=LONG, owner="o", meta=b"{}", replace=True)
+        await store.finalize("s", b"")
+        with pytest.raises(StreamTaken):
+            await store.acquire("s", "q", lease=LONG, owner="o", meta=b"{}")
+        status = await store.acquire("s", "q", lease=LONG, owner="o", meta=b"{}", replace=True)
+        assert (status.last, status.size, status.producer, status.closed) == (0, 0, "q", False)
+        await store.append("s", "q", [b"3"], first=1)
+        # One that read the log before it was replaced is told, whether it saw its end or not.
+        with pytest.raises(LogLost):
+            assert (await anext(reader))[-1].final
+            raise LogLost("had its end before")
+        await store.finalize("s", b"end")
+        assert [entry.data for entry in await all_of(store)] == [b"3", b"end"]
+
+    run(work, url)
+
+
+def test_of_many_who_replace_a_stream_one_does(url: str) -> None:
+    async def work(store: Store) -> None:
+        await make(store)
+        await store.finalize("s", b"")
+
+        async def replace(name: str) -> bool:
+            try:
+                await store.acquire("s", name, lease=LONG, meta=b"{}", replace=True)
+            except StreamTaken:
+                return False
+            return True
+
+        done = await asyncio.gather(*[replace(f"p{at}") for at in range(20)])
+        assert done.count(True) == 1
+        assert (await store.status("s")).producer == f"p{done.index(True)}"
+
+    run(work, url)
+
+
 def test_what_is_not_there_is_unknown(url: str) -> None:
     async def work(store: Store) -> None:
         with pytest.raises(UnknownStream):

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -39,6 +40,7 @@ from .http import (
     subscribe,
 )
 from .http.openapi import document
+from .http.relay_run import take_over
 from .http.upstreams import Upstreams
 from .problems import KNOWN, answer
 from .signals import before_the_end
@@ -143,6 +145,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
     upstreams = Upstreams(config)
+    hub.take_over = partial(take_over, hub, upstreams)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -140,6 +140,8 @@ class Store(ABC):
     stream_cost: ClassVar[int]
     # Seconds after which a waiting reader looks at the log even if it was not woken.
     look_every: ClassVar[float] = 20.0
+    # Seconds between two writes of a producer that coalesces what it appends; 0: it need not.
+    write_every: ClassVar[float] = 0.025
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self.bounds = bounds or Bounds()
@@ -163,9 +165,11 @@ class Store(ABC):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
     ) -> Status:
         """Take or renew the lease for `lease` seconds; with `meta`, create the stream.
 
+        With `replace` it may take the place of one that has ended, whose log is deleted.
         Any named producer may take over a lease without a name (`producer` is empty).
         Raises StreamTaken if another producer holds it (or, with `meta`, if the id exists),
         LogClosed if the stream is closed, UnknownStream, or StoreFull if no stream can be created.

@@ -57,6 +57,7 @@ class MemoryStore(Store):
 
     record_cost = 56
     stream_cost = 300
+    write_every = 0.0
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         super().__init__(bounds)
@@ -77,10 +78,11 @@ class MemoryStore(Store):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
     ) -> Status:
         now = time.monotonic()
         if meta is not None:
-            self._make(stream, owner, meta, now)
+            self._make(stream, owner, meta, now, replace)
         log = self._log(stream)
         if log.closed:
             raise LogClosed(f"stream {stream} has ended")
@@ -90,10 +92,12 @@ class MemoryStore(Store):
         self._touch(log, now)
         return self._status(log)
 
-    def _make(self, stream: str, owner: str, meta: bytes, now: float) -> None:
+    def _make(self, stream: str, owner: str, meta: bytes, now: float, replace: bool) -> None:
         self._sweep(now)
-        if stream in self._logs:
-            raise StreamTaken(f"stream {stream} exists")
+        if (old := self._logs.get(stream)) is not None:
+            if old.expires > now and not (replace and old.closed):
+                raise StreamTaken(f"stream {stream} exists")
+            self._forget(stream)
         bounds = self.bounds
         mine = sum(1 for log in self._logs.values() if log.owner == owner and log.lease_until > now)
         if mine >= bounds.owner_streams:

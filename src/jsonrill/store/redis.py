@@ -95,6 +95,7 @@ class RedisStore(Store):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
     ) -> Status:
         bounds = self.bounds
         arguments: list[Any] = [producer, _ms(lease), _ms(bounds.keep_open)]
@@ -102,7 +103,7 @@ class RedisStore(Store):
             call, cost = call_name(secrets.token_hex()), self.stream_cost + len(meta)
             arguments += [owner, meta, new_mark(), call, cost]
             arguments += [bounds.owner_streams, bounds.owner_bytes]
-            arguments += [bounds.total_streams, bounds.total_bytes]
+            arguments += [bounds.total_streams, bounds.total_bytes, int(replace)]
         return _status(await self._run(self._acquire, stream, arguments))
 
     async def append(

@@ -127,7 +127,7 @@ end
 )
 
 # ARGV: producer, lease, keep open; then, to make it: owner, meta, mark, name of the call, cost,
-# streams and bytes per owner, streams and bytes in all.
+# streams and bytes per owner, streams and bytes in all, whether one that has ended is replaced.
 # A call whose answer was lost is sent again under the same name and must not make or add twice.
 ACQUIRE: Final = (
     _PRELUDE
@@ -135,7 +135,8 @@ ACQUIRE: Final = (
 local producer, lease, open = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local it = found()
 if ARGV[7] and not (it and string.find(it.calls, ARGV[10], 1, true)) then
-  if it then return {'TAKEN'} end
+  if it and not (it.closed and ARGV[16] == '1') then return {'TAKEN'} end
+  if it then forget(stream) end
   local owner, cost = ARGV[7], tonumber(ARGV[11])
   for _, book in ipairs(books(owner)) do
     local gone = redis.call('ZRANGEBYSCORE', book .. ':ends', '-inf', now - longest,

@@ -129,11 +129,12 @@ class SqliteStore(Store):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
     ) -> Status:
         def work(db: sqlite3.Connection) -> Status:
             now = time.time()
             if meta is not None:
-                self._make(db, stream, owner, meta, now)
+                self._make(db, stream, owner, meta, now, replace)
             found = _find(db, stream)
             if found.closed:
                 raise LogClosed(f"stream {stream} has ended")
@@ -147,9 +148,17 @@ class SqliteStore(Store):
         return await self._writer.write(work)
 
     def _make(
-        self, db: sqlite3.Connection, stream: str, owner: str, meta: bytes, now: float
+        self,
+        db: sqlite3.Connection,
+        stream: str,
+        owner: str,
+        meta: bytes,
+        now: float,
+        replace: bool,
     ) -> None:
         self._sweep(db, now)
+        gone = "DELETE FROM streams WHERE id = ? AND (expires <= ? OR (closed AND ?))"
+        db.execute(gone, (stream, now, replace))
         if db.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone():
             raise StreamTaken(f"stream {stream} exists")
         mine = "SELECT count(*) FROM streams WHERE owner = ? AND lease > ?"

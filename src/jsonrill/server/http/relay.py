@@ -16,7 +16,6 @@ import json
 import logging
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -26,26 +25,25 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...dialects.native import ResponseState, split_response_id
-from ...errors import LimitExceeded
 from ...ext.starlette import ByteStreamResponse
 from ...jsontext import dumps
 from ...options import Wire
 from ...runs.hub import Hub
 from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
 from ...runs.positions import START, Position
+from ...runs.producer import HOLD
 from ...runs.records import CLOSED, End, Record, from_entry
-from ...store import LogClosed, StoreError, StoreFull, StreamTaken, UnknownStream
+from ...store import StoreError, StreamTaken, UnknownStream
 from ...store.tasks import stop
 from ..access.permissions import Allowed, hub_of, require_subject
 from .publish import media_type, read_body
 from .relay_apis import CHAT, MESSAGES, RESPONSES, Api, Refused, in_form, note
+from .relay_run import Run
 from .subscribe import answer
-from .upstream import Incoming, Received, UpstreamFailed, check_answer, json_object
+from .upstream import Received, UpstreamFailed, check_answer, json_object
 from .upstreams import Upstream, Upstreams
 
 log = logging.getLogger("jsonrill.server")
-# Seconds for which records are held while the store is unreachable.
-HOLD: Final = 60.0
 # Headers of the upstream's response that its clients read.
 KEPT: Final = (
     *("content-type", "retry-after", "retry-after-ms", "x-should-retry"),
@@ -213,14 +211,9 @@ async def _streamed(request: Request, asked: Asked, stream: str, producer: str) 
         raise
     if streams:
         choices = _choices(asked.value) if asked.api is CHAT else 1
-        incoming = Incoming(hub.config.record_bytes, asked.api.provider, choices)
-        upstreams = upstreams_of(request)
-
-        async def cancel() -> None:
-            if asked.background and incoming.message:
-                await cancel_response(upstreams, asked.upstream, incoming.message)
-
-        hub.spawn(_generate(hub, stream, producer, received, incoming, cancel))
+        where = (hub, upstreams_of(request), asked.upstream, stream, producer)
+        run = Run(*where, asked.api.provider, choices, asked.background)
+        hub.spawn(run.generate(received))
         if response is not None:
             return response
         await _found(hub, stream, first=True)
@@ -368,14 +361,6 @@ async def response_of(hub: Hub, stream: str) -> tuple[dict[str, Any], ResponseSt
     return (state.value() if status.last else state.value(status="queued")), state
 
 
-async def cancel_response(upstreams: Upstreams, upstream: Upstream, id: str) -> None:
-    """Cancel a background response at its upstream; one that has ended already stays as it is."""
-    received = await upstreams.send(upstream, "POST", f"/responses/{id}/cancel")
-    await received.read()
-    if received.status >= 500:
-        raise UpstreamFailed(502, "the upstream could not cancel the response", "upstream_error")
-
-
 async def _give_back(hub: Hub, stream: str, response: ByteStreamResponse | None) -> None:
     """Free the places of a stream that nothing was written to."""
     if response is not None:
@@ -400,72 +385,6 @@ def _passed(hub: Hub, received: Received, body: bytes) -> Response:
 
 def _kept(received: Received) -> dict[str, str]:
     return {name: received.headers[name] for name in KEPT if name in received.headers}
-
-
-async def _generate(
-    hub: Hub,
-    stream: str,
-    producer: str,
-    received: Received,
-    incoming: Incoming,
-    cancel: Callable[[], Awaitable[None]],
-) -> None:
-    """Publish what the upstream sends until it ends, fails, or the stream is cancelled."""
-    hub.metrics.add("relays", 1)
-    working = asyncio.create_task(_publish(hub, stream, producer, received, incoming))
-    try:
-        async with hub.holding(stream, producer, hub.config.relay_lease, working.cancel):
-            await asyncio.wait({working})
-    except (StoreError, asyncio.CancelledError):
-        await stop(working)
-        with suppress(StoreError):
-            await hub.end(stream, End("error", "PRODUCER_LOST", "the relay was stopped"))
-        raise
-    finally:
-        hub.metrics.add("relays", -1)
-        await received.close()
-    if working.cancelled():
-        try:
-            await cancel()
-        except UpstreamFailed as failed:
-            note(hub, failed.code, failed.message)
-        return
-    end = working.result()
-    with suppress(StoreError):
-        if await hub.end(stream, end) and end.code.startswith("UPSTREAM"):
-            note(hub, end.code.lower(), end.message)
-
-
-async def _publish(
-    hub: Hub, stream: str, producer: str, received: Received, incoming: Incoming
-) -> End:
-    """How it ended. Appends name their position, so that one may be repeated."""
-    written = 0
-
-    async def append(records: list[Record]) -> None:
-        nonlocal written
-        if records:
-            await hub.append(stream, producer, records, written + 1, hold=HOLD)
-            written += len(records)
-
-    try:
-        while not incoming.done:
-            data = await received.next(hub.config.upstream_idle)
-            if data is None:
-                await append(incoming.flush())
-                break
-            await append(incoming.feed(data))
-        return incoming.end()
-    except UpstreamFailed as failed:
-        return incoming.end(End("error", failed.code.upper(), failed.message))
-    except LimitExceeded:
-        return End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
-    except StoreFull as full:
-        return End("error", "LIMIT_EXCEEDED", str(full))
-    except (LogClosed, UnknownStream):
-        return CLOSED  # it has its end already
-    except StoreError as error:
-        return End("error", "UNAVAILABLE", f"the store failed: {type(error).__name__}")
 
 
 def _choices(asked: dict[str, Any]) -> int:

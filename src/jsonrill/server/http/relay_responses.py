@@ -17,8 +17,9 @@ from ...runs.positions import START, Position
 from ...runs.records import CANCELLED
 from ...store import UnknownStream
 from ..access.permissions import Allowed, hub_of, owned
-from .relay import cancel_response, current, read_run, response_of, upstreams_of
+from .relay import current, read_run, response_of, upstreams_of
 from .relay_apis import RESPONSES, Refused, in_form
+from .relay_run import cancel_response
 
 TRUE: Final = ("true", "1")
 

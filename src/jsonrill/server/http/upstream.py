@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 
 import httpx2
 
+from ...errors import LimitExceeded
 from ...eventstream import DONE, SSEDecoder, looks_like_events
 from ...jsontext import dumps
 from ...providers import Reader
-from ...providers.fields import as_error
+from ...providers.fields import as_error, as_index
 from ...providers.statements import Begin, Ending, Finish
 from ...runs.config import Config
+from ...runs.producer import Failed
 from ...runs.records import CLOSED, End, Record
 
 # Fields of an answer that is no error, in any API.
 ANSWERS: Final = {"choices", "output", "content", "data"}
 # Of an answer without events, what is kept to look for an error in it.
 BEGINNING: Final = 64 * 1024
+TOO_LARGE: Final = End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
 NO_END: Final = End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
 
 
@@ -101,13 +104,13 @@ class Received:
         self._first = await self.next(self._config.upstream_first)
         return self._first is not None and looks_like_events(self._first)
 
-    async def next(self, patience: float) -> bytes | None:
-        """The next bytes of the body; None if it has ended."""
+    async def next(self, patience: float | None = None) -> bytes | None:
+        """The next bytes of the body; None if it has ended. They may take `upstream_idle`."""
         if (first := self._first) is not None:
             self._first = None
             return first
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience or self._config.upstream_idle):
                 return await anext(self._pieces, None)
         except TimeoutError:
             await self.close()
@@ -122,7 +125,7 @@ class Received:
         clock = asyncio.get_running_loop().time
         until = clock() + self._config.upstream_first
         try:
-            while (data := await self.next(until - clock())) is not None:
+            while (data := await self.next(max(until - clock(), 0.001))) is not None:
                 body += data
                 if len(body) > self._config.stream_bytes:
                     message = "the upstream's answer is too large"
@@ -151,10 +154,13 @@ class Incoming:
     """Reads the event stream of an answer: the records of its log, and how it ended.
 
     `choices` is how many were asked for: an answer is complete when each has ended, or when the
-    upstream says that nothing follows (`[DONE]`, `message_stop`, `response.completed`).
+    upstream says that nothing follows (`[DONE]`, `message_stop`, `response.completed`). Events of
+    a stream that is read again are left out up to and with the number `after`.
     """
 
-    def __init__(self, limit: int, provider: str, choices: int = 1) -> None:
+    def __init__(
+        self, limit: int, provider: str, choices: int = 1, *, after: int | None = -1
+    ) -> None:
         self._decoder = SSEDecoder(limit=limit)
         self._provider = provider
         self._reader = Reader(provider)
@@ -163,10 +169,28 @@ class Incoming:
         self._beginning = b""
         self._any = False
         self._error: str | None = None
-        # The upstream's id of the answer, where it has one.
+        # The upstream's id of the answer, where it has one, and its number of the last event.
         self.message: str | None = None
+        self.number = after
+        self._after = -1 if after is None else after
         # Whether nothing more needs to be read.
         self.done = False
+
+    async def records(self, received: Received) -> AsyncGenerator[list[Record]]:
+        """Yield the records of an answer as they come; `Failed` if it is not complete."""
+        end = NO_END
+        try:
+            while not self.done and (data := await received.next()) is not None:
+                yield self.feed(data)
+            yield self.flush()
+        except UpstreamFailed as failed:
+            end = End("error", failed.code.upper(), failed.message)
+        except LimitExceeded:
+            raise Failed(TOO_LARGE) from None
+        finally:
+            await received.close()
+        if (end := self.end(end)) is not CLOSED:
+            raise Failed(end)
 
     def feed(self, data: bytes) -> list[Record]:
         """The records of these bytes. Raises LimitExceeded for an event that is too large."""
@@ -205,6 +229,10 @@ class Incoming:
                     self.done, self._error = True, "an event is not a JSON object"
                 continue
             named = self._named(found, event.type)
+            if (number := as_index(named.get("sequence_number"))) is not None:
+                if number <= self._after:
+                    continue
+            self.number = next_number(self.number, named)
             body = event.data if named is found else dumps(named)
             self._any = True
             records.append(Record("events", body))
@@ -226,6 +254,12 @@ class Incoming:
             elif isinstance(statement, Finish):
                 self._error = self._error or statement.error
                 self.done = self.done or statement.last
+
+
+def next_number(number: int | None, event: dict[str, Any]) -> int | None:
+    """The number of this event, after one with another number; None if they do not count up."""
+    found = as_index(event.get("sequence_number"))
+    return found if number is not None and found is not None and found > number else None
 
 
 def json_object(text: str | bytes) -> dict[str, Any] | None:
