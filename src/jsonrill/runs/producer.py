@@ -58,7 +58,7 @@ async def produce(
 ) -> End | None:
     """Write the records of a source, whose lease this producer has, and close the log.
 
-    Returns how it ended, None if it was closed or taken over by somebody else. The source is closed
+    Returns how it ended, None if the log was closed or taken over elsewhere. The source is closed
     in any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
     which). If this task is cancelled, the log is closed with `stopped`; if that is None, its lease
     is given back instead, so that another producer can go on at once.
@@ -87,7 +87,7 @@ async def produce(
 
 
 async def _write_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -> End | None:
-    """Return how the source ended; None if somebody else has the log, or has closed it."""
+    """Return how the source ended; None if the log was closed or taken over elsewhere."""
     try:
         end = await _read_all(source, writer)
         await writer.flush()
@@ -138,7 +138,7 @@ class _Writer:
         self._written = written
         self._every = hub.store.write_every
         self._clock = asyncio.get_running_loop().time
-        # When the next write may begin, and until when nobody else can have taken the lease.
+        # When the next write may begin, and until when no other producer can have the lease.
         self._due = 0.0
         self._held_until = self._clock() + lease
         self._waiting: list[Record] = []
@@ -192,7 +192,7 @@ class _Writer:
         self._held_until = began + self._lease
 
     async def _check(self) -> None:
-        """Raise StreamTaken if the lease ran out and somebody else has written meanwhile."""
+        """Raise StreamTaken if the lease ran out and another producer has written meanwhile."""
         began = self._clock()
         if began <= self._held_until:
             return
