@@ -1,4 +1,4 @@
-"""Updates in JavaScript and in Python are the same: in every mode, of any text, however it is cut."""
+"""Updates in JavaScript and in Python are the same: in every mode, of any text, in any cutting."""
 
 from __future__ import annotations
 
@@ -133,8 +133,10 @@ def entities_texts() -> st.SearchStrategy[str]:
     scalars = st.sampled_from([0, 1.5, -12, 1e20, True, None, "", "x", "Grüße", [], {}])
     items = st.recursive(
         scalars,
-        lambda inner: st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["a", "b", "c", "0"]), inner, max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["a", "b", "c", "0"]), inner, max_size=3)
+        ),
         max_leaves=8,
     )
     parts = st.dictionaries(st.sampled_from(["a", "b", "items", "x"]), items, min_size=1)
