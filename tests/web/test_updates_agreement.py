@@ -130,7 +130,9 @@ def test_spoiled_texts(ask: Ask, text: str, given: dict[str, Any], data: st.Data
 
 def entities_texts() -> st.SearchStrategy[str]:
     """Texts in which the patterns above find something."""
-    scalars = st.sampled_from([0, 1.5, -12, 1e20, True, None, "", "x", "Grüße", [], {}])
+    scalars: st.SearchStrategy[Any] = st.sampled_from(
+        [0, 1.5, -12, 1e20, True, None, "", "x", "Grüße", [], {}]
+    )
     items = st.recursive(
         scalars,
         lambda inner: (
