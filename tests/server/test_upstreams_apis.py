@@ -14,7 +14,7 @@ import anthropic
 import openai
 import pytest
 
-from jsonrill.testing import Answer, Call, Cut, Exchange, Script, Upstream
+from jsonrill.testing import Answer, Call, Cut, Exchange, Script, Step, Upstream
 from support.processes import Server
 
 TEXT = "Hello wörld, it rains."
@@ -69,6 +69,7 @@ def complete(api: str) -> dict[str, Script]:
     parts = pieces(api)
     body = b"".join(parts)
     last = parts[-1]
+    waiting: list[Step] = [b": wait\n", 0.4]
     found = {
         "plain": Script([body]),
         "byte by byte": Script([body[at : at + 1] for at in range(len(body))]),
@@ -81,7 +82,7 @@ def complete(api: str) -> dict[str, Script]:
         "other fields": Script([body.replace(b"data:", b"id: 7\nretry: 9\nfoo\ndata:")]),
         "comments": Script([b": hi\n\n" + body.replace(b"\n\n", b"\n\n: keep alive\n\n")]),
         "comments longer than the silence allowed": Script(
-            [body[: -len(last)], *[b": wait\n", 0.4] * 4, last]
+            [body[: -len(last)], *waiting * 4, last]
         ),
         "empty events": Script([b"data:\n\ndata: \n\n" + body]),
         "no names": Script([written(body, name=False)]),
