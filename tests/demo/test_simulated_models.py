@@ -20,6 +20,7 @@ import jsonrill
 from jsonrill.demo.answering import answer
 from jsonrill.demo.models import models
 from jsonrill.demo.requests import Asked
+from jsonrill.demo.upstream import response_to
 from support.processes import Server
 
 
@@ -395,3 +396,94 @@ def test_bodies_that_are_no_requests(url: str) -> None:
         for path in ("chat/completions", "responses", "messages"):
             response = httpx2.post(f"{url}/v1/{path}", content=body, trust_env=False)
             assert response.status_code == 400, (path, body[:20], response.text)
+
+
+REQUESTS: dict[str, Any] = {
+    "/v1/chat/completions": {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "In Rome"}]},
+            {"role": "assistant", "content": None, "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "c", "content": "r"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": PLACE}}],
+        "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [
+            {"type": "function", "function": {"name": "f"}}]}},
+        "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": PLACE}},
+        "n": 1, "max_tokens": 5, "stream": True, "stream_options": {"include_usage": True},
+    },
+    "/v1/responses": {
+        "model": "m",
+        "input": [
+            {"role": "user", "content": [{"type": "input_text", "text": "x"}]},
+            {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": "x"},
+        ],
+        "tools": [{"type": "function", "name": "f", "parameters": PLACE}],
+        "tool_choice": {"type": "function", "name": "f"},
+        "text": {"format": {"type": "json_schema", "name": "n", "schema": PLACE}},
+        "reasoning": {"summary": "auto"}, "stream": True,
+    },
+    "/v1/messages": {
+        "model": "m", "max_tokens": 9,
+        "messages": [
+            {"role": "user", "content": "x"},
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "t", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [
+                {"type": "text", "text": "q"}]}]},
+        ],
+        "tools": [{"name": "f", "input_schema": PLACE}], "tool_choice": {"type": "any"},
+        "output_config": {"format": {"type": "json_schema", "schema": PLACE}},
+        "thinking": {"type": "enabled"},
+    },
+    "/v1/models/m:generateContent": {
+        "contents": [
+            {"role": "user", "parts": [{"text": "x"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]},
+        ],
+        "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT"}}]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
+        "generationConfig": {"responseSchema": {"type": "OBJECT"}, "maxOutputTokens": 5},
+    },
+}  # fmt: skip
+JUNK: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], {}, [None], [[]], {"type": 5}, 10**30]
+
+
+def places(value: Any) -> Iterator[tuple[Any, ...]]:
+    """The path of every part."""
+    yield ()
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from ((key, *rest) for rest in places(part))
+
+
+def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
+    if not path:
+        return by
+    copy = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], by)
+    return copy
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_any_part_of_a_request_may_be_wrong(path: str) -> None:
+    """It is answered, or refused in the form of the API; nothing is raised."""
+    for place in places(REQUESTS[path]):
+        for junk in JUNK:
+            body = replaced(REQUESTS[path], place, junk)
+            script = response_to("POST", path, json.dumps(body).encode())
+            assert script.status in (200, 400), (place, junk)
+            assert [*script.steps]
+
+
+def test_every_model_answers_in_every_api() -> None:
+    """Also the one whose arguments are no JSON."""
+    for name in models():
+        for path, body in REQUESTS.items():
+            for stream in (True, False):
+                asked = {**body, "model": name, "stream": stream, "max_tokens": 99999}
+                script = response_to("POST", path, json.dumps(asked).encode())
+                assert script.status == 200 and [*script.steps]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -41,15 +42,23 @@ def reply(target: str, body: Any, agent: str = "") -> Script:
     return said.script(target, body, agent)
 
 
-def _answer_to(read: Any, body: Any) -> Answer:
+def _answer_to(read: Callable[[Any], Asked], body: Any) -> Answer:
     try:
         if not isinstance(body, dict):
             raise BadRequest("the body must be a JSON object", "body")
-        return answer(read(body))
+        return answer(_read(read, body))
     except BadRequest as bad:
         return Answer(status=400, message=bad.message, param=bad.param)
     except RecursionError:
         return Answer(status=400, message="the request is nested too deeply")
+
+
+def _read(read: Callable[[Any], Asked], body: dict[str, Any]) -> Asked:
+    """What is asked; where nothing else says so, a part of a wrong type is a BadRequest, too."""
+    try:
+        return read(body)
+    except (AttributeError, LookupError, TypeError) as error:
+        raise BadRequest(f"a part of the request has the wrong type: {error}", "body") from error
 
 
 def answer(asked: Asked) -> Answer:
@@ -163,7 +172,8 @@ def _calls(asked: Asked, tool: str, names: list[str]) -> list[tuple[str, Any]]:
     """The calls of one tool: one for each name in the prompt for which they differ."""
     calls: list[tuple[str, Any]] = []
     for at in range(min(len(names), MOST_CALLS) or 1):
-        arguments = _example(asked.tools[tool], names[at:] + names[:at], f"the schema of {tool}")
+        schema = {"type": "object", **asked.tools[tool]}
+        arguments = _example(schema, names[at:] + names[:at], f"the schema of {tool}")
         if (tool, arguments) not in calls:
             calls.append((tool, arguments))
     return calls

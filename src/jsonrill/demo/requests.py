@@ -130,12 +130,13 @@ def chat(body: Json) -> Asked:
         if tool.get("type", "function") == "function":
             function = take(tool, "function", dict, at, needed=True)
             name = take(function, "name", str, f"{at}.function", needed=True)
-            asked.tools[name] = function.get("parameters") or {}
+            asked.tools[name] = take(function, "parameters", dict, f"{at}.function") or {}
     _choice(asked, body.get("tool_choice"), lambda it: (it.get("function") or {}).get("name"))
     asked.parallel = body.get("parallel_tool_calls") is not False
     form = take(body, "response_format", dict) or {}
     _form(asked, form, take(form, "json_schema", dict, "response_format") or {}, "response_format")
     asked.limit = limited(body, "max_completion_tokens", "max_tokens")
+    take(body, "stream_options", dict)
     if take(body, "n", int) is not None and not 0 < body["n"] <= 128:
         raise BadRequest("Invalid 'n': from 1 to 128", "n")
     return asked
@@ -175,7 +176,8 @@ def responses(body: Json) -> Asked:
         raise BadRequest(f"No tool output found for function call {call}", "input")
     for at, tool in objects(body, "tools"):
         if take(tool, "type", str, at, needed=True) == "function":
-            asked.tools[take(tool, "name", str, at, needed=True)] = tool.get("parameters") or {}
+            name = take(tool, "name", str, at, needed=True)
+            asked.tools[name] = take(tool, "parameters", dict, at) or {}
     _choice(asked, body.get("tool_choice"), lambda it: it.get("name"))
     asked.parallel = body.get("parallel_tool_calls") is not False
     form = take(take(body, "text", dict) or {}, "format", dict, "text") or {}
@@ -248,7 +250,10 @@ def gemini(body: Json) -> Asked:
         asked.prompt = text_of(parts, where) or asked.prompt
     for at, tool in objects(body, "tools"):
         for where, function in objects(tool, "functionDeclarations", where=at):
-            schema = function.get("parametersJsonSchema") or _lowered(function.get("parameters"))
+            take(function, "parametersJsonSchema", dict, where)
+            schema = function.get("parametersJsonSchema") or _lowered(
+                take(function, "parameters", dict, where)
+            )
             asked.tools[take(function, "name", str, where, needed=True)] = schema or {}
     calling = (take(body, "toolConfig", dict) or {}).get("functionCallingConfig") or {}
     allowed = calling.get("allowedFunctionNames") or []

@@ -7,13 +7,15 @@ streamed. Shapes are as small as the providers' own clients accept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from ..build.document import Document
+from ..errors import InvalidJSON
 from ..eventstream import DONE
 from ..jsontext import dumps
-from ..streams import partial
 from .script import EVENT_STREAM, Cut, Script, Step, Token, framed
 
 Ending = Literal["complete", "length", "error", "cut", "reset", "stall"]
@@ -134,6 +136,14 @@ class Answer:
             return replace(found, steps=[pause, body])
         steps: list[Step] = [pause, body[: len(body) // 2], BREAKS.get(self.ending, Cut.CLOSE)]
         return replace(found, steps=steps, framing="chunked")
+
+
+def _value(text: str) -> Any:
+    """Arguments as a value, as far as they are JSON."""
+    document = Document()
+    with suppress(InvalidJSON):
+        document.feed(text)
+    return document.value if isinstance(document.value, dict) else {}
 
 
 def tokens(text: str) -> list[str]:
@@ -471,7 +481,7 @@ class Messages(_Protocol):
 
     def whole(self) -> Event:
         content = [
-            {**block, "input": partial(block["input"])} if "input" in block else block
+            {**block, "input": _value(block["input"])} if "input" in block else block
             for block in self._blocks()
         ]
         return self._message(content, self._stop(), self.count)
@@ -498,7 +508,7 @@ class Gemini(_Protocol):
 
     def _call_parts(self) -> list[Event]:
         return [
-            {"functionCall": {"id": call.id, "name": call.name, "args": partial(call.text)}}
+            {"functionCall": {"id": call.id, "name": call.name, "args": _value(call.text)}}
             for call in self.calls
         ]
 
