@@ -55,8 +55,8 @@ The folders are the journey of the data. A part imports only from parts above it
     web/             JavaScript: the library (`lib/`) and the page (`page/`)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+import typing as _typing
+from importlib import import_module as _import_module
 
 from .answers import Part, Parts
 from .build.document import Document
@@ -110,20 +110,20 @@ from .wire.full import from_wire, to_wire
 from .wire.parser import Parser
 from .wire.reader import WireReader
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from .runs.api import Run as Run
     from .runs.api import RunEvent as RunEvent
     from .runs.api import RunFailed as RunFailed
     from .runs.api import Runs as Runs
 
 # Names whose modules need asyncio, and take a while to load: they are loaded when first used.
-_LATE: Final = dict.fromkeys(("Run", "RunEvent", "RunFailed", "Runs"), ".runs.api")
+_LATE: _typing.Final = dict.fromkeys(("Run", "RunEvent", "RunFailed", "Runs"), ".runs.api")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LATE[name], __name__), name)
+    return getattr(_import_module(_LATE[name], __name__), name)
 
 
 compiled: bool = not _machine.__file__.endswith(".py")

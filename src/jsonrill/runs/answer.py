@@ -98,6 +98,7 @@ async def reply(
     position: Position | None,
     *,
     begin: bool = True,
+    resumes: bool | None = None,
     headers: Mapping[str, str] = {},
     revoked: Callable[[], End | None] = lambda: None,
 ) -> Reply:
@@ -105,13 +106,15 @@ async def reply(
 
     Clients that do not resume are served until the process must end; then they get an error,
     because they would take the end of the response for that of the stream. A request that names a
-    position, were it 0, is that of a client that resumes. `revoked` says why a reader must go.
+    position, were it 0, is that of a client that resumes, unless `resumes` is given. `revoked` says
+    why a reader must go.
     """
     work = rendering(StreamOptions.from_bytes(status.meta), options)
     source = ReaderSource(hub, stream, status, options, position or START)
     if begin:
         await source.begin()
-    resumes = work.resumes or position is not None
+    if resumes is None:
+        resumes = work.resumes or position is not None
     dialect = DIALECTS.get(options.format)
     return Reply(
         200,
@@ -120,7 +123,7 @@ async def reply(
         sending={
             "heartbeat": hub.config.heartbeat,
             "send_timeout": hub.config.send_timeout,
-            "retry": hub.config.retry if dialect is None else None,
+            "retry": hub.config.retry if work.closes else None,
             "lasts": hub.config.max_connection,
             "stopping": lambda: bool((hub.stopping if resumes else hub.must_end) or revoked()),
             "last_words": lambda: b"" if resumes else _last_words(hub, work, revoked()),

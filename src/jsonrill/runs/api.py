@@ -180,7 +180,7 @@ class Runs:
         self._running: dict[str, asyncio.Task[End | None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._standing_by: dict[str, asyncio.Task[None]] = {}
-        self._hub.on_lost = self._when_lost
+        self._hub.take_over = self._when_lost
         self._hub.on_lost_closed = self._lost_closed
 
     async def __aenter__(self) -> Runs:
@@ -235,7 +235,7 @@ class Runs:
         made = StreamOptions(**options)
         rendering(made, ViewOptions.of_run("updates", {}, made))  # they are wrong now or never
         resumes = resume is not None or self._resume is not None
-        made.run = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
+        made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         hub, name = await self._opened(), _name(key)
         producer = secrets.token_hex(8)
         begun = _Begun(key, name, producer, on_end, resumes, made)
@@ -513,7 +513,7 @@ class Runs:
     async def _run_of(self, begun: _Begun) -> tuple[Run | None, End | None]:
         """A run that has ended, from its log; None if another process goes on with it."""
         status = await self._hub.store.status(begun.name)
-        if not status.closed or StreamOptions.from_bytes(status.meta).run != begun.options.run:
+        if not status.closed or StreamOptions.from_bytes(status.meta).notes != begun.options.notes:
             return None, None
         records, end = await read_log(self._hub.store, begun.name, status.last)
         assert end is not None
@@ -526,20 +526,20 @@ class Runs:
     async def _when_lost(self, name: str, status: Status) -> bool:
         """Take over a lost run; True if it goes on, or another process may still take it over."""
         options = StreamOptions.from_bytes(status.meta)
-        if not options.run.get("resumes") or name in self._standing_by:
+        if not options.notes.get("resumes") or name in self._standing_by:
             return name in self._standing_by
         if self._resume is not None:
             producer = secrets.token_hex(8)
-            begun = _Begun(options.run["key"], name, producer, None, True, options)
+            begun = _Begun(options.notes["key"], name, producer, None, True, options)
             return await self._take_over(begun, None) is not None
         return -status.lease < self._takeover
 
     def _lost_closed(self, name: str, status: Status) -> None:
         """Call `on_end` for a run that was closed here because its process is gone."""
         options = StreamOptions.from_bytes(status.meta)
-        if self._on_end is None or not options.run:
+        if self._on_end is None or "key" not in options.notes:
             return
-        on_end, begun = self._on_end, _Begun(options.run["key"], name, "", None, False, options)
+        on_end, begun = self._on_end, _Begun(options.notes["key"], name, "", None, False, options)
 
         async def tell() -> None:
             with suppress(StoreError):

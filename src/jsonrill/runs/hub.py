@@ -57,10 +57,6 @@ GRACE = 3.5
 SAY_EVERY = 1.0
 
 
-async def _never(stream: str, status: Status) -> bool:
-    return False
-
-
 class TooMany(Exception):
     """A stream or the server has too many readers."""
 
@@ -105,6 +101,8 @@ class Hub:
         self.tasks: set[asyncio.Task[Any]] = set()
         # Streams whose producer is here: only it says that they are lost.
         self.producing: set[str] = set()
+        # Asked to go on with a stream whose producer is lost; False if it must be closed.
+        self.take_over: Callable[[str, Status], Awaitable[bool]] | None = None
         self._followed: dict[str, _Followed] = {}
         self._readers: dict[str, int] = {}
         # The last record appended here to each stream that is read here, and when.
@@ -112,8 +110,6 @@ class Hub:
         self._looking = asyncio.Semaphore(AT_ONCE)
         self._said: dict[str, float] = {}
         self.store.on_error = self._failed
-        # Asked about a stream whose producer is lost: True if it must not be closed (yet).
-        self.on_lost: Callable[[str, Status], Awaitable[bool]] = _never
         # Called when a stream was closed here because its producer was lost.
         self.on_lost_closed: Callable[[str, Status], object] = lambda stream, status: None
         self._opening: asyncio.Task[None] | None = None
@@ -173,13 +169,18 @@ class Hub:
 
     # ---- publishing ----
 
-    async def create(self, owner: str, options: StreamOptions, producer: str, lease: float) -> str:
+    async def create(
+        self, owner: str, options: StreamOptions, producer: str, lease: float, name: str = ""
+    ) -> str:
+        """Create a stream and return its id: `name`, or a new one. StreamTaken if it exists."""
         meta = options.to_bytes()
         while True:
-            stream = secrets.token_urlsafe(18)
+            stream = name or secrets.token_urlsafe(18)
             try:
                 await self.store.acquire(stream, producer, lease=lease, owner=owner, meta=meta)
             except StreamTaken:
+                if name:
+                    raise
                 continue  # created, but the answer was lost: no client knows its id
             self.metrics.add("streams_created_total")
             return stream
@@ -241,8 +242,9 @@ class Hub:
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; close it first if its producer is lost."""
         status = await self.store.status(stream)
-        if status.lost and stream not in self.producing and not await self.on_lost(stream, status):
-            await self.end_lost(stream, status)
+        if status.lost and stream not in self.producing:
+            if self.take_over is None or not await self.take_over(stream, status):
+                await self.end_lost(stream, status)
             status = await self.store.status(stream)
         return status
 

@@ -86,19 +86,16 @@ class BadOption(ValueError):
 
 
 class StreamOptions:
-    """The given options, stored with the stream; `of` returns those that a stage takes.
-
-    `run` is what else is stored of a run of `Runs`: its key, a name that no other run has, and
-    whether another process may go on with it.
-    """
+    """The given options, stored with the stream; `of` returns those that a stage takes."""
 
     def __init__(self, /, **given: Any) -> None:
-        self.run: dict[str, Any] = {}
         self.given = checked(STREAM, given, "option")
         self.input: Input = given.get("input", "text")
         self.many: bool = given.get("many", False)
         self.lease: float | None = given.get("lease")
         self.provider: str = given.get("provider", "auto")
+        # What the server keeps with the stream for itself; no client sets or sees it.
+        self.notes: dict[str, Any] = {}
 
     @classmethod
     def from_json(cls, given: Any) -> StreamOptions:
@@ -110,14 +107,15 @@ class StreamOptions:
         return of_stage(stage, self.given)
 
     def to_bytes(self) -> bytes:
-        return json.dumps({**self.given, "run": self.run} if self.run else self.given).encode()
+        notes = {"notes": self.notes} if self.notes else {}
+        return json.dumps({**self.given, **notes}).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StreamOptions:
-        given = json.loads(data)
-        run = given.pop("run", {})
-        made = cls(**given)
-        made.run = run
+        found = json.loads(data)
+        notes = found.pop("notes", {})
+        made = cls(**found)
+        made.notes = notes
         return made
 
 

@@ -85,6 +85,8 @@ async def answer(
     options: ViewOptions,
     position: Position | None,
     headers: Mapping[str, str] = {},
+    *,
+    resumes: bool | None = None,
 ) -> ByteStreamResponse:
     """The event stream, which ends when the reader's token is revoked."""
 
@@ -99,6 +101,7 @@ async def answer(
             options,
             position,
             begin=request.method != "HEAD",
+            resumes=resumes,
             headers=headers,
             revoked=revoked,
         )
