@@ -315,9 +315,9 @@ class Runs:
                     for event in decoder.feed(chunk):
                         if event.data != DONE:
                             yield RunEvent(event.id, json.loads(event.data))
-            if reader.failed is not None:
-                raise RunFailed(reader.failed)
-        _, end = await read_log(hub.store, name, (await hub.store.status(name)).last)
+            end = reader.end
+        else:
+            _, end = await read_log(hub.store, name, status.last)
         if end is not None and end.reason != "closed":
             raise RunFailed(end)
 

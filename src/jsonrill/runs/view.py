@@ -50,9 +50,9 @@ class Frame(NamedTuple):
     start: int
     position: Position
     data: bytes
-    # Whether nothing of its group comes after it, and whether nothing comes after it at all.
+    # Whether nothing of its group comes after it; and how the log ended, if it is the last of all.
     last: bool
-    final: bool
+    end: End | None
 
 
 def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
@@ -70,7 +70,7 @@ def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
         assert held is not None
         position = Position(seq, None if last else sub, 1 if last else seq - start, mark)
         block = encode_event(held[0], event=held[1], id=str(position))
-        return Frame(start, position, block, last, last and end is not None)
+        return Frame(start, position, block, last, end if last else None)
 
     records: list[Record] = []
     for entry in entries:
