@@ -60,7 +60,9 @@ class StreamOptions:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StreamOptions:
-        return cls(**json.loads(data))
+        given = json.loads(data)
+        given.pop("durable", None)  # settings of another protocol
+        return cls(**given)
 
 
 @dataclass(frozen=True, slots=True)
