@@ -54,6 +54,15 @@ from .durable_format import (
 )
 from .publish import read_body
 
+# What pages of other sites may send and read (CORS).
+_PRODUCER: Final = ("producer-epoch", "producer-seq")
+_STREAM: Final = ("stream-ttl", "stream-expires-at", "stream-closed")
+REQUEST_HEADERS: Final = ("producer-id", *_PRODUCER, *_STREAM, "stream-seq")
+RESPONSE_HEADERS: Final = (
+    *(*_PRODUCER, "producer-expected-seq", "producer-received-seq"),
+    *(*_STREAM, "stream-next-offset", "stream-up-to-date", "stream-cursor"),
+    "stream-sse-data-encoding",
+)
 LONGEST_PATH: Final = 1024
 LONGEST_PRODUCER: Final = 256
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
@@ -393,7 +402,9 @@ def _closes(request: Request) -> bool:
 
 
 def _turn(request: Request) -> Turn | None:
-    given = [request.headers.get(name) for name in ("producer-id", "producer-epoch", "producer-seq")]
+    given = [
+        request.headers.get(name) for name in ("producer-id", "producer-epoch", "producer-seq")
+    ]
     if given == [None] * 3:
         return None
     name, epoch, seq = given
