@@ -24,6 +24,7 @@ from ..store import (
     StoreUnavailable,
     StreamTaken,
     Tail,
+    Turn,
     UnknownStream,
     open_store,
 )
@@ -187,6 +188,7 @@ class Hub:
         *,
         call: str = "",
         hold: float = 0.0,
+        turn: Turn | None = None,
     ) -> int:
         """Append records as the store does; close a stream that is full with an ERROR.
 
@@ -198,8 +200,8 @@ class Hub:
         call = call or (secrets.token_hex() if first is None and hold else "")
         while True:
             try:
-                last = await self.store.append(
-                    stream, producer, data, first=first, lease=lease, call=call
+                tail = await self.store.write(
+                    stream, producer, data, first=first, lease=lease, call=call, turn=turn
                 )
                 break
             except StoreUnavailable as error:
@@ -208,11 +210,11 @@ class Hub:
                 self._failed("append", error)
                 await asyncio.sleep(0.1)
             except StoreFull as full:
-                if full.bound.startswith("stream"):
+                if full.bound in ("stream_bytes", "stream_entries"):
                     await self.end(stream, End("error", "LIMIT_EXCEEDED", str(full)))
                 raise
-        self._count(stream, last, data)
-        return last
+        self._count(stream, tail.last, data)
+        return tail.last
 
     async def write(self, stream: str, data: Sequence[bytes], **more: Any) -> Tail:
         """Write records as `Store.write` does, without a producer that holds the stream."""

@@ -28,7 +28,6 @@ from ...store import (
     StoreError,
     StreamTaken,
     Tail,
-    Turn,
     TurnRefused,
     UnknownStream,
 )
@@ -52,32 +51,30 @@ from .durable_format import (
     records_of,
     stream_id,
 )
+from .producers import HEADERS as PRODUCER_HEADERS
+from .producers import accepted, check_repeated, turn_of
 from .publish import read_body
 
 # What pages of other sites may send and read (CORS).
-_PRODUCER: Final = ("producer-epoch", "producer-seq")
 _STREAM: Final = ("stream-ttl", "stream-expires-at", "stream-closed")
-REQUEST_HEADERS: Final = ("producer-id", *_PRODUCER, *_STREAM, "stream-seq")
+REQUEST_HEADERS: Final = (*PRODUCER_HEADERS, *_STREAM, "stream-seq")
 RESPONSE_HEADERS: Final = (
-    *(*_PRODUCER, "producer-expected-seq", "producer-received-seq"),
+    *(*PRODUCER_HEADERS[1:], "producer-expected-seq", "producer-received-seq"),
     *(*_STREAM, "stream-next-offset", "stream-up-to-date", "stream-cursor"),
     "stream-sse-data-encoding",
 )
 LONGEST_PATH: Final = 1024
-LONGEST_PRODUCER: Final = 256
-_NUMBER: Final = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
-_HIGHEST: Final = 2**53 - 1
 # A stream may be of any media type; no browser shall run what is in it.
 _INERT: Final = {"content-security-policy": "sandbox; default-src 'none'"}
 TICK: Final = 1.0
+_NUMBER: Final = re.compile("0|[1-9][0-9]*", re.ASCII)
 
 
 async def create(request: Request) -> Response:
     """PUT /v1/durable/{path}: 201, or 200 if there is such a stream already."""
     hub, owner = hub_of(request), require_holder(request).name
     stream = _stream_of(request, owner)
-    if any(name.startswith("stream-fork") for name in request.headers):
-        raise Problem(501, "FORK", "streams cannot be forked here")
+    await _refuse_fork(request, owner)
     closed = _closes(request)
     try:
         settings = Settings.of(
@@ -117,6 +114,18 @@ async def create(request: Request) -> Response:
         return Response(None, 200, _state(stream, status))
 
 
+async def _refuse_fork(request: Request, owner: str) -> None:
+    """Raise a Problem if the new stream is to begin as a copy of another one."""
+    source = request.headers.get("stream-forked-from")
+    given = [request.headers.get(f"stream-fork-{name}") for name in ("offset", "sub-offset")]
+    if source is None and given == [None, None]:
+        return
+    if source is None or (given[1] and not _NUMBER.fullmatch(given[1])):
+        raise Problem(400, "FORK", "a fork has a source, and its sub-offset is a whole number")
+    await hub_of(request).store.status(stream_id(owner, source.removeprefix("/")))
+    raise Problem(501, "FORK", "streams cannot be forked here")
+
+
 async def append(request: Request) -> Response:
     """POST: append the body, close the stream, or both."""
     hub, allowed = hub_of(request), await _owned(request)
@@ -125,7 +134,7 @@ async def append(request: Request) -> Response:
     if settings is None:
         message = "this stream was created by POST /v1/streams: append with POST …/chunks"
         raise Problem(405, "METHOD", message, {"allow": "GET, HEAD, DELETE"})
-    turn, closes = _turn(request), _closes(request)
+    turn, closes = turn_of(request), _closes(request)
     body = await read_body(request, hub.config.body_bytes)
     records = []
     if body:
@@ -133,7 +142,6 @@ async def append(request: Request) -> Response:
         records = _records(body, settings, hub)
     if not records and (body or not closes):
         raise Problem(400, "EMPTY", "there is nothing to append")
-    headers = {} if turn is None else _numbers(turn.epoch, turn.seq)
     try:
         tail = await hub.write(
             allowed.stream,
@@ -146,7 +154,9 @@ async def append(request: Request) -> Response:
         )
     except TurnRefused as refused:
         assert turn is not None
-        return _repeated(turn, refused)
+        check_repeated(turn, refused)
+        place = _at(refused.tail, refused.closed)
+        return Response(None, 204, {**place, **accepted(refused.epoch, refused.seq)})
     except OutOfOrder as error:
         raise Problem(409, "ORDER", str(error)) from error
     except LogClosed as error:
@@ -154,28 +164,10 @@ async def append(request: Request) -> Response:
         if body or turn is not None:
             raise Problem(409, "CLOSED", "the stream has ended", _place(status)) from error
         return Response(None, 204, _place(status))
-    headers |= {"stream-next-offset": offset(tail), **({"stream-closed": "true"} if closes else {})}
-    return Response(None, 200 if turn is not None and body else 204, headers)
-
-
-def _repeated(turn: Turn, refused: TurnRefused) -> Response:
-    """Return the answer to a request that is not the next one of its producer."""
-    place = {"stream-next-offset": offset(refused.tail)}
-    if refused.closed:
-        place["stream-closed"] = "true"
-    if turn.epoch < refused.epoch:
-        message = "this producer has begun a later epoch"
-        headers = {"producer-epoch": str(refused.epoch)}
-        return Problem(403, "STALE_EPOCH", message, headers).response()
-    if turn.epoch == refused.epoch and turn.seq <= refused.seq:
-        return Response(None, 204, {**place, **_numbers(refused.epoch, refused.seq)})
-    if turn.epoch > refused.epoch and refused.epoch >= 0:
-        return Problem(400, "NEW_EPOCH", "a new epoch begins with Producer-Seq 0").response()
-    headers = {
-        "producer-expected-seq": str(refused.seq + 1),
-        "producer-received-seq": str(turn.seq),
-    }
-    return Problem(409, "SEQUENCE_GAP", "requests of this producer are missing", headers).response()
+    place = _at(tail, closes)
+    if turn is None:
+        return Response(None, 204, place)
+    return Response(None, 200 if body else 204, {**place, **accepted(turn.epoch, turn.seq)})
 
 
 async def head(request: Request) -> Response:
@@ -285,11 +277,9 @@ async def _awaited(request: Request, hub: Hub, allowed: Allowed, page: Page) -> 
 def _answer(
     request: Request, settings: Settings, page: Page, start: int, *, live: bool
 ) -> Response:
-    headers = {"content-type": settings.content_type, "stream-next-offset": offset(page.tail)}
+    headers = {"content-type": settings.content_type, **_at(page.tail, page.closed)}
     if page.up_to_date:
         headers["stream-up-to-date"] = "true"
-    if page.closed:
-        headers["stream-closed"] = "true"
     if live:
         headers["stream-cursor"] = cursor(request.query_params.get("cursor"))
         if not page.data:
@@ -401,33 +391,13 @@ def _closes(request: Request) -> bool:
     return given == "true"
 
 
-def _turn(request: Request) -> Turn | None:
-    given = [
-        request.headers.get(name) for name in ("producer-id", "producer-epoch", "producer-seq")
-    ]
-    if given == [None] * 3:
-        return None
-    name, epoch, seq = given
-    if name is None or epoch is None or seq is None:
-        message = "Producer-Id, Producer-Epoch and Producer-Seq come together or not at all"
-        raise Problem(400, "HEADER", message)
-    if not 0 < len(name) <= LONGEST_PRODUCER:
-        raise Problem(400, "HEADER", f"a Producer-Id has 1 to {LONGEST_PRODUCER} characters")
-    for number in (epoch, seq):
-        if not _NUMBER.fullmatch(number) or int(number) > _HIGHEST:
-            message = f"Producer-Epoch and Producer-Seq are whole numbers up to {_HIGHEST}"
-            raise Problem(400, "HEADER", message)
-    return Turn(name, int(epoch), int(seq))
-
-
-def _numbers(epoch: int, seq: int) -> dict[str, str]:
-    return {"producer-epoch": str(epoch), "producer-seq": str(seq)}
-
-
 def _place(status: Status) -> dict[str, str]:
-    """Return the headers that say where a stream ends."""
-    found = {"stream-next-offset": offset(Tail(status.last, status.mark))}
-    return {**found, "stream-closed": "true"} if status.closed else found
+    return _at(Tail(status.last, status.mark), status.closed)
+
+
+def _at(tail: Tail, closed: bool) -> dict[str, str]:
+    """Return the headers that say where a stream ends, and whether it is closed."""
+    return {"stream-next-offset": offset(tail), **({"stream-closed": "true"} if closed else {})}
 
 
 def _state(stream: str, status: Status) -> dict[str, str]:
