@@ -130,7 +130,7 @@ def media_type(content_type: str) -> str:
 
 def stream_id(owner: str, path: str) -> str:
     """Return the id under which the stream of a path is stored: each owner has its own paths."""
-    name = blake2b(f"{owner}\n{path}".encode("utf-8", "surrogatepass"), digest_size=24).digest()
+    name = blake2b(json.dumps([owner, path]).encode(), digest_size=24).digest()
     return "ds-" + base64.urlsafe_b64encode(name).decode()
 
 

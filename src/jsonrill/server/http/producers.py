@@ -32,7 +32,7 @@ def turn_of(request: Request) -> Turn | None:
         raise Problem(400, "HEADER", f"a Producer-Id has 1 to {LONGEST_ID} characters")
     for number in (epoch, seq):
         if not _NUMBER.fullmatch(number) or int(number) > HIGHEST:
-            message = f"Producer-Epoch and Producer-Seq are whole numbers up to {HIGHEST}"
+            message = f"Producer-Epoch and Producer-Seq are integers from 0 to {HIGHEST}"
             raise Problem(400, "HEADER", message)
     return Turn(name, int(epoch), int(seq))
 
