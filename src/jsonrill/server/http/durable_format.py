@@ -69,12 +69,13 @@ class Settings:
     @classmethod
     def in_meta(cls, meta: bytes) -> Settings | None:
         """Return the settings of a stream; None if it was not created by this protocol."""
-        found = json.loads(meta).get("durable")
+        found = StreamOptions.from_bytes(meta).notes.get("durable")
         return None if found is None else cls(**found)
 
     def to_meta(self) -> bytes:
         options = StreamOptions(input="events" if self.is_json else "text")
-        return json.dumps({**options.given, "durable": asdict(self)}).encode()
+        options.notes["durable"] = asdict(self)
+        return options.to_bytes()
 
     def until(self) -> float:
         """Return the Unix time at which the stream ends, 0 if it has none."""
