@@ -285,7 +285,7 @@ def _durable(path: str, how: str, reading: list[Json]) -> Iterator[Route]:
     name = f"durable-{how.split()[-1]}"
     data: Good = {
         200: ("What comes after the offset.", {"*/*": {"schema": {}}}),
-        204: ("Nothing new has come.", None),
+        204: ("There is nothing new.", None),
         304: ("The same as before.", None),
     }
     state: Good = {200: ("The state of the stream, in headers.", None)}
