@@ -1,4 +1,4 @@
-"""Every store keeps the same promises: one suite, run on memory, on SQLite and on a real Redis."""
+"""Every store keeps the same promises: one suite, with a real server where a store needs one."""
 
 from __future__ import annotations
 
@@ -627,8 +627,7 @@ def test_a_reader_that_comes_back_is_told_that_the_log_is_another(url: str) -> N
     run(work, url)
 
 
-def test_many_waiting_readers_are_woken_by_name(url: str, request: pytest.FixtureRequest) -> None:
+def test_many_waiting_readers_are_woken_by_name(url: str) -> None:
     """A small version of `hard/hard_stores.py`: what is appended is read soon."""
-    server = request.getfixturevalue("redis_server") if url.startswith("redis") else None
-    figures = measured(url, Load(streams=200, rate=100, seconds=2), server)
+    figures = measured(url, Load(streams=200, rate=100, seconds=2))
     assert figures.p50 < 0.1 * SLACK and figures.worst < 2.0 * SLACK, figures
