@@ -12,6 +12,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from typing import Any, TypeVar
 from zlib import crc32
 
@@ -47,7 +48,6 @@ from .base import (
 from .postgres_schema import CALLS as SQL
 from .postgres_schema import (
     CHANNEL,
-    LONGEST_NOTICE,
     PULSE_EVERY,
     SCHEMA,
     SETUP_LOCK,
@@ -57,6 +57,11 @@ from .tasks import stop
 
 T = TypeVar("T")
 CONNECTIONS = 10
+# Bytes of a key in an index; the first byte of one that is a digest, which no text begins with.
+LONGEST_KEY = 200
+DIGESTED = b"\xff"
+# A notice has less than 8000 bytes.
+KEYS_IN_NOTICE = 7900 // (2 * LONGEST_KEY + 1)
 # Seconds between two looks for changes while notices do not arrive, between two tries to be
 # notified, of silence after which a notice is sent to oneself, and between two sweeps.
 POLL = 0.1
@@ -134,15 +139,16 @@ class PostgresStore(Store):
         end: bytes | None = None,
         replace: bool = False,
     ) -> Status:
-        bounds, name, by = self.bounds, _name(stream), _name(producer)
+        bounds, name, by = self.bounds, _key(stream), _bytes(producer)
         if meta is None:
             row = await self._ask("acquire", name, by, lease, bounds.keep_open)
             return _status(row)
-        whose, call = _name(owner), call_name(secrets.token_hex())
+        call = call_name(secrets.token_hex())
         written = [*map(bytes, records), *([] if end is None else [end])]
         row = await self._ask(
             "make",
-            *(name, by, lease, whose, meta, new_mark(), call, replace, ttl, until),
+            *(name, by, lease, _key(owner), _bytes(owner), meta, new_mark(), call),
+            *(replace, ttl, until),
             *([crc32(data) for data in written], written, end is not None),
             *(bounds.keep_open, bounds.keep_closed),
             *(self.stream_cost + len(meta), self.record_cost),
@@ -168,10 +174,10 @@ class PostgresStore(Store):
         if first is None and not call:
             call = secrets.token_hex()  # tried again, it must not add twice
         written = [*map(bytes, records), *([] if end is None else [end])]
-        turned = (None, 0, 0) if turn is None else (_name(turn.producer), turn.epoch, turn.seq)
+        turned = (None, 0, 0) if turn is None else (_key(turn.producer), turn.epoch, turn.seq)
         _, last, mark, *_ = await self._ask(
             "append",
-            *(_name(stream), _name(producer), first or 0),
+            *(_key(stream), _bytes(producer), first or 0),
             *(call and call_name(call), CALLS * CALL_SIZE, lease),
             *(*turned, TURNS, turn_cost(turn.producer) if turn else 0, order),
             *([crc32(data) for data in written], written, end is not None),
@@ -183,12 +189,12 @@ class PostgresStore(Store):
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
         arguments = (crc32(data), data, only_if_lost, self.bounds.keep_closed, self.record_cost)
-        done = (await self._ask("finalize", _name(stream), *arguments))[1]
+        done = (await self._ask("finalize", _key(stream), *arguments))[1]
         self._wake(stream)
         return bool(done)
 
     async def _look(self, stream: str, after: int, count: int) -> Look:
-        rows = await self._query(_LOOK, (after, count, _name(stream)), patience=0)
+        rows = await self._query(_LOOK, (after, count, _key(stream)), patience=0)
         if not rows:
             raise _refusal("UNKNOWN")
         last, mark, closed, *_ = rows[0]
@@ -200,19 +206,19 @@ class PostgresStore(Store):
         return Look(last, mark, closed, entries)
 
     async def status(self, stream: str) -> Status:
-        return _status(await self._ask("status", _name(stream)))
+        return _status(await self._ask("status", _key(stream)))
 
     async def touch(self, stream: str, lease: float) -> None:
         keep = self.bounds
-        await self._ask("touch", _name(stream), lease, keep.keep_open, keep.keep_closed)
+        await self._ask("touch", _key(stream), lease, keep.keep_open, keep.keep_closed)
 
     async def delete(self, stream: str) -> None:
-        await self._query("DELETE FROM jsonrill.streams WHERE id = %b", (_name(stream),))
+        await self._query("DELETE FROM jsonrill.streams WHERE id = %b", (_key(stream),))
         self._signals.wake(stream)  # the database notifies the others
 
     async def once(self, token: str, seconds: float) -> bool:
         # Its own mark tells a repeated call from a second use.
-        [first] = await self._ask("use_once", _name(token), secrets.token_hex(8), seconds)
+        [first] = await self._ask("use_once", _key(token), secrets.token_hex(8), seconds)
         return bool(first)
 
     # ---- calls ----
@@ -230,7 +236,7 @@ class PostgresStore(Store):
         self, query: str, arguments: Sequence[Any], patience: float | None = None
     ) -> list[tuple[Any, ...]]:
         async def work(link: AsyncConnection) -> list[tuple[Any, ...]]:
-            cursor = await link.execute(query, arguments, binary=True)  # type: ignore[call-overload]
+            cursor = await link.execute(query, arguments, binary=True)
             return await cursor.fetchall() if cursor.description else []
 
         return await self._call(work, patience)
@@ -337,12 +343,16 @@ class PostgresStore(Store):
                 if not self._hears:
                     self._hears = True
                     self._wake_all()
-                for name in notice.payload.split():
-                    self._signals.wake(bytes.fromhex(name).decode("utf-8", "surrogatepass"))
-                if not notice.payload:
-                    self._wake_all()
+                self._heed(notice.payload)
             if not heard:
                 return
+
+    def _heed(self, notice: str) -> None:
+        for key in map(bytes.fromhex, notice.split()):
+            if key.startswith(DIGESTED):  # it does not say which
+                self._wake_all()
+            else:
+                self._signals.wake(key.decode("utf-8", "surrogatepass"))
 
     async def _poll(self) -> None:
         """Look for changes as long as notices do not arrive."""
@@ -353,7 +363,7 @@ class PostgresStore(Store):
             if self._hears or not streams:
                 seen.clear()
                 continue
-            names = {_name(stream): stream for stream in streams}
+            names = {_key(stream): stream for stream in streams}
             rows = await self._quietly("wake-ups", self._query(_ENDS, ([*names],), patience=0))
             if rows is None:
                 continue
@@ -434,20 +444,10 @@ async def _version(link: AsyncConnection) -> int | None:
 
 
 def _notices(streams: Iterable[str]) -> Iterator[str]:
-    """Yield texts that name these streams, each short enough; "" stands for any stream."""
-    text = ""
-    for stream in streams:
-        name = _name(stream).hex()
-        if len(name) >= LONGEST_NOTICE:
-            name = ""
-            yield name
-        elif len(text) + len(name) >= LONGEST_NOTICE:
-            yield text
-            text = name
-        else:
-            text = f"{text} {name}"
-    if text:
-        yield text
+    """Yield texts that name these streams, each short enough for a notice."""
+    keys = [_key(stream).hex() for stream in streams]
+    for first in range(0, len(keys), KEYS_IN_NOTICE):
+        yield " ".join(keys[first : first + KEYS_IN_NOTICE])
 
 
 def _refusal(word: str, *rest: Any) -> StoreError:
@@ -469,9 +469,15 @@ def _refusal(word: str, *rest: Any) -> StoreError:
             return StoreFull(bound, f"the bound {bound} is reached")
 
 
-def _name(text: str) -> bytes:
-    """Return a name as PostgreSQL keeps it: its texts can hold less than Python's."""
+def _bytes(text: str) -> bytes:
+    """Return a text as PostgreSQL keeps it: its own texts can hold less than Python's."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def _key(name: str) -> bytes:
+    """Return what stands for a name in indexes, which cannot hold long ones."""
+    key = _bytes(name)
+    return key if len(key) <= LONGEST_KEY else DIGESTED + blake2b(key, digest_size=32).digest()
 
 
 def _status(row: tuple[Any, ...]) -> Status:

@@ -24,8 +24,6 @@ from typing import Final
 VERSION: Final = 1
 PULSE_EVERY: Final = 0.5
 CHANNEL: Final = "jsonrill"
-# NOTIFY takes texts of less than 8000 bytes.
-LONGEST_NOTICE: Final = 7900
 
 _GAP: Final = 1.5
 _LOCK: Final = "pg_advisory_xact_lock(1785950060, {})"
@@ -36,8 +34,8 @@ _CLOCK: Final = "extract(epoch FROM clock_timestamp())::float8"
 # What each function that the store calls takes, in this order.
 _IN: Final = {
     "acquire": "name bytea, by bytea, for_seconds float8, keep float8",
-    "make": "name bytea, by bytea, for_seconds float8, whose bytea, about bytea, start bigint,"
-    " call text, replace boolean, life float8, until float8, checksums bigint[],"
+    "make": "name bytea, by bytea, for_seconds float8, whose bytea, owner bytea, about bytea,"
+    " start bigint, call text, replace boolean, life float8, until float8, checksums bigint[],"
     " records bytea[], is_end boolean,"
     " keep_open float8, keep_closed float8, stream_cost bigint, each bigint, most_entries bigint,"
     " most_bytes bigint, most_streams bigint, of_owner bigint, most_of_all bigint, of_all bigint",
@@ -73,17 +71,18 @@ _USED: Final = (
 SCHEMA: Final = f"""
 CREATE SCHEMA IF NOT EXISTS jsonrill;
 
--- `lease` is when the producer's time runs out, or when the stream ended; `term` is how long it was
--- given for. `expires` moves with each use by `ttl` seconds (0: as the bounds say), unless it is
--- fixed. `cost` is what the stream takes, `booked` what it has in the books.
+-- `payer` stands for the owner in the books. `lease` is when the producer's time runs out, or when
+-- the stream ended; `term` is how long it was given for. `expires` moves with each use by `ttl`
+-- seconds (0: as the bounds say), unless it is fixed. `cost` is what the stream takes, `booked`
+-- what it has in the books.
 CREATE TABLE jsonrill.streams (
     key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id bytea NOT NULL UNIQUE,
-    owner bytea NOT NULL, meta bytea NOT NULL, producer bytea NOT NULL, lease float8 NOT NULL,
-    term float8 NOT NULL, last integer NOT NULL, size bigint NOT NULL, mark bigint NOT NULL,
-    calls text NOT NULL, closed boolean NOT NULL, expires float8 NOT NULL, ttl float8 NOT NULL,
-    fixed boolean NOT NULL, placed bytea NOT NULL, cost bigint NOT NULL, booked bigint NOT NULL
+    payer bytea NOT NULL, owner bytea NOT NULL, meta bytea NOT NULL, producer bytea NOT NULL,
+    lease float8 NOT NULL, term float8 NOT NULL, last integer NOT NULL, size bigint NOT NULL,
+    mark bigint NOT NULL, calls text NOT NULL, closed boolean NOT NULL, expires float8 NOT NULL,
+    ttl float8 NOT NULL, fixed boolean NOT NULL, placed bytea NOT NULL, cost bigint NOT NULL, booked bigint NOT NULL
 ) WITH (fillfactor = 60);
-CREATE INDEX streams_by_owner ON jsonrill.streams (owner);
+CREATE INDEX streams_by_payer ON jsonrill.streams (payer);
 CREATE TABLE jsonrill.entries (
     stream bigint NOT NULL, seq integer NOT NULL, mark bigint NOT NULL, data bytea NOT NULL,
     PRIMARY KEY (stream, seq)
@@ -96,8 +95,8 @@ CREATE TABLE jsonrill.turns (
     PRIMARY KEY (stream, producer)
 ) WITH (fillfactor = 60);
 CREATE TABLE jsonrill.books (
-    everything boolean NOT NULL, owner bytea NOT NULL, streams bigint NOT NULL,
-    cost bigint NOT NULL, PRIMARY KEY (everything, owner)
+    everything boolean NOT NULL, payer bytea NOT NULL, streams bigint NOT NULL,
+    cost bigint NOT NULL, PRIMARY KEY (everything, payer)
 ) WITH (fillfactor = 50);
 CREATE TABLE jsonrill.used (
     token bytea PRIMARY KEY, mark text NOT NULL, until float8 NOT NULL
@@ -109,25 +108,23 @@ INSERT INTO jsonrill.version VALUES ({VERSION});
 
 CREATE FUNCTION jsonrill.keep_books() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    count bigint := 0; room bigint := 0; whose bytea; name text;
+    count bigint := 0; room bigint := 0; whose bytea;
 BEGIN
     PERFORM {BOOKS_LOCK};
     IF TG_OP <> 'INSERT' THEN
-        count := -1; room := -OLD.booked; whose := OLD.owner;
+        count := -1; room := -OLD.booked; whose := OLD.payer;
     END IF;
     IF TG_OP <> 'DELETE' THEN
-        count := count + 1; room := room + NEW.booked; whose := NEW.owner;
+        count := count + 1; room := room + NEW.booked; whose := NEW.payer;
     END IF;
     INSERT INTO jsonrill.books AS book VALUES (true, '', count, room), (false, whose, count, room)
-        ON CONFLICT (everything, owner) DO UPDATE
+        ON CONFLICT (everything, payer) DO UPDATE
         SET streams = book.streams + excluded.streams, cost = book.cost + excluded.cost;
     IF TG_OP = 'DELETE' THEN
-        DELETE FROM jsonrill.books WHERE NOT everything AND owner = whose AND streams = 0;
+        DELETE FROM jsonrill.books WHERE NOT everything AND payer = whose AND streams = 0;
         DELETE FROM jsonrill.entries WHERE stream = OLD.key;
         DELETE FROM jsonrill.turns WHERE stream = OLD.key;
-        name := encode(OLD.id, 'hex');
-        PERFORM pg_notify('{CHANNEL}',
-                          CASE WHEN length(name) < {LONGEST_NOTICE} THEN name ELSE '' END);
+        PERFORM pg_notify('{CHANNEL}', encode(OLD.id, 'hex'));
     END IF;
     RETURN NULL;
 END $$;
@@ -147,7 +144,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM jsonrill.streams WHERE key = (
         SELECT key FROM jsonrill.streams
-        WHERE lease <= now AND key <> this AND (whose IS NULL OR owner = whose)
+        WHERE lease <= now AND key <> this AND (whose IS NULL OR payer = whose)
             AND (closed OR NOT jsonrill.held(lease, term, now))
         ORDER BY lease LIMIT 1 FOR UPDATE SKIP LOCKED
     );
@@ -156,7 +153,7 @@ END $$;
 
 CREATE FUNCTION jsonrill.booked_by(whose bytea) RETURNS bigint LANGUAGE sql VOLATILE AS $$
     SELECT coalesce((SELECT cost FROM jsonrill.books
-                     WHERE everything = (whose IS NULL) AND owner = coalesce(whose, '')), 0)
+                     WHERE everything = (whose IS NULL) AND payer = coalesce(whose, '')), 0)
 $$;
 
 -- Returns what a stream that has booked `has` may book to take `cost`, or the bound in its way.
@@ -248,7 +245,7 @@ BEGIN
         RETURN;
     END IF;
     IF (SELECT count(*) FROM jsonrill.streams
-        WHERE owner = whose AND lease > now AND expires > now) >= most_streams
+        WHERE payer = whose AND lease > now AND expires > now) >= most_streams
         THEN word := 'owner_streams'; RETURN; END IF;
     IF checked > most_entries THEN word := 'stream_entries'; RETURN; END IF;
     IF jsonrill.bytes_of(records[: checked]) > most_bytes
@@ -259,9 +256,9 @@ BEGIN
     IF (SELECT streams FROM jsonrill.books WHERE everything) >= most_of_all
         AND NOT jsonrill.evict(0, NULL, now) THEN word := 'total_streams'; RETURN; END IF;
     room := CASE WHEN many = 0 THEN needs ELSE found_room.room END;
-    INSERT INTO jsonrill.streams (id, owner, meta, producer, lease, term, last, size, mark, calls,
-                                  closed, expires, ttl, fixed, placed, cost, booked)
-        VALUES (name, whose, about, by, now + CASE WHEN is_end THEN 0 ELSE for_seconds END,
+    INSERT INTO jsonrill.streams (id, payer, owner, meta, producer, lease, term, last, size, mark,
+                                  calls, closed, expires, ttl, fixed, placed, cost, booked)
+        VALUES (name, whose, owner, about, by, now + CASE WHEN is_end THEN 0 ELSE for_seconds END,
                 for_seconds, many, bytes, start, call, is_end,
                 CASE WHEN until > 0 THEN until WHEN life > 0 THEN now + life
                 WHEN is_end THEN now + keep_closed ELSE now + keep_open END,
@@ -270,8 +267,6 @@ BEGIN
         WHERE key = this AND many > 0;
     SELECT * INTO word, its_owner, its_meta, its_last, its_size, its_mark, its_closed,
         its_producer, its_lease, its_lost, its_expires FROM jsonrill.status(name);
-    -- It may be made to expire at once.
-    word := 'OK';
 END $$;
 
 CREATE FUNCTION jsonrill.append(
@@ -321,7 +316,7 @@ BEGIN
     costs := it.cost + costs + bytes + each * checked;
     IF costs > it.booked THEN
         SELECT * INTO found_room FROM jsonrill.room(
-            it.key, it.owner, it.booked, costs, of_owner, of_all, now);
+            it.key, it.payer, it.booked, costs, of_owner, of_all, now);
         IF found_room.bound IS NOT NULL THEN word := found_room.bound; RETURN; END IF;
         it.booked := found_room.room;
         UPDATE jsonrill.streams SET booked = it.booked WHERE key = it.key;
