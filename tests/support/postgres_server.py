@@ -12,6 +12,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +87,6 @@ class PostgresServer:
                 stderr=log,
                 user=self.user,
                 cwd=self.folder,
-                start_new_session=True,
             )
 
     def _is_up(self, until: float) -> bool:
@@ -110,25 +111,28 @@ class PostgresServer:
     def empty(self) -> None:
         self.ask("DROP SCHEMA IF EXISTS jsonrill CASCADE")
 
-    def cpu(self) -> float:
-        """Seconds of processor time that its processes have used."""
+    def _processes(self) -> Iterator[tuple[int, list[str]]]:
+        """The process and its children, each with the fields of /proc/PID/stat after its name."""
         assert self.process is not None
-        ticks = 0
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 fields = stat.read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            if int(fields[3]) == self.process.pid:  # its session
-                ticks += int(fields[11]) + int(fields[12])
-                if int(stat.parent.name) == self.process.pid:
-                    ticks += int(fields[13]) + int(fields[14])
+            pid = int(stat.parent.name)
+            if self.process.pid in (pid, int(fields[1])):
+                yield pid, fields
+
+    def cpu(self) -> float:
+        """Seconds of processor time that it has used."""
+        ticks = sum(sum(map(int, fields[11:13])) for _, fields in self._processes())
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def send(self, how: int) -> None:
-        """Send a signal to all its processes."""
-        assert self.process is not None
-        os.killpg(self.process.pid, how)
+        """Send a signal to all its processes, the parent first: each is a session of its own."""
+        for pid, _ in sorted(self._processes(), key=lambda found: found[0]):
+            with suppress(ProcessLookupError):
+                os.kill(pid, how)
 
     def end(self, how: int = signal.SIGTERM) -> None:
         assert self.process is not None

@@ -61,7 +61,7 @@ CONNECTIONS = 10
 LONGEST_KEY = 200
 DIGESTED = b"\xff"
 # A notice has less than 8000 bytes.
-KEYS_IN_NOTICE = 7900 // (2 * LONGEST_KEY + 1)
+KEYS_IN_NOTICE = 7900 // (2 * LONGEST_KEY + 2)
 # Seconds between two looks for changes while notices do not arrive, between two tries to be
 # notified, of silence after which a notice is sent to oneself, and between two sweeps.
 POLL = 0.1
@@ -76,6 +76,7 @@ _DEFAULTS = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
+_LISTEN = f"LISTEN {CHANNEL}"
 _NOTIFY = f"SELECT pg_notify('{CHANNEL}', %b::text)"
 _ENDS = "SELECT id, mark FROM jsonrill.streams WHERE id = ANY(%b::bytea[])"
 _LOOK = """
@@ -250,7 +251,7 @@ class PostgresStore(Store):
         """
         patience = self._patience if patience is None else patience
         until = time.monotonic() + patience
-        pause = 0.02
+        pause, why = 0.02, ""
         try:
             async with asyncio.timeout(patience or None):
                 while True:
@@ -258,14 +259,15 @@ class PostgresStore(Store):
                         return await self._try(work)
                     except (psycopg.Error, OSError) as error:
                         self.on_error("call", error)
-                        if isinstance(error, (errors.DiskFull, errors.OutOfMemory)):
-                            raise StoreFull("disk", f"the database is full: {error}") from error
+                        if isinstance(error, errors.DiskFull):
+                            raise StoreFull("disk", "the disk of the database is full") from error
                         if time.monotonic() + pause > until:
                             raise StoreUnavailable(f"no answer from PostgreSQL: {error}") from error
+                        why = f": {error}"
                     await asyncio.sleep(pause)
                     pause = min(pause * 2, 0.5)
         except TimeoutError:
-            raise StoreUnavailable(f"no answer from PostgreSQL for {patience:g} s") from None
+            raise StoreUnavailable(f"no answer from PostgreSQL for {patience:g} s{why}") from None
 
     async def _try(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         async with self._free:
@@ -322,7 +324,7 @@ class PostgresStore(Store):
             try:
                 link = await self._connect()
                 try:
-                    await link.execute(f"LISTEN {CHANNEL}")
+                    await link.execute(_LISTEN)
                     await self._hear(link)
                 finally:
                     await link.close()
@@ -335,8 +337,7 @@ class PostgresStore(Store):
     async def _hear(self, link: AsyncConnection) -> None:
         """Return when nothing arrives any more, not even a notice to oneself."""
         while True:
-            probe = secrets.token_hex(8).encode().hex()  # the name of no stream
-            await self._query(_NOTIFY, (probe,), patience=0)
+            await self._query(_NOTIFY, ("probe",), patience=0)
             heard = False
             async for notice in link.notifies(timeout=PROBE_EVERY):
                 heard = True
@@ -348,11 +349,11 @@ class PostgresStore(Store):
                 return
 
     def _heed(self, notice: str) -> None:
-        for key in map(bytes.fromhex, notice.split()):
+        for key in (bytes.fromhex(word[1:]) for word in notice.split() if word[0] == "/"):
             if key.startswith(DIGESTED):  # it does not say which
                 self._wake_all()
             else:
-                self._signals.wake(key.decode("utf-8", "surrogatepass"))
+                self._signals.wake(key.decode())
 
     async def _poll(self) -> None:
         """Look for changes as long as notices do not arrive."""
@@ -423,7 +424,8 @@ async def _prepare(link: AsyncConnection) -> None:
         raise StoreError(
             f"the user {link.info.user} may not create or use the schema jsonrill in the database"
             f" {link.info.dbname} ({error}): grant it CREATE on the database, or let an"
-            " administrator run what `python -m jsonrill.store.postgres_schema USER` prints"
+            " administrator run what `python -m jsonrill.store.postgres_schema"
+            f" {link.info.user}` prints"
         ) from error
     if found != VERSION:
         raise StoreError(
@@ -445,7 +447,7 @@ async def _version(link: AsyncConnection) -> int | None:
 
 def _notices(streams: Iterable[str]) -> Iterator[str]:
     """Yield texts that name these streams, each short enough for a notice."""
-    keys = [_key(stream).hex() for stream in streams]
+    keys = [f"/{_key(stream).hex()}" for stream in streams]
     for first in range(0, len(keys), KEYS_IN_NOTICE):
         yield " ".join(keys[first : first + KEYS_IN_NOTICE])
 
@@ -471,7 +473,7 @@ def _refusal(word: str, *rest: Any) -> StoreError:
 
 def _bytes(text: str) -> bytes:
     """Return a text as PostgreSQL keeps it: its own texts can hold less than Python's."""
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode()
 
 
 def _key(name: str) -> bytes:
@@ -483,13 +485,13 @@ def _key(name: str) -> bytes:
 def _status(row: tuple[Any, ...]) -> Status:
     _, owner, meta, last, size, mark, closed, producer, lease, lost, expires = row
     return Status(
-        owner.decode("utf-8", "surrogatepass"),
+        owner.decode(),
         meta,
         last,
         size,
         mark,
         closed,
-        producer.decode("utf-8", "surrogatepass"),
+        producer.decode(),
         lease,
         lost,
         expires,

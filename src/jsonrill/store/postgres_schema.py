@@ -80,7 +80,8 @@ CREATE TABLE jsonrill.streams (
     payer bytea NOT NULL, owner bytea NOT NULL, meta bytea NOT NULL, producer bytea NOT NULL,
     lease float8 NOT NULL, term float8 NOT NULL, last integer NOT NULL, size bigint NOT NULL,
     mark bigint NOT NULL, calls text NOT NULL, closed boolean NOT NULL, expires float8 NOT NULL,
-    ttl float8 NOT NULL, fixed boolean NOT NULL, placed bytea NOT NULL, cost bigint NOT NULL, booked bigint NOT NULL
+    ttl float8 NOT NULL, fixed boolean NOT NULL, placed bytea NOT NULL, cost bigint NOT NULL,
+    booked bigint NOT NULL
 ) WITH (fillfactor = 60);
 CREATE INDEX streams_by_payer ON jsonrill.streams (payer);
 CREATE TABLE jsonrill.entries (
@@ -124,7 +125,7 @@ BEGIN
         DELETE FROM jsonrill.books WHERE NOT everything AND payer = whose AND streams = 0;
         DELETE FROM jsonrill.entries WHERE stream = OLD.key;
         DELETE FROM jsonrill.turns WHERE stream = OLD.key;
-        PERFORM pg_notify('{CHANNEL}', encode(OLD.id, 'hex'));
+        PERFORM pg_notify('{CHANNEL}', '/' || encode(OLD.id, 'hex'));
     END IF;
     RETURN NULL;
 END $$;
@@ -405,5 +406,12 @@ CREATE FUNCTION jsonrill.sweep({_IN["sweep"]}) RETURNS void LANGUAGE sql AS $$
 $$;
 """
 
+GRANTS: Final = """
+GRANT USAGE ON SCHEMA jsonrill TO {0};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA jsonrill TO {0};
+"""
+
 if __name__ == "__main__":
-    print(SCHEMA)
+    import sys
+
+    print(SCHEMA + "".join(GRANTS.format(f'"{user}"') for user in sys.argv[1:]))
