@@ -120,8 +120,8 @@ class Tail(NamedTuple):
 class Turn(NamedTuple):
     """The place of one request among those of a producer.
 
-    Requests of an epoch are numbered from 0 without a gap. Whoever begins a higher epoch shuts out
-    the lower ones: a producer that was restarted, its predecessor that still runs.
+    Requests of an epoch are numbered from 0 without a gap. A higher epoch shuts out the lower ones:
+    a producer that was restarted begins one, so that a predecessor that still runs is refused.
     """
 
     producer: str
@@ -278,7 +278,7 @@ class Store(ABC):
         `CALLS` named appends that comes again adds nothing.
 
         `turn` is the place of this append among those of its producer, and is written in the same
-        step; TurnRefused if it is not the next one, also if the log is closed meanwhile. `order`
+        step; TurnRefused if it is not the next one, also of a closed log. `order`
         must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
         `end` closes the stream with a last record, as `finalize` does.
         """
