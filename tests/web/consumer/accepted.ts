@@ -9,13 +9,16 @@ import {
   type DeepPartial,
   type Fragment,
   type Path,
+  PartialStream,
   Rebuilder,
+  type Update,
   fragments,
   open,
   partial,
   select,
   text,
   texts,
+  updates,
   values,
 } from "jsonrill";
 import * as v from "valibot";
@@ -64,6 +67,17 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     holds<Equal<typeof value, DeepPartial<Recipe>>>();
     holds<Equal<typeof complete, boolean>>();
   }
+  for await (const update of updates<Recipe["steps"][number]>(response, {
+    entity: { steps: "steps[*]" },
+    mode: { steps: "PROGRESSIVE" },
+    send: "both",
+  })) {
+    holds<Equal<typeof update, Update<Recipe["steps"][number]>>>();
+    holds<Equal<typeof update.status, "PARTIAL" | "COMPLETED" | "ERROR">>();
+    const known: string | undefined = update.data?.text;
+    const place: [Path, Path | null, string | undefined] = [update.path, update.openPath, known];
+    console.log(place, update.delta?.[0]?.op, update.error?.code, update.completed.length);
+  }
   for await (const anything of values("{}")) anything.whatever;
 }
 
@@ -91,6 +105,8 @@ export function classes() {
   const rebuilder = new Rebuilder<Recipe>({ numbers: "exact" });
   rebuilder.feed([[0]]);
   holds<Equal<typeof rebuilder.value, DeepPartial<Recipe> | undefined>>();
+  const found: Update<Recipe>[] = new PartialStream<Recipe>({ mode: "BATCH" }).feed("{}");
+  void found[0]?.isComplete("steps[0]");
   const known = partial<Recipe>('{"title": "T');
   holds<Equal<typeof known, DeepPartial<Recipe> | undefined>>();
   try {

@@ -1,8 +1,9 @@
 /**
  * jsonrill: JSON that streams, for programs that talk to language models.
  *
- * `values`, `text`, `texts`, `select` and `fragments` read text from any source; `Document`, `Parser`
- * and `Rebuilder` are what they are made of; `open` reads the events of a jsonrill server.
+ * `values`, `text`, `texts`, `select`, `updates` and `fragments` read text from any source; `Document`,
+ * `Parser`, `PartialStream` and `Rebuilder` are what they are made of; `open` reads the events of a
+ * jsonrill server.
  */
 
 export { applyDelta, DeltaError } from "./delta.js";
@@ -21,11 +22,13 @@ export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from
 export { Fragment, FragmentError } from "./fragments.js";
 export { open } from "./open.js";
 export { Parser } from "./parser.js";
+export { PartialStream } from "./partialstream.js";
 export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
 export { Rebuilder } from "./rebuilder.js";
-export { fragments, partial, select, text, texts, values } from "./streams.js";
+export { fragments, partial, select, text, texts, updates, values } from "./streams.js";
 export { ToolCalls } from "./toolcalls.js";
 export { parse, stringify } from "./json.js";
+export { Update } from "./update.js";
 export { ExactNumber } from "./values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
@@ -45,8 +48,12 @@ export { ExactNumber } from "./values.js";
  */
 /**
  * @template T
- * @typedef {import("./open.js").Update<T>} Update
+ * @typedef {import("./open.js").Opened<T>} Opened
  */
+/** @typedef {import("./entities.js").EntityOption} EntityOption */
+/** @typedef {import("./partialstream.js").Mode} Mode */
+/** @typedef {import("./partialstream.js").PartialStreamOptions} PartialStreamOptions */
+/** @typedef {import("./update.js").UpdateError} UpdateError */
 /**
  * @template T
  * @typedef {import("./streams.js").ValuesOptions<T>} ValuesOptions

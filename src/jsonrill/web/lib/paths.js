@@ -129,6 +129,16 @@ export function parsePattern(text) {
 }
 
 /**
+ * True if a path with `step` fits a pattern with `want` there; `step` may be a wildcard too.
+ * @param {string | number | symbol} want
+ * @param {string | number | symbol} step
+ */
+export function fits(want, step) {
+  if (want === step) return true;
+  return want === (typeof step === "number" ? ANY_INDEX : typeof step === "string" ? ANY_KEY : "");
+}
+
+/**
  * @param {string} digits
  * @param {string} where
  */

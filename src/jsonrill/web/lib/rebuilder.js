@@ -3,7 +3,7 @@
  */
 
 import { Fragment, FragmentError, WireReader } from "./fragments.js";
-import { Growing } from "./growing.js";
+import { Growing, isComplete } from "./growing.js";
 
 export { Fragment, FragmentError, KINDS, WireReader } from "./fragments.js";
 export { formatPath, fromPointer, parsePath, toPointer } from "./paths.js";
@@ -92,7 +92,7 @@ export class Rebuilder {
    * @param {Path | string} path
    */
   isComplete(path) {
-    return this.#growing.isComplete(path);
+    return isComplete(this.#growing.live, path, this.#growing.openPath);
   }
 
   /**

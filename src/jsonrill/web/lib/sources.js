@@ -94,10 +94,10 @@ class StreamIterator {
 
 /**
  * Run `stage` over the pieces of a source, and over `undefined` at its end; yields what it puts into
- * `out`. What it found before it throws is yielded first.
+ * `out`. What it found before it throws is yielded first. When it returns true, nothing more is read.
  * @template T
  * @param {Source} source
- * @param {(piece: Piece | undefined, out: T[]) => void} stage
+ * @param {(piece: Piece | undefined, out: T[]) => boolean | void} stage
  * @returns {AsyncGenerator<T, void, undefined>}
  */
 export async function* drive(source, stage) {
@@ -111,14 +111,15 @@ export async function* drive(source, stage) {
       /** @type {T[]} */
       const out = [];
       let failure;
+      let over;
       try {
-        stage(done ? undefined : value, out);
+        over = stage(done ? undefined : value, out);
       } catch (error) {
         failure = { error };
       }
       for (const one of out) yield one;
       if (failure) throw failure.error;
-      if (done) return;
+      if (done || over) return;
     }
   } finally {
     if (open) await close(pieces);

@@ -8,8 +8,10 @@
 import { Document } from "./document.js";
 import { Truncated } from "./errors.js";
 import { TextSink, ValueSink } from "./fields.js";
+import { Growing } from "./growing.js";
 import { Machine } from "./machine.js";
 import { Parser } from "./parser.js";
+import { PartialStream } from "./partialstream.js";
 import { parsePath } from "./paths.js";
 import { checkSchema, validated } from "./schema.js";
 import { checkSource, drive } from "./sources.js";
@@ -37,6 +39,11 @@ import { checkSource, drive } from "./sources.js";
  * @typedef {ParserOptions & {schema?: StandardSchema<T>}} SelectOptions
  */
 /** @typedef {Omit<ParserOptions, "many">} TextOptions */
+/** @typedef {import("./partialstream.js").PartialStreamOptions} PartialStreamOptions */
+/**
+ * @template [T=any]
+ * @typedef {import("./update.js").Update<T>} Update
+ */
 
 /**
  * The value after each piece of text that changed it, safe to keep: what does not change is the same
@@ -55,19 +62,20 @@ export function values(source, { live = false, schema, ...options } = {}) {
   if (schema !== undefined && options.many) {
     throw new TypeError('of many documents each is validated by select(source, "root", options)');
   }
-  /** @type {Document<T>} */
-  const document = new Document(options);
+  const growing = new Growing();
+  const machine = new Machine(growing, options);
   const found = drive(source, (piece, /** @type {any[]} */ out) => {
+    growing.begin();
     try {
-      if (piece === undefined) document.flush();
-      else document.feed(piece);
+      if (piece === undefined) machine.flush();
+      else machine.feed(piece);
     } finally {
-      append(out, document.finished);
-      if (document.changed && document.started) out.push(live ? document.live : document.value);
+      append(out, growing.finished);
+      if (growing.changed && growing.started) out.push(live ? growing.live : growing.value);
     }
-    if (piece === undefined && document.errors.length !== 0) throw document.errors[0];
+    if (piece === undefined && machine.errors.length !== 0) throw machine.errors[0];
   });
-  return schema === undefined ? found : ending(found, () => validated(schema, document.value));
+  return schema === undefined ? found : ending(found, () => validated(schema, growing.value));
 }
 
 /**
@@ -217,4 +225,22 @@ export function select(source, field, { schema, ...options } = {}) {
  */
 async function* each(found, work) {
   for await (const value of found) yield await work(value);
+}
+
+/**
+ * Updates of the entities in a text, in one of five modes. Errors of the text are updates, too; after
+ * an ERROR of the stream the source is closed.
+ * @template [T=any]
+ * @param {Source} source
+ * @param {PartialStreamOptions} [options]
+ * @returns {AsyncGenerator<Update<T>, void, undefined>}
+ */
+export function updates(source, options) {
+  checkSource(source);
+  /** @type {PartialStream<T>} */
+  const stream = new PartialStream(options);
+  return drive(source, (piece, /** @type {Update<T>[]} */ out) => {
+    append(out, piece === undefined ? stream.flush() : stream.feed(piece));
+    return stream.ended;
+  });
 }
