@@ -53,8 +53,7 @@ def missing(parts: Iterable[Part], root: Path = ROOT) -> list[Part]:
     return [
         part
         for part in parts
-        if any((root / tests).exists() for tests in part.needed_by)
-        and not part.is_here()
+        if any((root / tests).exists() for tests in part.needed_by) and not part.is_here()
     ]
 
 
