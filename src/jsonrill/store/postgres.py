@@ -477,7 +477,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _key(name: str) -> bytes:
-    """Return what stands for a name in indexes, which cannot hold long ones."""
+    """Return the key of a name: itself, or a digest, because no index holds a long one."""
     key = _bytes(name)
     return key if len(key) <= LONGEST_KEY else DIGESTED + blake2b(key, digest_size=32).digest()
 
