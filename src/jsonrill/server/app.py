@@ -174,8 +174,10 @@ def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str
 def _routes(config: Config) -> list[Route]:
     """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
-    page = PAGE if config.page else ()
-    for methods, path, handler in (*ROUTES, *page, *(demo.ROUTES if config.demo else ())):
+    more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
+    if config.demo and not config.upstream:
+        more += demo.API
+    for methods, path, handler in (*ROUTES, *more):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler
     return [
