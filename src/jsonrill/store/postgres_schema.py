@@ -8,10 +8,10 @@ No column that an append changes has an index: then PostgreSQL rewrites the row 
 page and leaves nothing in indexes behind. What looks for old streams reads all rows, which happens
 when a bound is reached and at intervals.
 
-A row of `books` has what the streams of one owner take, and one has the sum. Who changes them holds
-a lock until the transaction ends, so a stream books in advance, a quarter more than it needs while
-there is room, and most appends touch no book. The lock is taken after that of the stream's row;
-streams that make room are deleted only if nobody holds theirs. So nobody waits in a circle.
+A row of `books` has what the streams of one owner take, and one has the sum. A transaction that
+changes them holds a lock until it ends, so a stream books in advance, a quarter more than it needs
+while there is room, and most appends touch no book. The lock is taken after that of the stream's
+row, and a stream makes room only if no transaction holds its row: there is no deadlock.
 
 `pulse` is written by every process again and again. A gap in it means that the database was down
 or could not be written to, so that no lease could be renewed: then leases count from its return.
