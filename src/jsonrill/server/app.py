@@ -198,7 +198,7 @@ def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str
     given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
     count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
     if config.store == "memory:" and config.workers == 1 and count.isdigit() and int(count) > 1:
-        raise ConfigError("several workers need a store that they share: sqlite:/// or redis://")
+        raise ConfigError("several workers need a store that they share, not memory:")
 
 
 def _routes(config: Config) -> list[Route]:
