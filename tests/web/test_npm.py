@@ -75,7 +75,8 @@ def project(tools: Path, tarball: Path, tmp_path_factory: pytest.TempPathFactory
 def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None:
     with tarfile.open(tarball) as archive:
         names = {name.removeprefix("package/") for name in archive.getnames()}
-    modules = {file.name for file in npm_package.LIBRARY.glob("*.js")}
+    library = npm_package.LIBRARY
+    modules = {file.relative_to(library).as_posix() for file in library.rglob("*.js")}
     types = {name.replace(".js", ".d.ts") for name in modules}
     assert "index.js" in modules
     assert names == modules | types | {"package.json", "README.md", "LICENSE"}

@@ -41,8 +41,8 @@ class File(NamedTuple):
 def load(demo: bool) -> dict[str, File]:
     """Every file of the page by its name; `demo` tells the page whether there are models."""
     found = {}
-    for folder in ("lib", "page"):
-        for file in (files("jsonrill") / "web" / folder).iterdir():
+    for folder in ("lib", "lib/providers", "page"):
+        for file in files("jsonrill").joinpath("web", *folder.split("/")).iterdir():
             name = f"{folder}/{file.name}"
             kind = _TYPES.get(file.name.rpartition(".")[2])
             if kind is not None and file.is_file():

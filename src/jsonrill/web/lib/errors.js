@@ -9,6 +9,8 @@
  *     ├── FieldNotFound     a field that was asked for never came, or is no string
  *     ├── FragmentError     a fragment does not fit where it was applied
  *     ├── ServerError       the server that is read from reports an error
+ *     ├── SourceFailed      the provider of a stream reports an error, or a response has an error status
+ *     ├── UnknownSource     no event of a source was recognised, or it has not what was asked for
  *     └── StreamClosed      fed after the end, or after an error
  *
  * What an error knows is in its fields, and `toJSON()` is how it crosses the wire. Wrong use (an
@@ -156,6 +158,35 @@ export class ServerError extends JsonrillError {
 
   toJSON() {
     return this.#error;
+  }
+}
+
+/** A source ended with an error: of the provider, or the `status` of a response. */
+export class SourceFailed extends JsonrillError {
+  /**
+   * @param {string} message
+   * @param {number} [status]
+   */
+  constructor(message, status) {
+    super(message);
+    this.name = "SourceFailed";
+    this.code = "SOURCE_FAILED";
+    /** The status of the response; undefined if the provider itself reports the error. */
+    this.status = status;
+  }
+
+  toJSON() {
+    return { ...super.toJSON(), ...(this.status !== undefined && { status: this.status }) };
+  }
+}
+
+/** Nothing in a source is what was asked for: it names what came, and what is accepted. */
+export class UnknownSource extends JsonrillError {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = "UnknownSource";
+    this.code = "UNKNOWN_SOURCE";
   }
 }
 
