@@ -44,7 +44,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::jsonrill.UnknownEvents")
 
 # The providers that JavaScript knows.
 PAGES = frozenset(
-    "openai_chat anthropic openai_responses jsonrill gemini mistral ag_ui cohere vercel".split()
+    "openai_chat anthropic openai_responses jsonrill gemini bedrock mistral ag_ui cohere vercel"
+    " ollama".split()
 )
 KINDS = {
     Begin: "begin",
@@ -191,9 +192,9 @@ def test_the_cases_are_those_of_every_page() -> None:
 
 @pytest.mark.parametrize("name", SHARED)
 def test_answers(ask: Ask, name: str) -> None:
-    events = SHARED[name]
+    events = as_numbers(SHARED[name])
     compare(ask, events)
-    compare(ask, [json.dumps(as_numbers(event)) for event in events])
+    compare(ask, [json.dumps(event) for event in events])
     for cut in range(len(events)):
         compare_calls(ask, events[:cut], "auto")
 

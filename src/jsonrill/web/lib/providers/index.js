@@ -7,11 +7,13 @@ import { parse } from "../json.js";
 import { isObject } from "../values.js";
 import * as agUi from "./ag-ui.js";
 import * as anthropic from "./anthropic.js";
+import * as bedrock from "./bedrock.js";
 import * as cohere from "./cohere.js";
 import { asError } from "./fields.js";
 import * as gemini from "./gemini.js";
 import * as jsonrill from "./jsonrill.js";
 import * as mistral from "./mistral.js";
+import * as ollama from "./ollama.js";
 import * as openaiChat from "./openai-chat.js";
 import * as openaiResponses from "./openai-responses.js";
 import * as vercel from "./vercel.js";
@@ -27,8 +29,8 @@ import * as vercel from "./vercel.js";
  *   translation?: () => Translate}} Page
  */
 /**
- * @typedef {"openai_chat" | "anthropic" | "openai_responses" | "jsonrill" | "gemini" | "mistral"
- *   | "ag_ui" | "cohere" | "vercel"} ProviderName
+ * @typedef {"openai_chat" | "anthropic" | "openai_responses" | "jsonrill" | "gemini" | "bedrock"
+ *   | "mistral" | "ag_ui" | "cohere" | "vercel" | "ollama"} ProviderName
  */
 /**
  * `"auto"` recognises the provider; a function reads events of one's own.
@@ -44,10 +46,12 @@ const PROVIDERS = new Map(
     ["openai_responses", openaiResponses],
     ["jsonrill", jsonrill],
     ["gemini", gemini],
+    ["bedrock", bedrock],
     ["mistral", mistral],
     ["ag_ui", agUi],
     ["cohere", cohere],
     ["vercel", vercel],
+    ["ollama", ollama],
   ]),
 );
 
