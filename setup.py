@@ -10,7 +10,9 @@ from setuptools import Extension, setup
 HOT = (
     "paths",
     *("parse.sink", "parse.position", "parse.c_scanner", "parse.machine", "parse.create"),
-    *("parse.lenient.around", "parse.lenient.inside"),
+    *("parse.lenient.around", "parse.lenient.by_schema", "parse.lenient.words"),
+    *("parse.lenient.numbers", "parse.lenient.strings", "parse.lenient.quotes"),
+    *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
 )

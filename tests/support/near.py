@@ -151,14 +151,17 @@ class Writer:
             opens = closes = "'"
         elif self.does("curly-quotes", 0.05):
             opens, closes = "“", "”"
+        # Both quotes of a quotation are escaped, or neither is; and where the string ends is plain.
+        fits = text.strip() == text and (' "so" ' if closes == '"' else "it's") in text[1:-1]
+        odd = text.count(closes) != (2 if closes == '"' else 1)
+        raw = inner and fits and not odd and self.does("inner-quotes", 0.5)
         pairs = zip(text, text[1:] + " ", strict=False)
-        body = (self.char(*pair, closes, inner) for pair in pairs)
+        body = (self.char(*pair, closes, raw) for pair in pairs)
         return opens + "".join(body) + closes
 
-    def char(self, char: str, following: str, closes: str, inner: bool) -> str:
+    def char(self, char: str, following: str, closes: str, raw: bool) -> str:
         letter = following.isascii() and following.isalpha()
         if char == closes and char in "\"'":
-            raw = inner and letter and self.does("inner-quotes")
             return char if raw else "\\" + char
         if char == "\n" and self.does("raw-newlines"):
             return char

@@ -10,6 +10,7 @@ import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
 import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
 import { Parser } from "../../src/jsonrill/web/lib/parser.js";
+import { PartialStream } from "../../src/jsonrill/web/lib/partialstream.js";
 import { Parts } from "../../src/jsonrill/web/lib/parts.js";
 import { formatPath, fromPointer, parsePath, toPointer } from "../../src/jsonrill/web/lib/paths.js";
 import { Reader } from "../../src/jsonrill/web/lib/providers/index.js";
@@ -98,6 +99,39 @@ const jobs = {
     }
     if (kept.some(([value, shown]) => text(value) !== shown)) throw new Error("a value changed");
     return steps;
+  },
+
+  /** The updates of each piece and of the end, read at once, and read last first. */
+  updates({ pieces, base64, options }) {
+    const cut = base64 ? pieces.map((piece) => Buffer.from(piece, "base64")) : pieces;
+    const [looked, unseen] = [new PartialStream(options), new PartialStream(options)];
+    const shown = (update) => ({
+      ...update.toJSON(),
+      data: text(frozen(update.data)),
+      delta: update.delta?.map((one) => ({ ...one, value: text(frozen(one.value)) })),
+      path: formatPath(update.path),
+      open: update.openPath && formatPath(update.openPath),
+      completed: update.completed.map(formatPath),
+      document: update.document,
+      sent: Object.keys(update.toJSON()),
+    });
+    const kept = [];
+    const later = [];
+    const steps = [];
+    for (let at = 0; at <= cut.length; at += 1) {
+      const last = at === cut.length;
+      const found = last ? looked.flush() : looked.feed(cut[at]);
+      later.unshift(...(last ? unseen.flush() : unseen.feed(cut[at])).reverse());
+      const told = found.map(shown);
+      for (const [number, update] of found.entries()) kept.unshift([update, told[number]]);
+      steps.push(told);
+    }
+    for (const [number, [update, told]] of kept.entries()) {
+      for (const one of [later[number], update]) {
+        if (JSON.stringify(shown(one)) !== JSON.stringify(told)) throw new Error("an update changed");
+      }
+    }
+    return { steps, ended: looked.ended };
   },
 
   /** What shows after each item, looked at each time and only at the end. */

@@ -96,6 +96,8 @@ class Hub:
         self.stopping = False
         self._end_at = 0.0
         self.tasks: set[asyncio.Task[Any]] = set()
+        # Streams whose producer is here: only it says that they are lost.
+        self.producing: set[str] = set()
         self._followed: dict[str, _Followed] = {}
         self._readers: dict[str, int] = {}
         # The last record appended here to each stream that is read here, and when.
@@ -226,7 +228,7 @@ class Hub:
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; close it first if its producer is lost."""
         status = await self.store.status(stream)
-        if status.lost and await self._end_lost(stream):
+        if status.lost and stream not in self.producing and await self._end_lost(stream):
             status = await self.store.status(stream)
         return status
 
@@ -243,23 +245,46 @@ class Hub:
         lease: float,
         ended: Callable[[], object] | None = None,
     ) -> AsyncIterator[None]:
-        """Renew the producer's lease inside the block; call `ended` if the stream is closed
-        elsewhere."""
+        """Take the producer's lease, and renew it inside the block."""
         await self.store.acquire(stream, producer, lease=lease)
-        renewing = asyncio.create_task(self._renew(stream, producer, lease, ended))
+        async with self.renewing(stream, producer, lease, ended):
+            yield
+
+    @asynccontextmanager
+    async def renewing(
+        self,
+        stream: str,
+        producer: str,
+        lease: float,
+        ended: Callable[[], object] | None = None,
+        renewed: Callable[[float], object] = bool,
+    ) -> AsyncIterator[None]:
+        """Renew a lease inside the block; call `ended` if the stream is closed or taken elsewhere.
+
+        `renewed` is called with the time at which each renewal began.
+        """
+        renewing = asyncio.create_task(self._renew(stream, producer, lease, ended, renewed))
         try:
             yield
         finally:
             await stop(renewing)
 
     async def _renew(
-        self, stream: str, producer: str, lease: float, ended: Callable[[], object] | None
+        self,
+        stream: str,
+        producer: str,
+        lease: float,
+        ended: Callable[[], object] | None,
+        renewed: Callable[[float], object],
     ) -> None:
+        clock = asyncio.get_running_loop().time
         while True:
             await asyncio.sleep(lease / 3)
+            began = clock()
             try:
                 await self.store.acquire(stream, producer, lease=lease)
-            except (LogClosed, UnknownStream):
+                renewed(began)
+            except (LogClosed, UnknownStream, StreamTaken):
                 if ended is not None:
                     ended()
                 return

@@ -2,9 +2,10 @@
 
 Records of a stream are numbered from 1 without a gap, and the record that ends it is one of them:
 a closed log never grows again. A producer holds a lease; when it runs out, any process may close
-the stream in its place. Each record carries a checksum of the log up to it, its mark: a reader
-notices when records are missing or are others than before, also when it comes back later. This
-file knows nothing of JSON, HTTP or of where a log is kept.
+the stream in its place. Where many write to one stream, each may number its requests instead
+(`Turn`), and the log keeps the last number of each. Each record carries a checksum of the log up to
+it, its mark: a reader notices when records are missing or are others than before, also when it
+comes back later. This file knows nothing of JSON, HTTP or of where a log is kept.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ PAUSE: Final = 0.2
 # How many named appends of a stream are remembered, and the size of one name.
 CALLS: Final = 60
 CALL_SIZE: Final = 17
+# How many producers of one stream may number their requests, and what each takes beside its name.
+TURNS: Final = 1000
+TURN_COST: Final = 100
+# Epoch and number of the last request of a producer that has made none.
+NO_TURN: Final = (-1, -1)
 
 
 class StoreError(JsonrillError):
@@ -55,6 +61,25 @@ class LogGap(StoreError):
     def __init__(self, last: int) -> None:
         super().__init__(f"the log ends at {last}")
         self.last = last
+
+
+class TurnRefused(StoreError):
+    """It is not this request's turn.
+
+    `epoch` and `seq` are those of the last request that was accepted from this producer, -1 if
+    there was none; `tail` is the end of the log, `closed` says whether it is closed.
+    """
+
+    def __init__(self, epoch: int, seq: int, tail: Tail, closed: bool) -> None:
+        super().__init__(f"the last request of this producer was {seq} of epoch {epoch}")
+        self.epoch = epoch
+        self.seq = seq
+        self.tail = tail
+        self.closed = closed
+
+
+class OutOfOrder(StoreError):
+    """An append whose `order` is not greater than that of an append before it."""
 
 
 class LogLost(StoreError):
@@ -85,6 +110,29 @@ class Entry(NamedTuple):
     mark: int = 0
 
 
+class Tail(NamedTuple):
+    """The end of a log: the number of its last record, and its mark."""
+
+    last: int
+    mark: int
+
+
+class Turn(NamedTuple):
+    """The place of one request among those of a producer.
+
+    Requests of an epoch are numbered from 0 without a gap. A higher epoch shuts out the lower ones:
+    a producer that was restarted begins one, so that a predecessor that still runs is refused.
+    """
+
+    producer: str
+    epoch: int
+    seq: int
+
+    def follows(self, epoch: int, seq: int) -> bool:
+        """Return True if this is the next request after that one (-1, -1: after none)."""
+        return self.seq == (seq + 1 if self.epoch == epoch else 0) and self.epoch >= epoch
+
+
 class Look(NamedTuple):
     """The state of a log at one moment: its end, and entries after the requested position."""
 
@@ -99,7 +147,8 @@ class Status:
     """The current state of a stream.
 
     `lease` is the remaining time of the producer's lease, in seconds; `lost` is True if the stream
-    is open and has no producer any more. `mark` is the checksum of the complete log.
+    is open and has no producer any more. `mark` is the checksum of the complete log. After
+    `expires` seconds the stream is deleted, unless it is used before.
     """
 
     owner: str
@@ -111,6 +160,7 @@ class Status:
     producer: str
     lease: float
     lost: bool
+    expires: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +190,8 @@ class Store(ABC):
     stream_cost: ClassVar[int]
     # Seconds after which a waiting reader looks at the log even if it was not woken.
     look_every: ClassVar[float] = 20.0
+    # Seconds between two writes of a producer that coalesces what it appends; 0: it need not.
+    write_every: ClassVar[float] = 0.025
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self.bounds = bounds or Bounds()
@@ -163,15 +215,23 @@ class Store(ABC):
         lease: float,
         owner: str = "",
         meta: bytes | None = None,
+        replace: bool = False,
+        ttl: float = 0.0,
+        until: float = 0.0,
+        records: Sequence[bytes] = (),
+        end: bytes | None = None,
     ) -> Status:
         """Take or renew the lease for `lease` seconds; with `meta`, create the stream.
 
+        With `replace` it may take the place of one that has ended, whose log is deleted.
         Any named producer may take over a lease without a name (`producer` is empty).
+        A new stream may begin with `records`, and be closed by `end`, in the same step. It is
+        deleted when it was not used for `ttl` seconds, or at the Unix time `until`; if neither is
+        given, when the bounds of the store say so.
         Raises StreamTaken if another producer holds it (or, with `meta`, if the id exists),
         LogClosed if the stream is closed, UnknownStream, or StoreFull if no stream can be created.
         """
 
-    @abstractmethod
     async def append(
         self,
         stream: str,
@@ -182,12 +242,35 @@ class Store(ABC):
         lease: float | None = None,
         call: str = "",
     ) -> int:
-        """Append all records or none, and return the number of the last record in the log.
+        """Append all records or none, and return the number of the last record in the log."""
+        tail = await self.write(stream, producer, records, first=first, lease=lease, call=call)
+        return tail.last
+
+    @abstractmethod
+    async def write(
+        self,
+        stream: str,
+        producer: str,
+        records: Sequence[bytes],
+        *,
+        first: int | None = None,
+        lease: float | None = None,
+        call: str = "",
+        turn: Turn | None = None,
+        order: bytes = b"",
+        end: bytes | None = None,
+    ) -> Tail:
+        """Append all records or none, and return the end of the log.
 
         `lease` takes or renews the lease, as `acquire` does. `first` is the number that the first
         of them must have: what is there already is skipped, so that a repeated call changes
         nothing. A position past the end raises LogGap. `call` names this append: one of the last
         `CALLS` named appends that comes again adds nothing.
+
+        `turn` is the place of this append among those of its producer, and is written in the same
+        step; TurnRefused if it is not the next one, also of a closed log. `order`
+        must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
+        `end` closes the stream with a last record, as `finalize` does.
         """
 
     @abstractmethod
@@ -253,6 +336,13 @@ class Store(ABC):
         """Return the current state of a stream; raises UnknownStream."""
 
     @abstractmethod
+    async def touch(self, stream: str, lease: float) -> None:
+        """Begin the time until a stream is deleted again; so does the lease of an open one.
+
+        A stream that is deleted at a fixed time (`until`) stays as it is. Raises UnknownStream.
+        """
+
+    @abstractmethod
     async def delete(self, stream: str) -> None:
         """Delete the stream; deleting it twice is no error."""
 
@@ -288,6 +378,32 @@ def follow(after: int, mark: int | None, entries: Sequence[Entry]) -> tuple[int,
         after, mark = entry.seq, entry.mark
     assert mark is not None
     return after, mark
+
+
+def next_turn(turn: Turn, last: tuple[int, int], count: int, tail: Tail, closed: bool) -> bool:
+    """Return True if the turn is the first of its producer; raises unless it is the next one.
+
+    `last` are epoch and number of its last request, `count` producers have had turns.
+    """
+    if not turn.follows(*last):
+        raise TurnRefused(*last, tail, closed)
+    is_new = last == NO_TURN
+    if is_new and count >= TURNS:
+        raise StoreFull("stream_producers", f"a stream has at most {TURNS} numbered producers")
+    return is_new
+
+
+def turn_cost(producer: str) -> int:
+    """Return the bytes that the state of a producer takes."""
+    return len(producer.encode()) + TURN_COST
+
+
+def check_order(order: bytes, last: bytes) -> None:
+    """Raise OutOfOrder unless `order` is missing or greater than the last one."""
+    if order and order <= last:
+        raise OutOfOrder(
+            "an append before this one has the same place in the order, or a later one"
+        )
 
 
 def with_call(calls: str, call: str) -> str | None:

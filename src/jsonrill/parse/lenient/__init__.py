@@ -15,6 +15,15 @@ In the pieces `{'a': "say "hi` and `" now",}`:
 
 rules.py      the rules, each with its reason and an example
 lookahead.py  what the next characters may become
-around.py     text, fences and thoughts around the value
-inside.py     what is repaired inside the value
+around.py     text, fences and thoughts around the value; what all rules need
+by_schema.py  which reading a schema asks for
+words.py      literals of other languages, keys and strings without quotes
+numbers.py    numbers in other ways of writing
+strings.py    the text of strings, in any quotes
+quotes.py     where a string ends
+brackets.py   brackets that contradict each other
+inside.py     `LenientMachine`: the rule for a character between tokens, commas, the end
+
+The machine is one object. Each module from `around.py` on adds a class to the one before it, with
+the fields that it alone changes.
 """

@@ -1,9 +1,8 @@
 # Types for the compiler; the code is in around.py.
 from ..machine cimport Machine
-from ..sink cimport Sink
 
-cdef int VALUE, END, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT, BLOCK_COMMENT
-cdef int ASIDE, CODE
+cdef int VALUE, NEXT_KEY, AFTER, END, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, IGNORED, LINE_COMMENT
+cdef int BLOCK_COMMENT, ASIDE, CODE, WARY
 
 cdef class ProseMachine(Machine):
     cdef bint _between, _last

@@ -2,7 +2,8 @@
 
 `ProseMachine` is the strict machine, only that it begins where a value may begin and not where one
 must. It also has what all rules need: to report a repair, to look ahead, to hold what cannot be
-told yet. What leniency does inside the value is in `inside.py`.
+told yet. What leniency does inside the value is in the modules after
+this one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..grammar import SPACE
 from ..machine import Machine
 from ..sink import Repair, Sink
 from ..states import (
+    AFTER,
     ASIDE,
     BEFORE,
     BLOCK_COMMENT,
@@ -26,9 +28,11 @@ from ..states import (
     IGNORED,
     LENIENT,
     LINE_COMMENT,
+    NEXT_KEY,
     PROSE,
     THOUGHTS,
     VALUE,
+    WARY,
 )
 from . import lookahead
 from .lookahead import Shape
@@ -80,10 +84,9 @@ class ProseMachine(Machine):
         self._rules = rule_names(rules)
         self._on_repair = on_repair
         self._repairs = []
+        self._wary = WARY
         self._bound = self._text_limit = max(self._text_limit, lookahead.REACH)
         self._state = self._fresh = BEFORE
-        # How many repairs this document has.
-        self._mended = 0
         # With many documents: whether one has ended and the next has not begun.
         self._between = False
         # The text has ended: what waits for more of it is decided now.
@@ -95,6 +98,12 @@ class ProseMachine(Machine):
         self._before_text = ""
         self._language = ""
         self._depth_aside = 0
+        self._start_document()
+
+    def _start_document(self) -> None:
+        """Forget what was remembered of the document before."""
+        # How many repairs this document has.
+        self._mended = 0
 
     @property
     def pending_key(self) -> tuple[str, int] | None:
@@ -162,6 +171,14 @@ class ProseMachine(Machine):
         self._held = text[pos:]
         return len(text)
 
+    def _add_comma(self) -> None:
+        self._state = NEXT_KEY if self._object else VALUE
+        self._count += not self._object
+
+    def _take_comma_back(self) -> None:
+        self._state = AFTER
+        self._count -= not self._object
+
     def _skip(self, text: str, pos: int) -> int:
         step = _STEPS.get(self._state)
         return Machine._skip(self, text, pos) if step is None else step(self, text, pos)
@@ -202,7 +219,7 @@ class ProseMachine(Machine):
         return pos
 
     def _next_document(self, state: int, pos: int) -> None:
-        self._mended = 0
+        self._start_document()
         Machine._next_document(self, state, pos)
 
     def _leave_ended(self) -> None:

@@ -1,6 +1,6 @@
 """The rules of lenient parsing: one table, each with its reason and an example.
 
-What a rule does is in `around.py` (around the value) and `inside.py` (in it).
+What a rule does is in `around.py` (around the value) and in the modules after it (in it).
 """
 
 from __future__ import annotations

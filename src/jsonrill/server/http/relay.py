@@ -7,7 +7,6 @@ by the configuration alone, and nothing of a request but its body reaches the up
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 from contextlib import suppress
@@ -16,15 +15,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ...errors import LimitExceeded
 from ...ext.starlette import ByteStreamResponse
 from ...options import Wire
 from ...runs.hub import Hub
 from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
 from ...runs.positions import START
-from ...runs.records import CLOSED, End, Record
-from ...store import LogClosed, StoreError, StoreFull, UnknownStream
-from ...store.tasks import stop
+from ...runs.producer import produce
+from ...runs.records import End
+from ...store import StoreError
 from ..access.permissions import Allowed, hub_of, require_subject
 from .publish import media_type, read_body
 from .subscribe import answer
@@ -40,8 +38,7 @@ from .upstream import (
 
 log = logging.getLogger("jsonrill.server")
 OPTIONS = StreamOptions(input="events", provider=PROVIDER)
-# Seconds for which records are held while the store is unreachable.
-HOLD = 60.0
+STOPPED = End("error", "PRODUCER_LOST", "the relay was stopped")
 # Headers of the upstream's response that its clients read.
 KEPT = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "x-request-id")
 MOST_CHOICES = 128
@@ -125,56 +122,14 @@ async def _generate(
 ) -> None:
     """Publish what the upstream sends until it ends, fails, or the stream is cancelled."""
     hub.metrics.add("relays", 1)
-    working = asyncio.create_task(_publish(hub, stream, producer, received, incoming))
+    records, lease = incoming.records(received), hub.config.relay_lease
     try:
-        async with hub.holding(stream, producer, hub.config.relay_lease, working.cancel):
-            await asyncio.wait({working})
-    except (StoreError, asyncio.CancelledError):
-        await stop(working)
-        with suppress(StoreError):
-            await hub.end(stream, End("error", "PRODUCER_LOST", "the relay was stopped"))
-        raise
+        end = await produce(hub, stream, producer, records, lease=lease, stopped=STOPPED)
     finally:
         hub.metrics.add("relays", -1)
         await received.close()
-    if not working.cancelled():
-        end = working.result()
-        if end.code.startswith("UPSTREAM"):
-            _note(hub, end.code.lower(), end.message)
-        with suppress(StoreError):
-            await hub.end(stream, end)
-
-
-async def _publish(
-    hub: Hub, stream: str, producer: str, received: Received, incoming: Incoming
-) -> End:
-    """How it ended. Appends name their position, so that one may be repeated."""
-    written = 0
-
-    async def append(records: list[Record]) -> None:
-        nonlocal written
-        if records:
-            await hub.append(stream, producer, records, written + 1, hold=HOLD)
-            written += len(records)
-
-    try:
-        while not incoming.done:
-            data = await received.next(hub.config.upstream_idle)
-            if data is None:
-                await append(incoming.flush())
-                break
-            await append(incoming.feed(data))
-        return incoming.end()
-    except UpstreamFailed as failed:
-        return incoming.end(End("error", failed.code.upper(), failed.message))
-    except LimitExceeded:
-        return End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
-    except StoreFull as full:
-        return End("error", "LIMIT_EXCEEDED", str(full))
-    except (LogClosed, UnknownStream):
-        return CLOSED  # it has its end already
-    except StoreError as error:
-        return End("error", "UNAVAILABLE", f"the store failed: {type(error).__name__}")
+    if end is not None and end.code.startswith("UPSTREAM"):
+        _note(hub, end.code.lower(), end.message)
 
 
 def _choices(asked: dict[str, Any]) -> int:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from typing import Any, Final
 
 import httpx2
 
+from ...errors import LimitExceeded
 from ...eventstream import DONE, SSEDecoder, looks_like_events
 from ...jsontext import dumps
 from ...providers import Reader
 from ...providers.fields import as_error
 from ...providers.statements import Ending, Finish
 from ...runs.config import Config
+from ...runs.producer import Failed
 from ...runs.records import CLOSED, End, Record
 
 PROVIDER: Final = "openai_chat"
 # Of an answer without events, what is kept to look for an error in it.
 BEGINNING: Final = 64 * 1024
+TOO_LARGE: Final = End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
 NO_END: Final = End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
 
 
@@ -97,13 +101,13 @@ class Received:
         self._first = await self.next(self._config.upstream_first)
         return self._first is not None and looks_like_events(self._first)
 
-    async def next(self, patience: float) -> bytes | None:
-        """The next bytes of the body; None if it has ended."""
+    async def next(self, patience: float | None = None) -> bytes | None:
+        """The next bytes of the body; None if it has ended. They may take `upstream_idle`."""
         if (first := self._first) is not None:
             self._first = None
             return first
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience or self._config.upstream_idle):
                 return await anext(self._pieces, None)
         except TimeoutError:
             await self.close()
@@ -118,7 +122,7 @@ class Received:
         clock = asyncio.get_running_loop().time
         until = clock() + self._config.upstream_first
         try:
-            while (data := await self.next(until - clock())) is not None:
+            while (data := await self.next(max(until - clock(), 0.001))) is not None:
                 body += data
                 if len(body) > self._config.stream_bytes:
                     message = "the upstream's answer is too large"
@@ -160,6 +164,22 @@ class Incoming:
         self._error: str | None = None
         # Whether nothing more needs to be read.
         self.done = False
+
+    async def records(self, received: Received) -> AsyncGenerator[list[Record]]:
+        """Yield the records of an answer as they come; `Failed` if it is not complete."""
+        end = NO_END
+        try:
+            while not self.done and (data := await received.next()) is not None:
+                yield self.feed(data)
+            yield self.flush()
+        except UpstreamFailed as failed:
+            end = End("error", failed.code.upper(), failed.message)
+        except LimitExceeded:
+            raise Failed(TOO_LARGE) from None
+        finally:
+            await received.close()
+        if (end := self.end(end)) is not CLOSED:
+            raise Failed(end)
 
     def feed(self, data: bytes) -> list[Record]:
         """The records of these bytes. Raises LimitExceeded for an event that is too large."""

@@ -1,8 +1,8 @@
 /** The functions that read a provider's stream as what it is: an answer with text, calls and results. */
 
 import { decode, decodeEvents } from "./decoding.js";
-import { SourceFailed } from "./errors.js";
 import { Parts } from "./parts.js";
+import { SourceFailed } from "./source-errors.js";
 import { checkSource, drive } from "./sources.js";
 import { ToolCalls } from "./toolcalls.js";
 

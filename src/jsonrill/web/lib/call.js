@@ -7,8 +7,8 @@
  */
 
 import { Ended, FreeText, isBlank, JsonArguments, Received } from "./call-arguments.js";
-import { isComplete } from "./growing.js";
 import { parse, stringify } from "./json.js";
+import { isComplete } from "./lookup.js";
 import { Writer, WriterError } from "./providers/writer.js";
 import { ExactNumber, isObject } from "./values.js";
 

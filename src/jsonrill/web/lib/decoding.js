@@ -3,19 +3,16 @@
  * `sources.js` iterates, and loads this module when it is needed.
  */
 
-import { Calls } from "./calls.js";
-import { InvalidJSON, SourceFailed, UnknownSource } from "./errors.js";
 import { EventText } from "./event-text.js";
-import { SEPARATOR } from "./machine.js";
 import { Reader } from "./providers/index.js";
 import { ofChoice } from "./providers/statements.js";
+import { SourceFailed, UnknownSource } from "./source-errors.js";
 import { isPiece } from "./sources.js";
 import { isObject } from "./values.js";
 
 /** @typedef {import("./sources.js").Opened} Opened */
 /** @typedef {import("./sources.js").Reading} Reading */
 /** @typedef {import("./providers/statements.js").Statement} Statement */
-/** @typedef {import("./call.js").ToolCall} ToolCall */
 /**
  * Turns elements into pieces of text, or into events. `isDone`: no more of the source is wanted.
  * @typedef {{feed(element: any): Iterable<any>, flush(): Iterable<any>, readonly isDone: boolean}} Decoder
@@ -33,15 +30,24 @@ const ACCEPTED =
 const PATIENCE = 32;
 // How much of the body of a failed response its error shows.
 const SHOWN = 500;
-// Errors that the reader of the text finds by itself.
-const IN_THE_TEXT = ["INVALID_JSON", "TRUNCATED", "LIMIT_EXCEEDED"];
 
 /**
- * Put the decoder before a stage that reads text: of the answer, or of the arguments of calls.
+ * Put the decoder before a stage that reads text: of the answer, or of the arguments of calls. What
+ * knows calls is loaded for the latter alone.
  * @type {import("./sources.js").Decode}
  */
-export function decode(stage, options, opened) {
-  return decoded(stage, opened, () => new AnswerDecoder(options, opened));
+export async function decode(stage, options, opened) {
+  const { tool, choice = 0, first = false } = options;
+  if (!Number.isInteger(choice) || choice < 0) {
+    throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
+  }
+  /** @type {Wanted} */
+  let wanted = new AnswerText(choice);
+  if (tool) {
+    const { ArgumentText } = await import("./argument-text.js");
+    wanted = new ArgumentText(tool, choice, first);
+  }
+  return decoded(stage, opened, () => new AnswerDecoder(wanted, options, opened));
 }
 
 /**
@@ -155,22 +161,19 @@ class AnswerDecoder {
   #reader;
   #choice;
   #mayBeEmpty;
-  /** @type {Wanted} */
   #wanted;
 
   /**
+   * @param {Wanted} wanted
    * @param {Reading} options
    * @param {Opened} opened
    */
-  constructor({ tool, choice = 0, sse = false, provider, first = false, events = false }, opened) {
-    if (!Number.isInteger(choice) || choice < 0) {
-      throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
-    }
+  constructor(wanted, { choice = 0, sse = false, provider, events = false }, opened) {
     this.#events = new EventDecoder(provider, sse || isEventStream(opened));
     this.#reader = new Reader(provider);
     this.#choice = choice;
     this.#mayBeEmpty = events;
-    this.#wanted = tool ? new ArgumentText(tool, choice, first) : new AnswerText(choice);
+    this.#wanted = wanted;
   }
 
   get isDone() {
@@ -254,152 +257,6 @@ class AnswerText {
     const option = name === undefined ? "" : `tool: ${JSON.stringify(name)} or `;
     return `the answer has tool calls${calls} and no text: pass ${option}tool: true for their arguments`;
   }
-}
-
-/** A call, and its argument text that has not been handed on. */
-class Waiting {
-  /** @type {string[]} */
-  texts = [];
-  // In characters, as the offset of an error.
-  size = 0;
-  failed = false;
-
-  /** @param {ToolCall} call */
-  constructor(call) {
-    this.call = call;
-  }
-
-  /**
-   * Add text. After an error in it the rest is left out: it must not look like a document.
-   * @param {string} text
-   */
-  add(text) {
-    if (this.failed) return;
-    const { error } = this.call;
-    let chars = [...text];
-    if (error !== null && IN_THE_TEXT.includes(error.code)) {
-      this.failed = true;
-      const offset = error.offset ?? this.size + chars.length;
-      chars = chars.slice(0, Math.max(offset + 1 - this.size, 0));
-    }
-    this.size += chars.length;
-    this.texts.push(chars.join(""));
-  }
-}
-
-/**
- * The argument text of the calls of one tool, or (true) of any.
- *
- * Calls come one after another, each but the first after a record separator. Of calls that are
- * interleaved the later one waits until the arguments of the earlier one are complete.
- * @implements {Wanted}
- */
-class ArgumentText {
-  /** True once all that is wanted has arrived. */
-  isDone = false;
-  #tool;
-  #choice;
-  #first;
-  #calls = new Calls();
-  /** @type {Map<ToolCall, Waiting>} */
-  #queue = new Map();
-  // Calls that were handed on, and those that are not wanted.
-  /** @type {Map<ToolCall, Waiting>} */
-  #passed = new Map();
-  /** @type {Set<ToolCall>} */
-  #unwanted = new Set();
-  /** @type {Waiting | null} */
-  #begun = null;
-  #count = 0;
-
-  /**
-   * @param {string | boolean} tool
-   * @param {number} choice
-   * @param {boolean} first
-   */
-  constructor(tool, choice, first) {
-    this.#tool = tool;
-    this.#choice = choice;
-    this.#first = first;
-  }
-
-  get missing() {
-    if (this.#count !== 0) return null;
-    if (this.#tool === true) return "the answer has no tool calls: leave out tool to read its text";
-    const others = new Set([...this.#unwanted].map(({ name }) => name ?? "?"));
-    const named = others.size === 0 ? "" : `, but of ${[...others].join(", ")}`;
-    return `the answer has no call of ${this.#tool}${named}`;
-  }
-
-  /** @param {Statement[]} said */
-  pieces(said) {
-    for (const { call, text } of this.#calls.read(ofChoice(said, this.#choice))) {
-      // More text after complete arguments is an error, which `flush` reports.
-      if (this.#passed.has(call) || this.#unwanted.has(call)) continue;
-      const waiting = this.#queue.get(call) ?? new Waiting(call);
-      this.#queue.set(call, waiting);
-      // A `{}` may be replaced; if it is not, it is handed on when the call is closed.
-      if (text && !call.isPlaceholder) waiting.add(text);
-    }
-    return this.#emit(false);
-  }
-
-  /** What waited for calls that have not ended; an error that the text does not show. */
-  *flush() {
-    this.#calls.end([]);
-    yield* this.#emit(true);
-    for (const { call, failed } of this.#passed.values()) {
-      // Those that failed in their text are reported by the reader of the text.
-      if (call.error !== null && !failed) throw failure(call);
-    }
-  }
-
-  /** @param {boolean} isLast */
-  *#emit(isLast) {
-    while (this.#queue.size !== 0 && !this.isDone) {
-      const [[call, waiting]] = this.#queue;
-      const isClosed = isLast || call.status !== "streaming";
-      if (waiting.texts.length === 0 && !isClosed) return;
-      if (this.#tool !== true && call.name !== this.#tool) {
-        this.#queue.delete(call);
-        this.#unwanted.add(call);
-        continue;
-      }
-      if (this.#begun !== waiting) {
-        this.#begun = waiting;
-        this.#count += 1;
-        if (this.#count > 1) yield SEPARATOR;
-      }
-      const { texts } = waiting;
-      waiting.texts = [];
-      yield* texts;
-      if (isClosed) {
-        if (waiting.size === 0 && call.status === "complete") yield "{}";
-      } else if (!(call.argsEnded && this.#isNextBegun())) {
-        return;
-      }
-      this.#queue.delete(call);
-      this.#passed.set(call, waiting);
-      this.isDone = this.#first;
-    }
-  }
-
-  /** True if a call behind the first one in the queue has text and may be wanted. */
-  #isNextBegun() {
-    const behind = [...this.#queue.values()].slice(1);
-    return behind.some(
-      ({ call, texts }) => texts.length !== 0 && (this.#tool === true || this.#tool === call.name),
-    );
-  }
-}
-
-/** @param {ToolCall} call */
-function failure({ id, name, error }) {
-  if (error !== null && IN_THE_TEXT.includes(error.code)) {
-    const { message, offset, line, column } = error;
-    return new InvalidJSON(message, "", { offset, line, column });
-  }
-  return new SourceFailed(`the call ${id} of ${name}: ${error?.message}`);
 }
 
 /** Reads the body of a response whose status is an error, and throws it with the body. */

@@ -39,27 +39,21 @@
  */
 /**
  * Puts a decoder before a stage.
- * @typedef {(stage: Stage<any>, options: Reading, opened: Opened) => Stage<any>} Decode
+ * @typedef {(stage: Stage<any>, options: Reading, opened: Opened) => Stage<any> | Promise<Stage<any>>} Decode
  */
 
 const ACCEPTED =
-  "a source is a string, bytes, a Response, a ReadableStream, a Node stream, the stream of an SDK, or " +
-  "an iterable of strings, bytes or events";
+  "a source is a string, bytes, a Response, a stream of the web, of Node or of an SDK, or an iterable " +
+  "of strings, bytes or events";
 
 /**
  * Throw a TypeError at once for what is no source.
  * @param {any} source
  */
 export function checkSource(source) {
-  const known =
-    isPiece(source) ||
-    typeof source?.then === "function" ||
-    isResponse(source) ||
-    typeof source?.getReader === "function" ||
-    typeof source?.[Symbol.asyncIterator] === "function" ||
-    typeof source?.[Symbol.iterator] === "function" ||
-    source?.fullStream;
-  if (known) return;
+  const methods = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
+  const has = (/** @type {string | symbol} */ name) => typeof source?.[name] === "function";
+  if (isPiece(source) || isResponse(source) || source?.fullStream || methods.some(has)) return;
   const kind = source === null ? "null" : (source?.constructor?.name ?? typeof source);
   const hint = source?.choices || source?.content || source?.output ? " (ask with stream: true)" : "";
   throw new TypeError(`${ACCEPTED}, not ${kind}${hint}`);
@@ -86,7 +80,7 @@ async function opened(source) {
   }
   // Not every browser can iterate over a ReadableStream.
   const iterate = given[Symbol.asyncIterator] ?? given[Symbol.iterator];
-  const elements = iterate === undefined ? new StreamIterator(given) : iterate.call(given);
+  const elements = iterate ? iterate.call(given) : iteratorOf(given);
   return { elements, media, failure };
 }
 
@@ -114,25 +108,15 @@ function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = 
   return /^text\/event-stream\b/i.test(media) || (!many && /ndjson|json-?l(ines)?\b/i.test(media));
 }
 
-/** A ReadableStream as an iterator. */
-class StreamIterator {
-  #reader;
-
-  /** @param {ReadableStream<any>} stream */
-  constructor(stream) {
-    this.#reader = stream.getReader();
-  }
-
-  /** @returns {Promise<IteratorResult<any>>} */
-  next() {
-    return /** @type {Promise<any>} */ (this.#reader.read());
-  }
-
-  /** @returns {Promise<IteratorReturnResult<undefined>>} */
-  async return() {
-    await this.#reader.cancel();
-    return { done: true, value: undefined };
-  }
+/**
+ * A ReadableStream as an iterator.
+ * @param {ReadableStream<any>} stream
+ * @returns {AsyncIterator<any>}
+ */
+function iteratorOf(stream) {
+  const reader = stream.getReader();
+  const cancel = () => reader.cancel();
+  return /** @type {any} */ ({ next: () => reader.read(), return: cancel });
 }
 
 /**
@@ -162,7 +146,7 @@ export async function* drive(source, stage, options = {}, decode) {
         if (!decode && holdsEvents(element, read, options)) {
           ({ decode } = await import("./decoding.js"));
         }
-        if (decode) stage = decode(stage, options, read);
+        if (decode) stage = await decode(stage, options, read);
       }
       /** @type {T[]} */
       const out = [];

@@ -8,8 +8,10 @@
 import { Document } from "./document.js";
 import { Truncated } from "./errors.js";
 import { TextSink, ValueSink } from "./fields.js";
+import { Growing } from "./growing.js";
 import { Machine, SEPARATOR } from "./machine.js";
 import { Parser } from "./parser.js";
+import { PartialStream } from "./partialstream.js";
 import { parsePath } from "./paths.js";
 import { checkSchema, validated } from "./schema.js";
 import { checkSource, drive } from "./sources.js";
@@ -38,6 +40,11 @@ import { checkSource, drive } from "./sources.js";
  * @typedef {ParserOptions & SourceOptions & {schema?: StandardSchema<T>}} SelectOptions
  */
 /** @typedef {Omit<ParserOptions, "many"> & SourceOptions} TextOptions */
+/** @typedef {import("./partialstream.js").PartialStreamOptions} PartialStreamOptions */
+/**
+ * @template [T=any]
+ * @typedef {import("./update.js").Update<T>} Update
+ */
 
 /**
  * The value after each piece of text that changed it, safe to keep: what does not change is the same
@@ -59,21 +66,23 @@ export function values(source, { live = false, schema, ...options } = {}) {
   // With a schema the arguments of each call are read, and validated, by themselves.
   const isSplit = schema !== undefined && options.tool;
   const parsing = isSplit ? options : withMany(options);
-  /** @type {Document<T>} */
-  let document = new Document(parsing);
+  let growing = new Growing();
+  let machine = new Machine(growing, parsing);
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     const isEnd = piece === undefined || (isSplit && piece === SEPARATOR);
+    growing.begin();
     try {
-      if (isEnd) document.flush();
-      else document.feed(piece);
+      if (isEnd) machine.flush();
+      else machine.feed(piece);
     } finally {
-      append(out, document.finished);
-      if (document.changed && document.started) out.push(live ? document.live : document.value);
+      append(out, growing.finished);
+      if (growing.changed && growing.started) out.push(live ? growing.live : growing.value);
     }
     if (!isEnd) return;
-    if (document.errors.length !== 0) throw document.errors[0];
-    if (schema !== undefined) out.push(new Complete(document.value));
-    document = new Document(parsing);
+    if (machine.errors.length !== 0) throw machine.errors[0];
+    if (schema !== undefined) out.push(new Complete(growing.value));
+    growing = new Growing();
+    machine = new Machine(growing, parsing);
   };
   const found = drive(source, stage, options);
   if (schema === undefined) return found;
@@ -240,4 +249,23 @@ export function select(source, field, { schema, ...options } = {}) {
  */
 async function* each(found, work) {
   for await (const value of found) yield await work(value);
+}
+
+/**
+ * Updates of the entities in a text, in one of five modes. Errors of the text are updates, too; after
+ * an ERROR of the stream the source is closed.
+ * @template [T=any]
+ * @param {Source} source
+ * @param {PartialStreamOptions & SourceOptions} [options]
+ * @returns {AsyncGenerator<Update<T>, void, undefined>}
+ */
+export function updates(source, options = {}) {
+  checkSource(source);
+  /** @type {PartialStream<T>} */
+  const stream = new PartialStream(withMany(options));
+  const stage = (/** @type {any} */ piece, /** @type {Update<T>[]} */ out) => {
+    append(out, piece === undefined ? stream.flush() : stream.feed(piece));
+    return stream.ended;
+  };
+  return drive(source, stage, options);
 }

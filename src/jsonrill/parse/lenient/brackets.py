@@ -1,0 +1,425 @@
+"""Brackets that contradict each other: one is missing, one too many, or one was meant as another.
+
+All readings of a run of closing brackets are compared by what follows the run (`_mend_closer`). The
+root's bracket is not emitted before the next character: a member after it shows that it was one too
+many (`_closing`). Where two readings are as likely, the text is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...errors import InvalidJSON
+from ...paths import Path, format_path
+from ..machine import Machine
+from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
+from . import lookahead
+from .quotes import QuoteMachine
+
+ANY_CLOSER: Final = ("}", "]", ")")
+# Containers nested deeper than this are not looked at one by one.
+_FAR: Final = 32
+
+
+class BracketMachine(QuoteMachine):
+    """The machine that reads brackets where they have one reading."""
+
+    __slots__ = (
+        "_deeper",
+        "_last_closed",
+        "_last_closer",
+        "_last_decoded",
+        "_last_size",
+        "_lists_in_lists",
+        "_misled",
+        "_nested",
+        "_root_end",
+        "_run_size",
+        "_shallower",
+        "_trailing",
+    )
+
+    def _start_document(self) -> None:
+        QuoteMachine._start_document(self)
+        # The root's bracket that is not emitted yet.
+        self._root_end = -1
+        # Where the last container ended, what it was, and if a comma was before its bracket.
+        self._last_closed = -1
+        self._last_closer = ""
+        self._last_decoded: Any = None
+        self._trailing = -1
+        # Where the first object ended in an object, by the depth of the outermost object around it
+        # with no list in between: if a bracket is one too many, it may have been that one. And if
+        # that was so in the last one.
+        self._nested: dict[int, int] = {}
+        self._misled = False
+        # How many members the last container had, and the largest of those that ended with it.
+        self._last_size = self._run_size = 0
+        # Whether a list began with a list: its bracket may have come twice.
+        self._lists_in_lists = False
+        # Another reading of the brackets so far would leave more open, or fewer.
+        self._deeper = self._shallower = False
+
+    # ---- closing brackets ------------------------------------------------------------------
+
+    @property
+    def closing(self) -> bool:
+        """True if the root's bracket was read and is not emitted yet."""
+        return self._state == CLOSING
+
+    def _brackets(self) -> str:
+        """The brackets that close what is open, the outermost first."""
+        kinds = [frame[0] for frame in self._frames[1:]] + [self._object]
+        return "".join(
+            "}" if kind else ")" if at in self._parens else "]" for at, kind in enumerate(kinds, 1)
+        )
+
+    def _mend_closer(self, text: str, pos: int, char: str) -> int:
+        """A bracket after a comma, or one that does not close what is open."""
+        comma = self._state == NEXT_KEY or self._state == VALUE
+        fits = char == self._brackets()[-1]
+        if comma:
+            if "trailing-commas" not in self._rules or (not fits and "brackets" not in self._rules):
+                return -1
+            if fits:
+                self._may_repair("trailing-commas", text, pos)
+                self._take_comma_back()
+                self._trailing = self._offset + pos
+        if fits:
+            if char == ")":
+                return self._close_tuple(text, pos, comma)
+            return pos if self._state != FIRST_KEY else -1
+        if "brackets" not in self._rules:
+            return -1
+        seen = lookahead.after_brackets(text, pos, self._last)
+        if seen is None:
+            return self._hold(text, pos)
+        doubled = not comma and self._last_closed >= self._token and self._last_closer == char
+        if comma:
+            self._may_repair("trailing-commas", text, pos)
+            self._take_comma_back()
+        if self._string_at == self._token and (
+            self._shown.rstrip()[-1:] in ANY_CLOSER or self._first in ("{", "[")
+        ):
+            raise self._two_readings(
+                "the bracket is wrong", "a bracket in the string before belongs here", text, pos
+            )
+        if comma and not only_missing(self._brackets(), seen.closers):
+            raise self._two_readings(
+                "the bracket is wrong", "a value is missing before it", text, pos
+            )
+        return self._mend_brackets(text, pos, char, seen, doubled)
+
+    def _close_tuple(self, text: str, pos: int, comma: bool) -> int:
+        if self._state == AFTER and not self._count and not comma:
+            raise self._two_readings("a tuple of one", "a value in parentheses", text, pos)
+        return self._close_warily(pos)
+
+    def _mend_brackets(
+        self, text: str, pos: int, char: str, seen: lookahead.Run, doubled: bool
+    ) -> int:
+        """Choose the reading of a run of closing brackets whose first does not fit, and apply it.
+
+        All that counts is how many containers it leaves open: there the text goes on.
+        """
+        expected = self._brackets()
+        ways = bracket_readings(expected, seen.closers, doubled, seen.then)
+        if not ways:
+            raise self._error(
+                InvalidJSON, f"',' or {expected[-1]!r}", f"but got {char!r}", text, pos
+            )
+        if seen.then in ("end", "text") and not may_end(expected, seen.closers, doubled):
+            raise self._two_readings("a bracket is one too many", "one is missing", text, pos)
+        (opened, cost), *others = sorted(ways.items(), key=lambda way: way[1])
+        if self._deeper or self._shallower or (doubled and self._misled):
+            raise self._two_readings("this bracket is wrong", "one before it is", text, pos)
+        if seen.then == "key" or seen.then == "value":
+            if cost > 1:
+                raise self._two_readings("a bracket is one too many", "one is missing", text, pos)
+            if others and others[0][1] == cost:
+                raise self._two_readings(
+                    f"what follows is in {self._place(opened)}",
+                    f"in {self._place(others[0][0])}",
+                    text,
+                    pos,
+                )
+            near = [at for at, other in others if other == cost + 1]
+            self._deeper = any(at > opened for at in near)
+            self._shallower = any(at < opened for at in near)
+        self._refuse_doubled(text, pos)
+        if not doubled:
+            self._refuse_shifted(text, pos)
+        self._may_repair("brackets", text, pos)
+        while len(self._frames) > opened:
+            self._leave_noted(pos)
+        return seen.end
+
+    def _place(self, opened: int) -> str:
+        """The path of the container that `opened` brackets are open in, as text."""
+        path: Path = self._path(value=False)
+        return format_path(path[: max(opened - 1, 0)])
+
+    # ---- missing brackets ------------------------------------------------------------------
+
+    def _mend_tuple(self, text: str, pos: int) -> int:
+        if not self._may_repair("tuples", text, pos):
+            return -1
+        end: int = self._open(text, pos, "[")
+        self._parens.add(len(self._frames))
+        return end
+
+    def _mend_missing_brace(self, text: str, pos: int) -> int:
+        """`[{"i": 1, {"i": 2}]`: an object where a key is due, in an object of a list."""
+        in_list = len(self._frames) > 1 and not self._frames[-1][0]
+        if not in_list or "brackets" not in self._rules:
+            return -1
+        self._take_comma_back()
+        self._refuse_shifted(text, pos)
+        self._may_repair("brackets", text, pos)
+        self._leave_noted(pos)
+        self._deeper = True
+        self._add_comma()
+        return pos
+
+    def _string_element(self, text: str, pos: int) -> int:
+        """A quote in a list. After other values it may open a key: the list was not closed."""
+        if self._wary == GUIDED:
+            asked = self._asked()
+            if asked is not None and ("string" not in asked.types or asked.strings):
+                self._expected_here = asked
+                return self._open_string(STRING, text, pos)
+        if not self._object and self._frames:
+            depth = len(self._frames)
+            suspicious = self._state == VALUE and self._strings != (depth, self._count - 1)
+            if suspicious and depth > 1 and self._frames[-1][0] and "brackets" in self._rules:
+                seen = self._sees(lookahead.QUOTED_KEY, text, pos)
+                if seen is None:
+                    return self._hold(text, pos)
+                if seen:
+                    return self._mend_open_list(text, pos)
+            self._strings = (depth, self._count)
+        return Machine._string_element(self, text, pos)
+
+    def _mend_open_list(self, text: str, pos: int) -> int:
+        """`{"a": [1, 2, "b": 3}`: a key in a list that belongs to the object around it."""
+        self._take_comma_back()
+        if self._deeper or self._shallower:
+            raise self._two_readings("a bracket is missing here", "one before it", text, pos)
+        self._refuse_doubled(text, pos)
+        self._refuse_shifted(text, pos)
+        self._may_repair("brackets", text, pos)
+        self._leave_noted(pos)
+        self._deeper = True
+        self._state = NEXT_KEY
+        return pos
+
+    def _refuse_doubled(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> None:
+        """After `[[`: a closing bracket is missing, or the opening one came twice."""
+        if self._lists_in_lists and self._state == AFTER and self._last_closed >= self._token:
+            raise self._two_readings(
+                "a bracket is missing here", "one came twice in [[", text, pos, kind
+            )
+
+    def _refuse_shifted(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> None:
+        """`{"a": {"b": 1, "c": 2}`: the last bracket is missing, or one before "c"."""
+        after = self._state == AFTER and self._last_closed >= self._token
+        alike = self._last_closer == ("}" if self._object else "]")
+        if after and alike and self._run_size > 1:
+            raise self._two_readings("a bracket is missing here", "one before it", text, pos, kind)
+
+    def _close_all(self, text: str, pos: int) -> None:
+        self._refuse_doubled(text, pos)
+        if len(self._frames) == 1:
+            self._refuse_shifted(text, pos)
+        while self._frames:
+            self._leave_noted(pos)
+
+    # ---- what is remembered of containers --------------------------------------------------
+
+    def _close_warily(self, pos: int) -> int:
+        if len(self._frames) == 1 and not self._many and "brackets" in self._rules:
+            self._root_end = self._offset + pos
+            self._last_size = self._size()
+            self._state = CLOSING
+            return pos + 1
+        return self._leave_noted(pos)
+
+    def _leave_noted(self, pos: int) -> int:
+        """End the open container, and remember what may be needed to tell readings apart."""
+        at = self._offset + pos
+        depth = len(self._frames)
+        if self._object:
+            if depth > 1 and self._frames[-1][0]:
+                self._nested.setdefault(self._chain(depth - 1), at)
+            else:
+                self._misled = self._may_be_earlier(depth)
+                self._nested.pop(depth, None)
+        continued = self._last_closed >= self._token
+        self._last_size = self._size()
+        self._run_size = max(self._last_size, self._run_size if continued else 0)
+        self._last_closed = at
+        self._last_closer = "}" if self._object else "]"
+        if self._parens:
+            self._parens.discard(depth)
+        end: int = self._leave(pos)
+        if self._last_closer == "]" and not self._object and not self._count and self._frames:
+            self._lists_in_lists = True
+        return end
+
+    def _size(self) -> int:
+        """The number of members or elements of the open container."""
+        if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
+            return 0
+        return self._count if self._object else self._count + 1
+
+    def _chain(self, depth: int) -> int:
+        """The depth of the outermost object around the one at `depth` with no list in between."""
+        frames, least = self._frames, max(depth - _FAR, 1)
+        while depth > least and frames[depth - 1][0]:
+            depth -= 1
+        return depth
+
+    def _decoded(self, value: Any, end: int) -> None:
+        at = self._offset + end - 1
+        is_object = type(value) is dict
+        self._last_closed = at
+        self._last_closer = "}" if is_object else "]"
+        self._last_size = len(value)
+        self._run_size = _run_size(value)
+        self._last_decoded = value
+        if not is_object and not self._object and not self._count:
+            self._lists_in_lists = True
+        elif not self._lists_in_lists and _has_list_in_list(value):
+            self._lists_in_lists = True
+        if is_object and self._object:
+            self._nested.setdefault(self._chain(len(self._frames)), at)
+        elif is_object:
+            self._misled = _has_nested(value)
+
+    def _may_be_earlier(self, depth: int = 1) -> bool:
+        """True if a bracket inside the object at `depth` may have been one too many."""
+        if 0 <= self._nested.get(depth, -1) < self._token:
+            return True
+        return self._last_closed > self._token and _has_nested(self._last_decoded)
+
+    # ---- the root's bracket ----------------------------------------------------------------
+
+    def _closing(self, text: str, pos: int) -> int:
+        """After the root's bracket: what comes next shows if it was one too many."""
+        pos = lookahead.SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        if pos == len(text):
+            return pos
+        char = text[pos]
+        odd = self._trailing == self._root_end or not self._last_size
+        if odd or char in ",，}]\"'“:：":
+            seen = lookahead.after_brackets(text, pos, self._last)
+            if seen is None:
+                return self._hold(text, pos)
+            goes_on = seen.then == "key" or (seen.then == "value" and (seen.comma or odd))
+            if char in ":：" or goes_on or (seen.closers and self._closers_mislead(seen.closers)):
+                member = seen.comma and seen.then == "key" and not seen.closers and self._object
+                if not member or self._deeper or self._shallower or self._may_be_earlier():
+                    raise self._two_readings(
+                        "the bracket before this ends the value", "a bracket is wrong", text, pos
+                    )
+                self._may_repair("brackets", text, pos)
+                self._state = AFTER
+                return pos
+        self._end_root()
+        return pos
+
+    def _closers_mislead(self, closers: str) -> bool:
+        """True if brackets after the value may show that one is missing, or another too many.
+
+        Braces after an object are only too many. In front of a list, or of an object in one, a
+        bracket may be missing.
+        """
+        only_braces = self._object and not closers.strip("})")
+        return self._deeper or self._shallower or not only_braces or self._may_be_earlier()
+
+    def _end_root(self) -> None:
+        self._leave(self._root_end - self._offset)
+
+
+def _run_size(value: Any) -> int:
+    """The size of the largest of the containers that end where this one does."""
+    size = 0
+    while value and (type(value) is dict or type(value) is list):
+        size = max(size, len(value))
+        value = [*(value.values() if isinstance(value, dict) else value)][-1]
+    return size
+
+
+def _has_list_in_list(value: Any) -> bool:
+    """True if a list in this value begins with a list."""
+    level = [value]
+    while level:
+        if any(type(one) is list and one and type(one[0]) is list for one in level):
+            return True
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if type(one) is dict else one)
+            if type(inner) is dict or type(inner) is list
+        ]
+    return False
+
+
+def _has_nested(value: Any) -> bool:
+    """True if an object in this one, or in its last member, is followed by another member."""
+    while type(value) is dict and value:
+        *before, value = value.values()
+        if any(type(member) is dict for member in before):
+            return True
+    return False
+
+
+def only_missing(expected: str, closers: str) -> bool:
+    """True if the brackets that came close what is open once others are put between them."""
+    rest = iter(reversed(expected))
+    return all(closer in rest for closer in closers)
+
+
+def may_end(expected: str, closers: str, doubled: bool) -> bool:
+    """True if nothing but forgotten or mistaken brackets explains those at the end of a value.
+
+    One that is left over may show that an opening one is missing, if it does not repeat the brace
+    before it.
+    """
+    if doubled and closers[0] == "}" and may_end(expected, closers[1:], False):
+        return True
+    if len(closers) > len(expected):
+        return False
+    mistaken = sum(a != b for a, b in zip(reversed(expected), closers, strict=False))
+    return only_missing(expected, closers) or mistaken == 1
+
+
+def bracket_readings(
+    expected: str, closers: str, doubled: bool, then: lookahead.Following
+) -> dict[int, int]:
+    """How many containers stay open in each reading of the closing brackets → its least cost.
+
+    `expected` are the brackets that close what is open, the outermost first; `closers` those that
+    came, of which the first does not fit (`doubled`: it repeats the one before it); `then` is what
+    follows them. A bracket may be meant as another one, or one may be missing before it: cost 1.
+    It may be one too many: cost 1 if it is a brace that repeats the one before it, else 2.
+    """
+    ways: dict[int, int] = {len(expected): 0}
+    before = closers[0] if doubled else ""
+    for closer in closers:
+        found: dict[int, int] = {}
+        for opened, cost in ways.items():
+            extra = cost + (1 if closer == before == "}" else 2)
+            found[opened] = min(found.get(opened, extra), extra)
+            for missing in range(min(opened, 3)):
+                left = opened - missing - 1
+                fits = expected[left] == closer
+                paid = cost + missing + (not fits)
+                found[left] = min(found.get(left, paid), paid)
+        ways = {opened: cost for opened, cost in found.items() if cost <= 4}
+        before = closer
+    if then == "key":
+        return {at: cost for at, cost in ways.items() if at and expected[at - 1] == "}"}
+    if then == "value":
+        return {at: cost for at, cost in ways.items() if at and expected[at - 1] != "}"}
+    return {at: cost + at for at, cost in ways.items()}

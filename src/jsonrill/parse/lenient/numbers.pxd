@@ -1,0 +1,8 @@
+# Types for the compiler; the code is in numbers.py.
+from ..machine cimport Machine
+from .words cimport WordMachine
+
+cdef int BARE_VALUE, DIGITS, MINUS, POINT, ZERO, INTEGER, FRACTION
+
+cdef class NumberMachine(WordMachine):
+    pass

@@ -1,0 +1,10 @@
+# Types for the compiler; the code is in quotes.py.
+cimport cython
+from .strings cimport StringMachine
+
+cdef int AFTER, STRING
+
+cdef class QuoteMachine(StringMachine):
+    cdef object _parens
+    @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, plain=cython.bint)
+    cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2

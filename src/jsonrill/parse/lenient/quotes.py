@@ -1,0 +1,157 @@
+"""Where a string ends: a quote in it ends it, or is part of its text.
+
+Quotations have two quotes; one that is left alone means that a quote is missing or too many, and is
+refused (`_inner_quote`). A key after a comma in a string shows that the quote before the comma was
+forgotten (`_forgotten_quote`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ...errors import InvalidJSON
+from ..grammar import SPACE
+from ..states import AFTER, STRING
+from . import lookahead
+from .strings import StringMachine
+
+# A quote between a digit and one of these means inches.
+_INCHES: Final = ' ,.;)x×-"'
+# After these a quote opens no quotation.
+_CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
+# Before these, too.
+_NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
+_REMEMBERED: Final = 64
+
+
+class QuoteMachine(StringMachine):
+    """The machine that tells the quote that ends a string from one in its text."""
+
+    __slots__ = ("_parens",)
+
+    def _start_document(self) -> None:
+        StringMachine._start_document(self)
+        # The depths that a "(" opened.
+        self._parens: set[int] = set()
+
+    def _end_string(self, text: str, quote: int) -> int:
+        """End the string at this quote, or take the quote as part of its text."""
+        if self._string_at != self._token:
+            self._begin_text()
+        end = len(text)
+        if self._offset + quote == self._token + 1 and text[quote] == '"' and self._blocks():
+            if quote + 1 == end and not self._last:
+                return self._hold(text, quote)
+            if text.startswith('"', quote + 1):
+                return self._open_block('"""', text, quote - 1)
+        if not self._inner or not self._frames:
+            return self._finish_string(text, quote)
+        # Nearly every string ends in one of these ways, told without a shape.
+        pos = quote + 1
+        if pos < end and text[pos] in " \n\r\t":
+            pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        if pos < end and text[pos] == ",":
+            pos += 1
+            if pos < end and text[pos] in " \n\r\t":
+                pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(self._parens)))
+        else:
+            plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(self._parens)))
+        plain = plain or (pos == end and self._last)
+        if plain and not self._nest:
+            if self._quotation:
+                raise self._lone_quote(text, quote)
+            return self._finish_string(text, quote)
+        if pos == end and not self._last and end - quote < _REMEMBERED:
+            return self._hold(text, quote)
+        return self._doubtful_quote(text, quote)
+
+    def _blocks(self) -> bool:
+        return "block-strings" in self._rules and self._state == STRING
+
+    def _doubtful_quote(self, text: str, quote: int) -> int:
+        if not self._nest:
+            ends = (
+                lookahead.STRING_ENDS_IN_OBJECT if self._object else lookahead.STRING_ENDS_IN_ARRAY
+            )
+            seen = self._sees(ends, text, quote + 1)
+            if seen is None:
+                return self._hold(text, quote)
+            if seen:
+                if self._quotation:
+                    raise self._lone_quote(text, quote)
+                return self._finish_string(text, quote)
+            if self._tail_text and text[quote] == '"':
+                end = self._forgotten_quote(text, quote)
+                if end >= 0:
+                    return end
+        return self._inner_quote(text, quote)
+
+    def _lone_quote(self, text: str, quote: int) -> InvalidJSON:
+        error: InvalidJSON = self._two_readings(
+            "this quote ends the string", "it ends a quotation in it", text, quote
+        )
+        return error
+
+    def _forgotten_quote(self, text: str, quote: int) -> int:
+        """After a comma: this quote opens a key, and the one before the comma was forgotten."""
+        tail = self._tail_text
+        curly = tail[0] in "”’"
+        ahead = lookahead.KEY_AHEAD if self._object or "}" in tail else lookahead.ELEMENT_AHEAD
+        seen = self._sees(ahead, text, quote + 1)
+        if seen is None:
+            return self._hold(text, quote)
+        rule = "curly-quotes" if curly else "missing-quotes"
+        if not seen or rule not in self._rules:
+            return -1
+        swallowed = self._shown.rstrip()[-1:] in ("}", "]")
+        unsure = swallowed or self._quoted or not self._object
+        if self._quotation or (not curly and unsure):
+            raise self._two_readings(
+                "a quote is missing before the comma", "the comma is part of the text", text, quote
+            )
+        self._may_repair(rule, text, quote)
+        self._tail_text = ""
+        self._finish_string(text, quote)
+        self._replay(tail[curly:], text, quote)
+        return quote
+
+    def _replay(self, tail: str, text: str, pos: int) -> None:
+        """Read what was held back as the text of a string: a comma, or closing brackets."""
+        for at, char in enumerate(tail, pos - len(tail)):
+            if char == "," and self._state == AFTER:
+                self._add_comma()
+            elif char in "}]" and self._frames and self._closes(char, self._state):
+                self._close(at)
+            elif not char.isspace():
+                raise self._lone_quote(text, pos)
+
+    def _inner_quote(self, text: str, quote: int) -> int:
+        """A quote that is part of the text: it opens or closes a quotation, or means inches."""
+        if "inner-quotes" not in self._rules:
+            return self._finish_string(text, quote)
+        char, after = text[quote], text[quote + 1 : quote + 2]
+        before = (self._shown + self._tail_text)[-1:]
+        if char not in "'’" or not (before.isalnum() and after.isalnum()):
+            if self._nest:
+                pass
+            elif self._quotation:
+                if before.isspace() or after.isalnum():
+                    raise self._lone_quote(text, quote)
+                self._quotation = False
+            elif not _CLOSE_QUOTATION.match(before) and not _NO_QUOTATION.match(after):
+                if after == char != before and text[quote + 2 : quote + 3] != char:
+                    if quote + 2 == len(text) and not self._last:
+                        return self._hold(text, quote)
+                    raise self._lone_quote(text, quote)
+                if before in ("{", "[") and char == '"':
+                    self._nest = 1
+                else:
+                    self._quotation = True
+            elif not (before.isdigit() and char == '"' and after in _INCHES):
+                raise self._lone_quote(text, quote)
+        self._may_repair("inner-quotes", text, quote)
+        self._quoted = True
+        self._take(char)
+        return quote + 1

@@ -1,0 +1,311 @@
+"""The text of strings: odd quotes, three quotes or ticks, escapes, control characters.
+
+A comma at the end of a growing string, or a curly quote, is not emitted before the next character:
+it may turn out to be the end of the string (`quotes.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ..expected import Expected
+from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
+from ..machine import Machine
+from ..states import (
+    AFTER,
+    BLOCK_STRING,
+    COLON,
+    FIRST_KEY,
+    KEY,
+    NEXT_KEY,
+    ODD_KEY,
+    ODD_STRING,
+    STRING,
+)
+from . import lookahead
+from .by_schema import fitting
+from .numbers import NumberMachine
+from .rules import QUOTES
+
+# The quote that ends what an odd quote opens, and the plain text between them.
+_CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
+_PLAIN: Final = {
+    quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in _CLOSERS.items()
+}
+_BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
+_INFO_STRING: Final = re.compile(r"[\w.+-]*[ \t]*(?:\r?\n)")
+_INFO_STRING_CUT: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}\r?\Z")
+_LINE_BREAK: Final = re.compile(r"\r?\n")
+# Markdown escapes these. Not those that formulas and regular expressions escape, too.
+_MARKDOWN: Final = frozenset("_*#~>`")
+_MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
+# The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
+_TAIL: Final = re.compile(r"(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)\Z")
+_LONGEST_TAIL: Final = 200
+_REMEMBERED: Final = 64
+
+
+class StringMachine(NumberMachine):
+    """The machine that reads strings in any quotes, and their text as it is written."""
+
+    __slots__ = (
+        "_expected_here",
+        "_first",
+        "_inner",
+        "_nest",
+        "_opened",
+        "_quotation",
+        "_quoted",
+        "_shown",
+        "_string_at",
+        "_strings",
+        "_tail_text",
+    )
+
+    def _start_document(self) -> None:
+        NumberMachine._start_document(self)
+        self._inner = not self._rules.isdisjoint(("inner-quotes", "missing-quotes"))
+        # The quote that opened an odd string.
+        self._opened = ""
+        # What a schema asks for at the string that is being collected for it.
+        self._expected_here: Expected | None = None
+        # Of the string being read: its offset, its first character, the end of what was emitted,
+        # what is not yet emitted, whether a quotation is open in it, whether it had inner quotes,
+        # and how many brackets of JSON inside it are open.
+        self._string_at = -1
+        self._first = ""
+        self._shown = ""
+        self._tail_text = ""
+        self._quotation = self._quoted = False
+        self._nest = 0
+        # Depth and index of the last string in a list.
+        self._strings = (0, 0)
+
+    # ---- text ------------------------------------------------------------------------------
+
+    def _take(self, run: str) -> None:
+        state = self._state
+        if state == KEY or state == ODD_KEY or self._expected_here is not None:
+            self._add(run)
+        else:
+            self._take_text(run)
+
+    def _take_text(self, run: str) -> None:
+        """Emit text of a string, but for what may turn out to be its end."""
+        if self._string_at != self._token:
+            self._begin_text()
+        if self._nest:
+            for char in run:
+                if self._nest and char in "{[}]":
+                    self._nest += 1 if char in "{[" else -1
+        if self._tail_text:
+            run = self._tail_text + run
+            self._tail_text = ""
+        if self._inner and self._frames and self._state == STRING:
+            found = _TAIL.search(run)
+            if found is not None and len(found.group()) <= _LONGEST_TAIL:
+                self._tail_text = found.group()
+                run = run[: found.start()]
+        if run:
+            self._sink.text(run)
+            self._first = self._first or run.lstrip()[:1]
+            self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
+
+    def _begin_text(self) -> None:
+        self._string_at = self._token
+        self._first = ""
+        self._shown = self._tail_text = ""
+        self._quotation = self._quoted = False
+        self._nest = 0
+
+    def _is_plain(self, run: str) -> bool:
+        if self._string_at != self._token:
+            self._begin_text()
+        if self._tail_text or self._nest or self._expected_here is not None:
+            return False
+        if run.rstrip(" ")[-1:] in ",”’}]":  # or there is nothing else in it
+            return False
+        self._first = self._first or run.lstrip()[:1]
+        self._shown = run
+        return True
+
+    def _escaped(self, text: str, pos: int) -> int:
+        """Stay here until the string ends: its end would be sought anew after each repair."""
+        while True:
+            pos = Machine._escaped(self, text, pos)
+            if pos == len(text) or (self._state != STRING and self._state != KEY):
+                return pos
+
+    def _finish_string(self, text: str, quote: int) -> int:
+        """End the string at this quote."""
+        if self._tail_text:
+            tail, self._tail_text = self._tail_text, ""
+            self._sink.text(tail)
+            self._shown = tail
+        if not self._frames:
+            self._number_end = self._offset + quote + 1
+        if self._expected_here is not None:
+            self._end_collected(text, quote)
+            return quote + 1
+        end: int = Machine._end_string(self, text, quote)
+        return end
+
+    def _end_collected(self, text: str, quote: int) -> None:
+        """End a string where the schema asks for something else: emit the reading that fits."""
+        asked, self._expected_here = self._expected_here, None
+        assert asked is not None
+        string = self._take_begun()
+        found, value = fitting(string, asked, self._limits.depth - len(self._frames))
+        if found:
+            self._may_repair("by-schema", text, quote)
+            self._emit_value(value, self._token)
+        else:
+            self._emit_string(string, self._token)
+        self._ended(quote + 1)
+
+    # ---- odd quotes ------------------------------------------------------------------------
+
+    def _mend_quote(self, text: str, pos: int, char: str) -> int:
+        """A string or key in quotes that are not JSON's, perhaps after a missing comma."""
+        rule = QUOTES.get(char, "back-ticks")
+        if rule not in self._rules or self._state == COLON:
+            return -1
+        if self._state == AFTER:
+            if not self._may_repair("missing-commas", text, pos):
+                return -1
+            self._add_comma()
+        self._may_repair(rule, text, pos)
+        self._opened = char
+        if self._state == FIRST_KEY or self._state == NEXT_KEY:
+            return self._open_string(ODD_KEY, text, pos)
+        if not self._object:
+            self._strings = (len(self._frames), self._count)
+        self._sink.start_string(self._offset + pos)
+        return self._open_string(ODD_STRING, text, pos)
+
+    def _odd_string(self, text: str, pos: int) -> int:
+        """In a string or key with odd quotes: take its characters, up to the one that ends it."""
+        end = _PLAIN[self._opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        end = max(pos, min(end, self._stop - self._offset))
+        if end > pos:
+            self._take(text[pos:end])
+        if end == len(text):
+            return end
+        if text[end] == _CLOSERS[self._opened]:
+            return self._end_odd_string(text, end)
+        if self._offset + end >= self._stop:
+            raise self._over("string", self._string_limit, text, end)
+        return self._odd_text(text, end)
+
+    def _odd_text(self, text: str, pos: int) -> int:
+        """Between odd quotes: an escape of JSON's or of the quote, or a control character."""
+        if text[pos] != "\\":
+            return self._control(text, pos)
+        closer = _CLOSERS.get(self._opened, '"')
+        if text.startswith(closer, pos + 1):
+            self._take(closer)
+            return pos + 2
+        found = ESCAPE.match(text, pos)
+        if found:
+            self._take(unescape(found.group()))
+            return found.end()
+        return self._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self._odd_escape(text, pos)
+
+    def _end_odd_string(self, text: str, quote: int) -> int:
+        if self._state == ODD_KEY:
+            return self._end_key(text, quote)
+        self._state = STRING
+        end = self._end_string(text, quote)
+        if self._state == STRING:  # a quote in the text, or one that cannot be told yet
+            self._state = ODD_STRING
+        return end
+
+    # ---- three quotes or ticks -------------------------------------------------------------
+
+    def _open_block(self, opened: str, text: str, pos: int) -> int:
+        """Three quotes or ticks: a string over several lines."""
+        if not self._may_repair("block-strings", text, pos):
+            return -1
+        self._opened = opened
+        self._quoted = True
+        self._begun = "\n"  # a line break right here is not part of it
+        if opened == "```":
+            self._sink.start_string(self._offset + pos)
+            self._open_string(BLOCK_STRING, text, pos)
+            self._begin_text()
+            self._quoted = True
+        self._state = BLOCK_STRING
+        return pos + len(opened)
+
+    def _block_string(self, text: str, pos: int) -> int:
+        """Between three quotes or ticks: text as it is; one line break at either end is not."""
+        opened = self._opened
+        if self._begun:
+            if opened == "```" and _INFO_STRING_CUT.match(text, pos) and not self._last:
+                return self._hold(text, pos)
+            found = (_INFO_STRING if opened == "```" else _LINE_BREAK).match(text, pos)
+            if text.startswith("\r", pos) and len(text) == pos + 1 and not self._last:
+                return self._hold(text, pos)
+            self._begun = ""
+            if found:
+                return found.end()
+        end = _BLOCK_TEXT[opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        if end > pos:
+            self._take(text[pos:end])
+        if self._offset + end > self._stop:
+            raise self._over("string", self._string_limit, text, self._stop - self._offset)
+        if end == len(text):
+            return end
+        if text[end] == "\\":
+            return self._odd_text(text, end)
+        mark = _LINE_BREAK.match(text, end)
+        start = mark.end() if mark else end
+        rest = text[start : start + 3]
+        if opened.startswith(rest) and len(rest) < 3 and not self._last:
+            return self._hold(text, end)
+        if text[end] == "\r" and not mark and end + 1 == len(text) and not self._last:
+            return self._hold(text, end)
+        if rest == opened:
+            ends = (
+                lookahead.STRING_ENDS_IN_OBJECT if self._object else lookahead.STRING_ENDS_IN_ARRAY
+            )
+            seen = self._sees(ends, text, start + 3) if self._frames else True
+            if seen is None:
+                return self._hold(text, end)
+            if seen:
+                self._state = STRING
+                return self._finish_string(text, start + 2)
+        self._take(text[end:start] or text[end])
+        return max(start, end + 1)
+
+    # ---- escapes and control characters ----------------------------------------------------
+
+    def _odd_escape(self, text: str, pos: int) -> int:
+        """Keep a backslash that begins no escape as text; drop it before an apostrophe."""
+        if LONE_HIGH.match(text, pos):
+            return Machine._odd_escape(self, text, pos)
+        char = text[pos + 1 : pos + 2]
+        in_key = self._state == KEY or self._state == ODD_KEY
+        if char in (_MARKDOWN_IN_KEYS if in_key else _MARKDOWN) and self._may_repair(
+            "markdown-escapes", text, pos
+        ):
+            self._take(char)
+            return pos + 2
+        if not self._may_repair("bad-escapes", text, pos):
+            return Machine._odd_escape(self, text, pos)
+        if char == "'":
+            self._take("'")
+            return pos + 2
+        end = GOOD_ESCAPE.match(text, pos).end()  # type: ignore[union-attr]  # of any backslash
+        self._take(text[pos:end])
+        return end
+
+    def _control(self, text: str, pos: int) -> int:
+        """A control character in a string; with many documents a newline tells of a lost end."""
+        if (self._many and RECORD_END.match(text, pos)) or not self._may_repair(
+            "raw-newlines", text, pos
+        ):
+            return Machine._control(self, text, pos)
+        self._take(text[pos])
+        return pos + 1
