@@ -11,7 +11,7 @@ import logging
 import math
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -98,6 +98,8 @@ class Hub:
         self.tasks: set[asyncio.Task[Any]] = set()
         # Streams whose producer is here: only it says that they are lost.
         self.producing: set[str] = set()
+        # Asked to go on with a stream whose producer is lost; it returns False if it cannot.
+        self.take_over: Callable[[str, Status], Awaitable[bool]] | None = None
         self._followed: dict[str, _Followed] = {}
         self._readers: dict[str, int] = {}
         # The last record appended here to each stream that is read here, and when.
@@ -160,13 +162,18 @@ class Hub:
 
     # ---- publishing ----
 
-    async def create(self, owner: str, options: StreamOptions, producer: str, lease: float) -> str:
+    async def create(
+        self, owner: str, options: StreamOptions, producer: str, lease: float, name: str = ""
+    ) -> str:
+        """Create a stream and return its id: `name`, or a new one. StreamTaken if it exists."""
         meta = options.to_bytes()
         while True:
-            stream = secrets.token_urlsafe(18)
+            stream = name or secrets.token_urlsafe(18)
             try:
                 await self.store.acquire(stream, producer, lease=lease, owner=owner, meta=meta)
             except StreamTaken:
+                if name:
+                    raise
                 continue  # created, but the answer was lost: no client knows its id
             self.metrics.add("streams_created_total")
             return stream
@@ -228,14 +235,15 @@ class Hub:
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; close it first if its producer is lost."""
         status = await self.store.status(stream)
-        if status.lost and stream not in self.producing and await self._end_lost(stream):
+        if status.lost and stream not in self.producing:
+            if self.take_over is None or not await self.take_over(stream, status):
+                await self._end_lost(stream)
             status = await self.store.status(stream)
         return status
 
-    async def _end_lost(self, stream: str) -> bool:
+    async def _end_lost(self, stream: str) -> None:
         ended = await self.store.finalize(stream, LOST.to_bytes(), only_if_lost=True)
         self.metrics.add("lost_producers_total", ended)
-        return True
 
     @asynccontextmanager
     async def holding(

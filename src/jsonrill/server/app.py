@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -28,9 +29,19 @@ from ..store.tasks import stop
 from .access.credentials import Credentials
 from .access.guard import Account, Guard
 from .access.permissions import hub_of, require_subject
-from .http import convert, demo, pages, publish, relay, subscribe
+from .http import (
+    convert,
+    demo,
+    pages,
+    publish,
+    relay,
+    relay_models,
+    relay_responses,
+    subscribe,
+)
 from .http.openapi import document
-from .http.upstream import Upstream
+from .http.relay_run import take_over
+from .http.upstreams import Upstreams
 from .problems import KNOWN, answer
 from .signals import before_the_end
 
@@ -105,6 +116,12 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/v1/tickets", publish.ticket),
     ("POST", "/v1/convert", convert.convert),
     ("POST", "/v1/chat/completions", relay.chat_completions),
+    ("POST", "/v1/responses", relay.responses),
+    ("GET", "/v1/responses/{id}", relay_responses.retrieve),
+    ("POST", "/v1/responses/{id}/cancel", relay_responses.cancel),
+    ("POST", "/v1/messages", relay.messages),
+    ("GET", "/v1/models", relay_models.list_models),
+    ("GET", "/v1/models/{name:path}", relay_models.one_model),
     ("GET", "/livez", live),
     ("GET", "/readyz", ready),
     ("GET", "/healthz", ready),
@@ -127,7 +144,8 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     config = config or Config.from_environment()
     check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
-    upstream = Upstream(config)
+    upstreams = Upstreams(config)
+    hub.take_over = partial(take_over, hub, upstreams)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -139,7 +157,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         finally:
             await stop(watching)
             await hub.close()
-            await upstream.close()
+            await upstreams.close()
 
     before = [Middleware(Account, config, hub.metrics), Middleware(Guard, config)]
     if config.origins:
@@ -157,7 +175,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         app.state.demo = Demo(hub)
     app.state.credentials = Credentials(config)
     app.state.readiness = Readiness(hub.store)
-    app.state.upstream = upstream
+    app.state.upstreams = upstreams
     return app
 
 
@@ -168,14 +186,16 @@ def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str
     given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
     count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
     if config.store == "memory:" and config.workers == 1 and count.isdigit() and int(count) > 1:
-        raise ConfigError("several workers need a store that they share: sqlite:/// or redis://")
+        raise ConfigError("several workers need a store that they share, not memory:")
 
 
 def _routes(config: Config) -> list[Route]:
     """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
-    page = PAGE if config.page else ()
-    for methods, path, handler in (*ROUTES, *page, *(demo.ROUTES if config.demo else ())):
+    more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
+    if config.demo and not config.upstream:
+        more += demo.API
+    for methods, path, handler in (*ROUTES, *more):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler
     return [
@@ -206,6 +226,9 @@ def _cors(config: Config) -> Middleware:
             "jsonrill-producer",
             "jsonrill-seq",
             "idempotency-key",
+            "x-api-key",
+            "anthropic-version",
+            "anthropic-beta",
             "jsonrill-fragments",
             "x-request-id",
         ],

@@ -199,6 +199,16 @@ class Store(ABC):
         self.on_error: Callable[[str, Exception], None] = _log_error
         self._signals = Signals()
 
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        """Return True if this can follow the scheme and its colon in a URL."""
+        return rest.startswith("//")
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        """Return a store for a URL, not yet opened."""
+        return cls(url, bounds)  # type: ignore[arg-type, call-arg]
+
     async def open(self) -> None:  # noqa: B027 - most need nothing
         """Open files and connections. Called first, in the event loop that will use the store."""
 

@@ -92,7 +92,10 @@ _RECORDS: Final[Json] = {
     "required": True,
     "content": {**_ANY, **{kind: {"schema": _text()} for kind in _TEXT_TYPES}},
 }
-_CHAT: Final = _object({"model": _text(), "messages": {"type": "array"}, "stream": _BOOLEAN})
+_ASKED: Final = {"model": _text(), "stream": _BOOLEAN}
+_CHAT: Final = _object({**_ASKED, "messages": {"type": "array"}})
+_MESSAGES: Final = _object({**_CHAT["properties"], "max_tokens": _integer(minimum=1)})
+_RESPONSE: Final = _object({**_ASKED, "input": {}, "background": _BOOLEAN, "store": _BOOLEAN})
 _FAILURE: Final = _closed({"code": _text(minLength=1, maxLength=64), "message": _text()})
 
 
@@ -123,6 +126,17 @@ _WIRE: Final = _parameter(
     "Add json_update_fragments to tool-call deltas, in this form.",
     _text(enum=[*VIEW["wire"].choices]),
 )
+_RUN: Final = _parameter(
+    "Idempotency-Key",
+    "header",
+    "A name for this request; repeated, it gets the same answer, and the upstream is not called.",
+    _text(pattern="^[!-~]{1,256}$"),
+)
+_STREAMED: Final = _parameter("stream", "query", "Read its events.", _BOOLEAN)
+_AFTER: Final = _parameter(
+    "starting_after", "query", "The number of the last event received.", _integer(minimum=0)
+)
+_MODEL: Final = _parameter("name", "path", "The model.", _text(), required=True)
 _NEW: Final = _parameter("options", "query", "Options as for a new stream, as JSON.", _text())
 _RESUMING: Final = [
     _parameter("after", "query", "The id of the last event received.", _POSITION),
@@ -205,8 +219,23 @@ def _routes() -> Iterator[Route]:
     yield Route(at, "ticket", "Create a ticket to read one stream", made, bad, [], asked)
     answer: Good = {200: ("The upstream's answer.", {**_ANY, **_EVENTS})}
     bad = "400 401 403 404 413 422 429 502 503 504"
-    at = "POST /v1/chat/completions"
-    yield Route(at, "relay", "Relay to the upstream", answer, bad, [_WIRE], _body(_CHAT))
+    for at, name, body in (
+        ("POST /v1/chat/completions", "relay", _CHAT),
+        ("POST /v1/responses", "relay-response", _RESPONSE),
+        ("POST /v1/messages", "relay-message", _MESSAGES),
+    ):
+        extra = [_WIRE, _RUN] if body is _CHAT else [_RUN]
+        yield Route(at, name, "Relay to an upstream", answer, bad, extra, _body(body))
+    at, shown = "GET /v1/responses/{id}", [_STREAMED, _AFTER]
+    bad = f"{_READABLE} 400"
+    yield Route(at, "retrieve-response", "Read a response again", answer, bad, shown)
+    at, bad = "POST /v1/responses/{id}/cancel", f"{_OWNED} 502 504"
+    yield Route(at, "cancel-response", "Stop generating a response", answer, bad)
+    models: Good = {200: ("The models of all upstreams.", _ANY)}
+    bad = "401 404 502 504"
+    yield Route("GET /v1/models", "list-models", "List the models", models, bad)
+    at = "GET /v1/models/{name}"
+    yield Route(at, "model", "Get one model", models, bad, [_MODEL])
     live: Good = {200: ("The process answers.", _ANY)}
     yield Route("GET /livez", "livez", "Check that the process answers", live)
     ready: Good = {200: ("The server is ready.", _ANY), 503: (_STATUSES["503"], _ANY)}
@@ -224,6 +253,11 @@ def _demo_routes() -> Iterator[Route]:
     bad = f"{_POSTED} 429 503"
     at, summary = "POST /demo/streams", "Let a simulated model write a stream"
     yield Route(at, "generate", summary, created, bad, [], order)
+    answer: Good = {200: ("The model's answer.", {**_ANY, **_EVENTS})}
+    for api, name in (("OpenAI", "responses"), ("Anthropic", "messages")):
+        at, summary = f"POST /v1/{name}", f"Ask a simulated model as {api}'s client does"
+        yield Route(at, f"demo-{name}", summary, answer, "400 401 403 413", [], _body({}))
+    yield Route("GET /v1/models", "demo-models", "List the models", models, "401")
 
 
 def document(root: str = "", *, demo: bool = False) -> Json:
