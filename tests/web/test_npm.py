@@ -39,7 +39,8 @@ import { build } from "esbuild";
 import { gzipSync } from "node:zlib";
 const later = {
   name: "later",
-  setup: (it) => it.onResolve({ filter: /./ }, ({ kind }) => kind === "dynamic-import" ? { external: true } : null),
+  setup: (it) => it.onResolve({ filter: /./ }, ({ kind }) =>
+    kind === "dynamic-import" ? { external: true } : null),
 };
 const sizes = {};
 for (const names of process.argv.slice(2)) {

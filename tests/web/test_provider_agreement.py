@@ -112,9 +112,7 @@ def compare(ask: Ask, events: list[Any], choice: int = 0, provider: str = "auto"
     compare_calls(ask, events, provider)
 
 
-def compare_statements_and_parts(
-    ask: Ask, events: list[Any], choice: int, provider: Any
-) -> None:
+def compare_statements_and_parts(ask: Ask, events: list[Any], choice: int, provider: Any) -> None:
     answer = ask("provider", events=events, provider=provider, choice=choice)
     reader, parts = Reader(provider), Parts(provider, choice=choice)
     for event, step in zip(events, answer["steps"], strict=True):
@@ -271,6 +269,8 @@ def test_fields_of_arguments(ask: Ask) -> None:
         options = {"tool": "get_weather"}
         theirs = ask("stream", name="text", source=events, fields=["city"], options=options)
         assert (theirs["found"], theirs["error"]) == stream("text", events, "city", **options)
-        theirs = ask("stream", name="select", source=events, fields=["q"], options={"tool": "search"})
+        theirs = ask(
+            "stream", name="select", source=events, fields=["q"], options={"tool": "search"}
+        )
         found, error = stream("select", events, "q", tool="search")
         assert ([json.loads(it) for it in theirs["found"]], theirs["error"]) == (found, error)

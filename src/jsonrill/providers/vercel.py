@@ -48,7 +48,9 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return [Finish(cut=True, last=True)]
         case "error":
             error = event.get("errorText")
-            return [Finish(cut=True, error=as_error(event.get("error") if error is None else error))]
+            return [
+                Finish(cut=True, error=as_error(event.get("error") if error is None else error))
+            ]
         case _:
             return []
 
