@@ -3,7 +3,7 @@
  * source is; leaving the loop early closes the source, so that `break` stops a generation.
  *
  * Text goes to the stage as it is. Events of a provider are decoded, by a module that is loaded when
- * the first of them has come: programs that read text do not pay for it.
+ * the first of them has arrived: programs that read text do not pay for it.
  */
 
 /** @typedef {string | ArrayBuffer | ArrayBufferView} Piece */

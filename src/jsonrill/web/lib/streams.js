@@ -63,7 +63,7 @@ export function values(source, { live = false, schema, ...options } = {}) {
   if (schema !== undefined && options.many) {
     throw new TypeError('of many documents each is validated by select(source, "root", options)');
   }
-  // With a schema the arguments of each call are read, and validated, by themselves.
+  // With a schema the arguments of each call are one document, which is validated at its end.
   const isSplit = schema !== undefined && options.tool;
   const parsing = isSplit ? options : withMany(options);
   let growing = new Growing();
