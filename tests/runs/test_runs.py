@@ -459,7 +459,9 @@ def test_what_is_not_there_and_what_is_not_allowed(url: str) -> None:
 
 @pytest.mark.parametrize("store", ["mysql://x", "", "sqlite:file.db", "memory:x"])
 def test_a_store_that_is_none(store: str) -> None:
-    with pytest.raises(ValueError, match=r"a store is one of memory:|write the URL of such a store as"):
+    with pytest.raises(
+        ValueError, match=r"a store is one of memory:|write the URL of such a store as"
+    ):
         Runs(store)
 
 
