@@ -1,14 +1,15 @@
 """Valid documents with one token dropped, doubled or swapped with the next one.
 
-What comes of a mutated text is `original` (read as the document was), `refused`, or `another value`,
-which must not be. Three mutations leave nothing to be told by, each checked by the value itself:
+What comes of a mutated text is `original` (read as the document was), `refused`, or `another
+value`, which must not be. Three leave nothing to be told by, each checked by the value itself:
 
 still JSON      The text is a valid document, another one. No reader can know.
 cut off         It is a beginning of the document, and the value is a beginning of its value: what a
                 stream that stopped early is read as.
 trailing comma  It is a valid document but for commas before a bracket, and read as that document:
-                `[1, 2,]` is allowed in most languages, so the comma is read as one too many although
-                a third value may be missing. A reader that refuses it refuses the commonest mistake.
+                `[1, 2,]` is allowed in most languages, so the comma is read as one too many,
+                although a third value may be missing. To refuse it is to refuse the commonest
+                mistake of all.
 """
 
 from __future__ import annotations

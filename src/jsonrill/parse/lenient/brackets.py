@@ -234,6 +234,8 @@ class BracketMachine(QuoteMachine):
             raise self._two_readings("a bracket is missing here", "one before it", text, pos)
         self._refuse_doubled(text, pos)
         self._refuse_shifted(text, pos)
+        if self._last_string()[-1:] in ANY_CLOSER:
+            raise self._bracket_in_string(text, pos)
         self._may_repair("brackets", text, pos)
         self._leave_noted(pos)
         self._deeper = True

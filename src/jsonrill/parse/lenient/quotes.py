@@ -22,9 +22,8 @@ _INCHES: Final = " .;)x×-"
 _CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
 # Before these, too.
 _NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
-# A quote between one of the first and none of the second opens something: it closes no quotation.
+# After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
-_ENDS_QUOTATION: Final = re.compile(r"[\s.,;:!?)…]|\Z")
 _REMEMBERED: Final = 64
 
 
@@ -145,7 +144,7 @@ class QuoteMachine(StringMachine):
                 if self._inner_run > 2:  # no JSON has three quotes in a row
                     raise self._lone_quote(text, quote)
             elif self._quotation:
-                opens = before in _OPENS and _ENDS_QUOTATION.match(after) is None
+                opens = before in _OPENS and not after.isspace()
                 if before.isspace() or after.isalnum() or opens:
                     raise self._lone_quote(text, quote)
                 self._quotation = False
