@@ -31,6 +31,22 @@ def test_the_examples_of_the_spec(mode: Mode) -> None:
         assert json.dumps(seen) == json.dumps(case["modes"][mode]["updates"]), "another order"
 
 
+@pytest.mark.parametrize("case", cases("update_streams.json")["cases"], ids=lambda c: c["name"])
+def test_the_cases_that_other_languages_read_too(case: dict[str, Any]) -> None:
+    options = dict(case["options"])
+    if "limits" in options:
+        options["limits"] = Limits(**options["limits"])
+    stream, seen = PartialStream(**options), []
+    for after, piece in enumerate([*case["pieces"], None]):
+        for update in stream.flush() if piece is None else stream.feed(piece):
+            fields = update.to_dict(*case.get("also", ()))
+            if update.error is not None:
+                message = update.error["message"].partition(": pass limits=")[0]
+                fields["error"] = {**update.error, "message": message}
+            seen.append({"after": after, "update": fields})
+    assert json.dumps(seen) == json.dumps(case["updates"])
+
+
 FILES = ['[{"name": "a.t', 'xt", "size": 1', '2}, {"name"', ': "b"}', "]"]
 A, B = {"name": "a.txt", "size": 12}, {"name": "b"}
 

@@ -46,3 +46,8 @@ def in_js_order(value: Any) -> Any:
 def agree(theirs: str | None, ours: Any) -> bool:
     """Is this JSON text of JavaScript our value? None: nothing yet, which is None here too."""
     return in_js_order(None if theirs is None else json.loads(theirs)) == in_js_order(ours)
+
+
+def spelled_message(message: str) -> str:
+    """A message without characters that node knows and this Python does not."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)

@@ -10,8 +10,12 @@ import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
 import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
 import { Parser } from "../../src/jsonrill/web/lib/parser.js";
+import { PartialStream } from "../../src/jsonrill/web/lib/partialstream.js";
+import { Parts } from "../../src/jsonrill/web/lib/parts.js";
 import { formatPath, fromPointer, parsePath, toPointer } from "../../src/jsonrill/web/lib/paths.js";
+import { Reader } from "../../src/jsonrill/web/lib/providers/index.js";
 import { Rebuilder } from "../../src/jsonrill/web/lib/rebuilder.js";
+import * as streams from "../../src/jsonrill/web/lib/index.js";
 import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
 import { parse, stringify } from "../../src/jsonrill/web/lib/json.js";
 import { frozen } from "./support.js";
@@ -39,6 +43,24 @@ function read(stage, piece, last) {
     return [error.fragments, told(error)];
   }
 }
+
+const shownCall = (call) => ({
+  ...call,
+  args: text(frozen(call.args)),
+  raw: call.raw,
+  result: text(call.result),
+  completeArgs: call.completeArgs,
+  openPath: call.openPath && formatPath(call.openPath),
+});
+
+const shownPart = (part) => ({
+  ...part,
+  call: part.call?.id ?? null,
+  status: part.call?.status ?? null,
+  text: part.text,
+  value: text(frozen(part.value)),
+  result: text(part.result),
+});
 
 const jobs = {
   /** What a Document and a Parser make of each piece and of the end. */
@@ -79,6 +101,39 @@ const jobs = {
     return steps;
   },
 
+  /** The updates of each piece and of the end, read at once, and read last first. */
+  updates({ pieces, base64, options }) {
+    const cut = base64 ? pieces.map((piece) => Buffer.from(piece, "base64")) : pieces;
+    const [looked, unseen] = [new PartialStream(options), new PartialStream(options)];
+    const shown = (update) => ({
+      ...update.toJSON(),
+      data: text(frozen(update.data)),
+      delta: update.delta?.map((one) => ({ ...one, value: text(frozen(one.value)) })),
+      path: formatPath(update.path),
+      open: update.openPath && formatPath(update.openPath),
+      completed: update.completed.map(formatPath),
+      document: update.document,
+      sent: Object.keys(update.toJSON()),
+    });
+    const kept = [];
+    const later = [];
+    const steps = [];
+    for (let at = 0; at <= cut.length; at += 1) {
+      const last = at === cut.length;
+      const found = last ? looked.flush() : looked.feed(cut[at]);
+      later.unshift(...(last ? unseen.flush() : unseen.feed(cut[at])).reverse());
+      const told = found.map(shown);
+      for (const [number, update] of found.entries()) kept.unshift([update, told[number]]);
+      steps.push(told);
+    }
+    for (const [number, [update, told]] of kept.entries()) {
+      for (const one of [later[number], update]) {
+        if (JSON.stringify(shown(one)) !== JSON.stringify(told)) throw new Error("an update changed");
+      }
+    }
+    return { steps, ended: looked.ended };
+  },
+
   /** What shows after each item, looked at each time and only at the end. */
   rebuild({ items, dialect }) {
     const looked = new Rebuilder({ dialect, numbers: "exact", onMisfit: "collect" });
@@ -107,19 +162,37 @@ const jobs = {
   },
 
   /** The calls after each event, and after the end. */
-  calls({ events, keep }) {
-    const calls = new ToolCalls({ keep, numbers: "exact" });
-    const shown = () =>
-      calls.calls.map((call) => ({
-        ...call,
-        args: text(frozen(call.args)),
-        raw: call.raw,
-        result: text(call.result),
-        completeArgs: call.completeArgs,
-      }));
-    const steps = events.map((event) => (calls.add(frozen(event)), shown()));
+  calls({ events, keep, provider }) {
+    const calls = new ToolCalls({ keep, provider, numbers: "exact" });
+    const steps = events.map((event) => (calls.add(frozen(event)), calls.calls.map(shownCall)));
     calls.flush();
-    return [...steps, shown()];
+    return [...steps, calls.calls.map(shownCall)];
+  },
+
+  /** What each event says, and the parts that it and the end change. */
+  provider({ events, provider, choice }) {
+    const reader = new Reader(provider, "exact");
+    const parts = new Parts({ provider, choice, numbers: "exact" });
+    const steps = events.map((event) => ({
+      said: text(reader.feed(frozen(event))),
+      provider: reader.provider,
+      parts: parts.add(event).map(shownPart),
+    }));
+    return { steps, last: parts.flush().map(shownPart), error: parts.error, usage: text(parts.usage) };
+  },
+
+  /** What a function yields of a source, and the error that it throws. */
+  async stream({ name, source, fields = [], options }) {
+    const found = [];
+    try {
+      for await (const one of streams[name](source, ...fields, options)) {
+        found.push(name === "values" || name === "select" ? text(frozen(one)) : one);
+      }
+    } catch (error) {
+      if (error.code === undefined) throw error;
+      return { found, error: error.name };
+    }
+    return { found, error: null };
   },
 
   /** The value after each delta. */
@@ -148,7 +221,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { job, ...rest } = parse(line);
   let answer;
   try {
-    answer = { answer: jobs[job](rest) };
+    answer = { answer: await jobs[job](rest) };
   } catch (error) {
     answer = { failure: String(error.stack) };
   }

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, format_path, to_wire
 from support import pieces
 from support.documents import spoiled, texts
-from support.javascript import Ask, agree, examples, in_js_order
+from support.javascript import Ask, agree, examples, in_js_order, spelled_message
 
 LIMITS = st.fixed_dictionaries(
     {},
@@ -111,12 +111,11 @@ def merged(fragments: list[Any]) -> list[Any]:
 
 
 def spelled(error: list[Any] | None) -> Any:
-    """The error as `told` tells it; node may know characters that this Python does not."""
+    """The error as `told` tells it."""
     if error is None:
         return None
     name, fields, about = error
-    message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in fields["message"])
-    return [name, {**fields, "message": message}, about]
+    return [name, {**fields, "message": spelled_message(fields["message"])}, about]
 
 
 def compare(ask: Ask, cut: list[Any], options: dict[str, Any]) -> None:

@@ -11,4 +11,5 @@ reader.py     one reader, from any position to the end
 metrics.py    counts
 config.py     every setting of a server, with its default
 hub.py        all runs of one process
+producer.py   a source → the log of a run, coalesced, and its end
 """

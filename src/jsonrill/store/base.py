@@ -2,9 +2,10 @@
 
 Records of a stream are numbered from 1 without a gap, and the record that ends it is one of them:
 a closed log never grows again. A producer holds a lease; when it runs out, any process may close
-the stream in its place. Each record carries a checksum of the log up to it, its mark: a reader
-notices when records are missing or are others than before, also when it comes back later. This
-file knows nothing of JSON, HTTP or of where a log is kept.
+the stream in its place. Where many write to one stream, each may number its requests instead
+(`Turn`), and the log keeps the last number of each. Each record carries a checksum of the log up to
+it, its mark: a reader notices when records are missing or are others than before, also when it
+comes back later. This file knows nothing of JSON, HTTP or of where a log is kept.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ PAUSE: Final = 0.2
 # How many named appends of a stream are remembered, and the size of one name.
 CALLS: Final = 60
 CALL_SIZE: Final = 17
+# How many producers of one stream may number their requests, and what each takes beside its name.
+TURNS: Final = 1000
+TURN_COST: Final = 100
+# Epoch and number of the last request of a producer that has made none.
+NO_TURN: Final = (-1, -1)
 
 
 class StoreError(JsonrillError):
@@ -55,6 +61,25 @@ class LogGap(StoreError):
     def __init__(self, last: int) -> None:
         super().__init__(f"the log ends at {last}")
         self.last = last
+
+
+class TurnRefused(StoreError):
+    """It is not this request's turn.
+
+    `epoch` and `seq` are those of the last request that was accepted from this producer, -1 if
+    there was none; `tail` is the end of the log, `closed` says whether it is closed.
+    """
+
+    def __init__(self, epoch: int, seq: int, tail: Tail, closed: bool) -> None:
+        super().__init__(f"the last request of this producer was {seq} of epoch {epoch}")
+        self.epoch = epoch
+        self.seq = seq
+        self.tail = tail
+        self.closed = closed
+
+
+class OutOfOrder(StoreError):
+    """An append whose `order` is not greater than that of an append before it."""
 
 
 class LogLost(StoreError):
@@ -85,6 +110,29 @@ class Entry(NamedTuple):
     mark: int = 0
 
 
+class Tail(NamedTuple):
+    """The end of a log: the number of its last record, and its mark."""
+
+    last: int
+    mark: int
+
+
+class Turn(NamedTuple):
+    """The place of one request among those of a producer.
+
+    Requests of an epoch are numbered from 0 without a gap. A higher epoch shuts out the lower ones:
+    a producer that was restarted begins one, so that a predecessor that still runs is refused.
+    """
+
+    producer: str
+    epoch: int
+    seq: int
+
+    def follows(self, epoch: int, seq: int) -> bool:
+        """Return True if this is the next request after that one (-1, -1: after none)."""
+        return self.seq == (seq + 1 if self.epoch == epoch else 0) and self.epoch >= epoch
+
+
 class Look(NamedTuple):
     """The state of a log at one moment: its end, and entries after the requested position."""
 
@@ -99,7 +147,8 @@ class Status:
     """The current state of a stream.
 
     `lease` is the remaining time of the producer's lease, in seconds; `lost` is True if the stream
-    is open and has no producer any more. `mark` is the checksum of the complete log.
+    is open and has no producer any more. `mark` is the checksum of the complete log. After
+    `expires` seconds the stream is deleted, unless it is used before.
     """
 
     owner: str
@@ -111,6 +160,7 @@ class Status:
     producer: str
     lease: float
     lost: bool
+    expires: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +199,16 @@ class Store(ABC):
         self.on_error: Callable[[str, Exception], None] = _log_error
         self._signals = Signals()
 
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        """Return True if this can follow the scheme and its colon in a URL."""
+        return rest.startswith("//")
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        """Return a store for a URL, not yet opened."""
+        return cls(url, bounds)  # type: ignore[arg-type, call-arg]
+
     async def open(self) -> None:  # noqa: B027 - most need nothing
         """Open files and connections. Called first, in the event loop that will use the store."""
 
@@ -166,16 +226,22 @@ class Store(ABC):
         owner: str = "",
         meta: bytes | None = None,
         replace: bool = False,
+        ttl: float = 0.0,
+        until: float = 0.0,
+        records: Sequence[bytes] = (),
+        end: bytes | None = None,
     ) -> Status:
         """Take or renew the lease for `lease` seconds; with `meta`, create the stream.
 
         With `replace` it may take the place of one that has ended, whose log is deleted.
         Any named producer may take over a lease without a name (`producer` is empty).
+        A new stream may begin with `records`, and be closed by `end`, in the same step. It is
+        deleted when it was not used for `ttl` seconds, or at the Unix time `until`; if neither is
+        given, when the bounds of the store say so.
         Raises StreamTaken if another producer holds it (or, with `meta`, if the id exists),
         LogClosed if the stream is closed, UnknownStream, or StoreFull if no stream can be created.
         """
 
-    @abstractmethod
     async def append(
         self,
         stream: str,
@@ -186,12 +252,35 @@ class Store(ABC):
         lease: float | None = None,
         call: str = "",
     ) -> int:
-        """Append all records or none, and return the number of the last record in the log.
+        """Append all records or none, and return the number of the last record in the log."""
+        tail = await self.write(stream, producer, records, first=first, lease=lease, call=call)
+        return tail.last
+
+    @abstractmethod
+    async def write(
+        self,
+        stream: str,
+        producer: str,
+        records: Sequence[bytes],
+        *,
+        first: int | None = None,
+        lease: float | None = None,
+        call: str = "",
+        turn: Turn | None = None,
+        order: bytes = b"",
+        end: bytes | None = None,
+    ) -> Tail:
+        """Append all records or none, and return the end of the log.
 
         `lease` takes or renews the lease, as `acquire` does. `first` is the number that the first
         of them must have: what is there already is skipped, so that a repeated call changes
         nothing. A position past the end raises LogGap. `call` names this append: one of the last
         `CALLS` named appends that comes again adds nothing.
+
+        `turn` is the place of this append among those of its producer, and is written in the same
+        step; TurnRefused if it is not the next one, also of a closed log. `order`
+        must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
+        `end` closes the stream with a last record, as `finalize` does.
         """
 
     @abstractmethod
@@ -216,21 +305,28 @@ class Store(ABC):
             while not signal.closed:
                 signal.clear()
                 found = await self._patiently(stream, after, patience)
-                if after > found.last and mark is None and not waited:
-                    raise LogGap(found.last)
+                after, mark = follow(found, after, mark, waited=waited)
                 if found.entries:
-                    after, mark = follow(after, mark, found.entries)
                     yield found.entries
                     if found.entries[-1].final:
                         return
-                elif after != found.last or mark not in (None, found.mark):
-                    raise LogLost("the store lost records of this stream")
                 if after < found.last:
                     continue
                 if found.closed:
                     return
                 mark, waited = found.mark, True
                 await signal.wait(self.look_every * random.uniform(0.75, 1.0))
+
+    async def look(
+        self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
+    ) -> Look:
+        """Return the state of the log and the next entries, without waiting for any.
+
+        Raises as `read` does.
+        """
+        found = await self._patiently(stream, after, patience)
+        follow(found, after, mark)
+        return found
 
     async def _patiently(self, stream: str, after: int, patience: float) -> Look:
         """Return the result of one `_look`, repeated while the store cannot be reached."""
@@ -255,6 +351,13 @@ class Store(ABC):
     @abstractmethod
     async def status(self, stream: str) -> Status:
         """Return the current state of a stream; raises UnknownStream."""
+
+    @abstractmethod
+    async def touch(self, stream: str, lease: float) -> None:
+        """Begin the time until a stream is deleted again; so does the lease of an open one.
+
+        A stream that is deleted at a fixed time (`until`) stays as it is. Raises UnknownStream.
+        """
 
     @abstractmethod
     async def delete(self, stream: str) -> None:
@@ -282,16 +385,51 @@ def next_mark(mark: int, data: bytes) -> int:
     return (mark * 31 + crc32(data)) & 0xFFFFFFFF
 
 
-def follow(after: int, mark: int | None, entries: Sequence[Entry]) -> tuple[int, int]:
-    """The position and mark at the end of `entries`; LogLost unless they follow each other."""
-    for entry in entries:
+def follow(
+    found: Look, after: int, mark: int | None, *, waited: bool = False
+) -> tuple[int, int | None]:
+    """Return the position and mark after what was found at a position.
+
+    LogGap if the log does not reach it, and nothing else is known of it; LogLost if it did before
+    (`waited`), or if what was found does not follow it.
+    """
+    if after > found.last and mark is None and not waited:
+        raise LogGap(found.last)
+    if not found.entries and (after != found.last or mark not in (None, found.mark)):
+        raise LogLost("the store lost records of this stream")
+    for entry in found.entries:
         if entry.seq != after + 1 or (
             mark is not None and entry.mark != next_mark(mark, entry.data)
         ):
             raise LogLost(f"record {after + 1} of this stream is lost, or another one than before")
         after, mark = entry.seq, entry.mark
-    assert mark is not None
     return after, mark
+
+
+def next_turn(turn: Turn, last: tuple[int, int], count: int, tail: Tail, closed: bool) -> bool:
+    """Return True if the turn is the first of its producer; raises unless it is the next one.
+
+    `last` are epoch and number of its last request, `count` producers have had turns.
+    """
+    if not turn.follows(*last):
+        raise TurnRefused(*last, tail, closed)
+    is_new = last == NO_TURN
+    if is_new and count >= TURNS:
+        raise StoreFull("stream_producers", f"a stream has at most {TURNS} numbered producers")
+    return is_new
+
+
+def turn_cost(producer: str) -> int:
+    """Return the bytes that the state of a producer takes."""
+    return len(producer.encode()) + TURN_COST
+
+
+def check_order(order: bytes, last: bytes) -> None:
+    """Raise OutOfOrder unless `order` is missing or greater than the last one."""
+    if order and order <= last:
+        raise OutOfOrder(
+            "an append before this one has the same place in the order, or a later one"
+        )
 
 
 def with_call(calls: str, call: str) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .base import (
+    NO_TURN,
     Bounds,
     Entry,
     LogClosed,
@@ -16,11 +17,16 @@ from .base import (
     Store,
     StoreFull,
     StreamTaken,
+    Tail,
+    Turn,
     UnknownStream,
     check_fits,
     check_free,
+    check_order,
     new_mark,
     next_mark,
+    next_turn,
+    turn_cost,
     unwritten,
     with_call,
 )
@@ -35,10 +41,17 @@ class _Log:
     producer: str
     # When the lease runs out; for a closed log, when it was closed.
     lease_until: float
+    # When it is deleted; of a stream with a life of its own, how long after its last use, or 0, and
+    # whether that never moves.
     expires: float
+    ttl: float
+    fixed: bool
     records: list[bytes] = field(default_factory=list)
     marks: array[int] = field(default_factory=lambda: array("I"))
     calls: str = ""
+    # Epoch and number of the last request of each producer that numbers them.
+    turns: dict[str, tuple[int, int]] = field(default_factory=dict)
+    order: bytes = b""
     size: int = 0
     cost: int = 0
     closed: bool = False
@@ -50,6 +63,10 @@ class _Log:
     @property
     def mark(self) -> int:
         return self.marks[-1] if self.marks else self.start
+
+    @property
+    def tail(self) -> Tail:
+        return Tail(self.last, self.mark)
 
 
 class MemoryStore(Store):
@@ -67,6 +84,14 @@ class MemoryStore(Store):
         self._total = 0
         self._swept = 0.0
 
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        return not rest
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        return cls(bounds)
+
     async def close(self) -> None:
         self._signals.close()
 
@@ -79,39 +104,56 @@ class MemoryStore(Store):
         owner: str = "",
         meta: bytes | None = None,
         replace: bool = False,
+        ttl: float = 0.0,
+        until: float = 0.0,
+        records: Sequence[bytes] = (),
+        end: bytes | None = None,
     ) -> Status:
         now = time.monotonic()
         if meta is not None:
-            self._make(stream, owner, meta, now, replace)
+            left = until - time.time() if until else ttl or self.bounds.keep_open
+            new = _Log(owner, meta, new_mark(), "", now, now + left, ttl, bool(until))
+            self._make(stream, new, records, end, now, replace)
         log = self._log(stream)
-        if log.closed:
+        if log.closed and meta is None:
             raise LogClosed(f"stream {stream} has ended")
-        check_free(log.producer, log.lease_until - now, producer)
+        if not log.closed:
+            check_free(log.producer, log.lease_until - now, producer)
+            log.lease_until = now + lease
         log.producer = producer
-        log.lease_until = now + lease
         self._touch(log, now)
         return self._status(log)
 
-    def _make(self, stream: str, owner: str, meta: bytes, now: float, replace: bool) -> None:
+    def _make(
+        self,
+        stream: str,
+        new: _Log,
+        records: Sequence[bytes],
+        end: bytes | None,
+        now: float,
+        replace: bool,
+    ) -> None:
         self._sweep(now)
         if (old := self._logs.get(stream)) is not None:
             if old.expires > now and not (replace and old.closed):
                 raise StreamTaken(f"stream {stream} exists")
             self._forget(stream)
-        bounds = self.bounds
+        bounds, owner = self.bounds, new.owner
         mine = sum(1 for log in self._logs.values() if log.owner == owner and log.lease_until > now)
         if mine >= bounds.owner_streams:
             raise StoreFull("owner_streams", "too many open streams of one owner")
-        cost = self.stream_cost + len(meta)
-        self._make_room(stream, owner, cost, now)
+        check_fits(bounds, 0, 0, records)
+        cost = self.stream_cost + len(new.meta)
+        self._make_room(stream, owner, cost + self._cost(records), now)
         if len(self._logs) >= bounds.total_streams and not self._evict(stream, None, now):
             raise StoreFull("total_streams", "the store holds no more streams")
-        self._logs[stream] = log = _Log(
-            owner, meta, new_mark(), "", now, now + self.bounds.keep_open
-        )
-        self._book(log, cost)
+        self._logs[stream] = new
+        self._book(new, cost)
+        self._write(new, records)
+        if end is not None:
+            self._end(new, end, now)
 
-    async def append(
+    async def write(
         self,
         stream: str,
         producer: str,
@@ -120,37 +162,55 @@ class MemoryStore(Store):
         first: int | None = None,
         lease: float | None = None,
         call: str = "",
-    ) -> int:
+        turn: Turn | None = None,
+        order: bytes = b"",
+        end: bytes | None = None,
+    ) -> Tail:
         log = self._log(stream)
         now = time.monotonic()
         calls = with_call(log.calls, call)
         if calls is None:
-            return log.last
+            return log.tail
+        turned = 0
+        if turn is not None:
+            last = log.turns.get(turn.producer, NO_TURN)
+            if next_turn(turn, last, len(log.turns), log.tail, log.closed):
+                turned = turn_cost(turn.producer)
         new = unwritten(log.last, log.closed, records, first)
         if log.closed:
-            return log.last
+            return log.tail
+        check_order(order, log.order)
         check_free(log.producer, log.lease_until - now, producer)
         check_fits(self.bounds, log.last, log.size, new)
-        self._make_room(stream, log.owner, self._cost(new), now)
+        self._make_room(stream, log.owner, self._cost(new) + turned, now)
         self._write(log, new)
         log.calls = calls
+        log.order = order or log.order
+        if turn is not None:
+            log.turns[turn.producer] = turn.epoch, turn.seq
+            self._book(log, turned)
         if lease is not None:
             log.producer, log.lease_until = producer, now + lease
+        if end is not None:
+            self._end(log, end, now)
         self._touch(log, now)
         self._signals.wake(stream)
-        return log.last
+        return log.tail
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
         log = self._log(stream)
         now = time.monotonic()
         if log.closed or (only_if_lost and log.lease_until > now):
             return False
-        self._write(log, [data])
-        log.closed = True
-        log.lease_until = now
+        self._end(log, data, now)
         self._touch(log, now)
         self._signals.wake(stream)
         return True
+
+    def _end(self, log: _Log, data: bytes, now: float) -> None:
+        self._write(log, [data])
+        log.closed = True
+        log.lease_until = now
 
     async def _look(self, stream: str, after: int, count: int) -> Look:
         log = self._log(stream)
@@ -164,6 +224,12 @@ class MemoryStore(Store):
 
     async def status(self, stream: str) -> Status:
         return self._status(self._log(stream))
+
+    async def touch(self, stream: str, lease: float) -> None:
+        log, now = self._log(stream), time.monotonic()
+        if not log.closed and not log.fixed:
+            log.lease_until = now + lease
+        self._touch(log, now)
 
     async def delete(self, stream: str) -> None:
         if stream in self._logs:
@@ -193,8 +259,9 @@ class MemoryStore(Store):
         self._book(log, self._cost(records))
 
     def _touch(self, log: _Log, now: float) -> None:
-        keep = self.bounds.keep_closed if log.closed else self.bounds.keep_open
-        log.expires = now + keep
+        if not log.fixed:
+            keep = self.bounds.keep_closed if log.closed else self.bounds.keep_open
+            log.expires = now + (log.ttl or keep)
 
     def _book(self, log: _Log, cost: int) -> None:
         log.cost += cost
@@ -241,7 +308,8 @@ class MemoryStore(Store):
             self._forget(stream)
 
     def _status(self, log: _Log) -> Status:
-        left = log.lease_until - time.monotonic()
+        now = time.monotonic()
+        left = log.lease_until - now
         lost = not log.closed and left <= 0
         return Status(
             log.owner,
@@ -253,4 +321,5 @@ class MemoryStore(Store):
             log.producer,
             left,
             lost,
+            log.expires - now,
         )

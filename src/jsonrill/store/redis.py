@@ -22,23 +22,40 @@ from .base import (
     CALL_SIZE,
     CALLS,
     PATIENCE,
+    TURNS,
     Bounds,
     Entry,
     LogClosed,
     LogGap,
     LogLost,
     Look,
+    OutOfOrder,
     Status,
     Store,
     StoreError,
     StoreFull,
     StoreUnavailable,
     StreamTaken,
+    Tail,
+    Turn,
+    TurnRefused,
     UnknownStream,
     call_name,
+    check_fits,
     new_mark,
+    turn_cost,
 )
-from .redis_scripts import ACQUIRE, APPEND, DELETE, FINALIZE, LOOK, PULSE, PULSE_EVERY, STATUS
+from .redis_scripts import (
+    ACQUIRE,
+    APPEND,
+    DELETE,
+    FINALIZE,
+    LOOK,
+    PULSE,
+    PULSE_EVERY,
+    STATUS,
+    TOUCH,
+)
 from .redis_wakes import Wakes
 from .tasks import stop
 
@@ -75,7 +92,7 @@ class RedisStore(Store):
         script = self._client.register_script
         self._acquire, self._append, self._finalize = map(script, (ACQUIRE, APPEND, FINALIZE))
         self._look_at, self._status, self._delete = map(script, (LOOK, STATUS, DELETE))
-        self._pulse_once = script(PULSE)
+        self._touch, self._pulse_once = script(TOUCH), script(PULSE)
 
     async def open(self) -> None:
         await self._call(self._client.ping)
@@ -96,17 +113,24 @@ class RedisStore(Store):
         owner: str = "",
         meta: bytes | None = None,
         replace: bool = False,
+        ttl: float = 0.0,
+        until: float = 0.0,
+        records: Sequence[bytes] = (),
+        end: bytes | None = None,
     ) -> Status:
         bounds = self.bounds
         arguments: list[Any] = [producer, _ms(lease), _ms(bounds.keep_open)]
         if meta is not None:
-            call, cost = call_name(secrets.token_hex()), self.stream_cost + len(meta)
-            arguments += [owner, meta, new_mark(), call, cost]
+            check_fits(bounds, 0, 0, records)
+            cost = self.stream_cost + len(meta) + self._cost(_with_end(records, end))
+            arguments += [owner, meta, new_mark(), call_name(secrets.token_hex()), cost]
             arguments += [bounds.owner_streams, bounds.owner_bytes]
             arguments += [bounds.total_streams, bounds.total_bytes, int(replace)]
+            arguments += [_ms(ttl) if ttl else 0, _ms(until) if until else 0]
+            arguments += [_ms(bounds.keep_closed), *_written(records, end)]
         return _status(await self._run(self._acquire, stream, arguments))
 
-    async def append(
+    async def write(
         self,
         stream: str,
         producer: str,
@@ -115,7 +139,10 @@ class RedisStore(Store):
         first: int | None = None,
         lease: float | None = None,
         call: str = "",
-    ) -> int:
+        turn: Turn | None = None,
+        order: bytes = b"",
+        end: bytes | None = None,
+    ) -> Tail:
         bounds = self.bounds
         if first is None and not call:
             call = secrets.token_hex()  # tried again, it must not add twice
@@ -123,9 +150,13 @@ class RedisStore(Store):
         arguments += [0 if lease is None else _ms(lease), _ms(bounds.keep_open)]
         arguments += [bounds.stream_entries, bounds.stream_bytes]
         arguments += [bounds.owner_bytes, bounds.total_bytes, self.record_cost]
-        for data in records:
-            arguments += [crc32(data), data]
-        return int((await self._run(self._append, stream, arguments))[0])
+        arguments += turn or ("", 0, 0)
+        arguments += [TURNS, turn_cost(turn.producer) if turn else 0, order]
+        # The script takes the end's flag, how long a closed stream is kept, and the records.
+        flag, *pairs = _written(records, end)
+        arguments += [flag, _ms(bounds.keep_closed), *pairs]
+        last, mark = await self._run(self._append, stream, arguments)
+        return Tail(int(last), int(mark))
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
         keep = _ms(self.bounds.keep_closed)
@@ -145,6 +176,10 @@ class RedisStore(Store):
 
     async def status(self, stream: str) -> Status:
         return _status(await self._run(self._status, stream, []))
+
+    async def touch(self, stream: str, lease: float) -> None:
+        arguments = [_ms(lease), _ms(self.bounds.keep_open), _ms(self.bounds.keep_closed)]
+        await self._run(self._touch, stream, arguments)
 
     async def delete(self, stream: str) -> None:
         await self._run(self._delete, stream, [])
@@ -211,7 +246,7 @@ class RedisStore(Store):
 
 
 def _status(answer: list[Any]) -> Status:
-    owner, meta, last, size, mark, closed, producer, lease, lost = answer
+    owner, meta, last, size, mark, closed, producer, lease, lost, expires = answer
     return Status(
         owner.decode(),
         meta,
@@ -222,7 +257,18 @@ def _status(answer: list[Any]) -> Status:
         producer.decode(),
         int(lease) / 1000,
         bool(lost),
+        int(expires) / 1000,
     )
+
+
+def _with_end(records: Sequence[bytes], end: bytes | None) -> Sequence[bytes]:
+    return records if end is None else [*records, end]
+
+
+def _written(records: Sequence[bytes], end: bytes | None) -> list[Any]:
+    """Return whether the last record is the end, and each record after its CRC."""
+    pairs = [part for data in _with_end(records, end) for part in (crc32(data), data)]
+    return [int(end is not None), *pairs]
 
 
 def _ms(seconds: float) -> int:
@@ -232,6 +278,9 @@ def _ms(seconds: float) -> int:
 def _refusal(word: str, rest: list[Any]) -> StoreError:
     if word == "GAP":
         return LogGap(int(rest[0]))
+    if word == "TURN":
+        epoch, seq, last, mark, closed = map(int, rest)
+        return TurnRefused(epoch, seq, Tail(last, mark), bool(closed))
     if word == "FULL":
         bound = rest[0].decode()
         return StoreFull(bound, f"the bound {bound} is reached")
@@ -239,6 +288,7 @@ def _refusal(word: str, rest: list[Any]) -> StoreError:
         "UNKNOWN": (UnknownStream, "there is no such stream"),
         "TAKEN": (StreamTaken, "another producer holds this stream"),
         "CLOSED": (LogClosed, "the stream has ended"),
+        "ORDER": (OutOfOrder, "an append before this one has this place in the order or a later"),
         "LOST": (LogLost, "the store lost records of this stream"),
     }
     kind, message = kinds[word]

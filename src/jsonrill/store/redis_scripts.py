@@ -1,8 +1,9 @@
 """What the Redis store runs inside Redis, so that each step is atomic. Time is Redis's own.
 
-Per stream there is a hash (owner, meta, last, size, mark, closed, producer, lease, term, calls) and
-a Redis stream whose ids are `<seq>-<mark>`; a record's field is `d`, that of the final one `e`.
-Every change is published under the name of the log.
+Per stream there is a hash (owner, meta, last, size, mark, closed, producer, lease, term, calls,
+order, `ttl` or `until` if it has a life of its own, and `turn:<producer>` with the epoch and number
+of that producer's last request) and a Redis stream whose ids are `<seq>-<mark>`; a record's field
+is `d`, that of the final one `e`. Every change is published under the name of the log.
 
 What all streams of one owner, and all streams, take is in two books with the same two keys:
 `…:ends`, a sorted set of streams by the time at which their lease runs out or they ended (what is
@@ -43,23 +44,30 @@ local function held(lease, term)
 end
 local function found()
   local got = redis.call('HMGET', KEYS[1], 'last', 'size', 'mark', 'closed', 'producer', 'lease',
-                         'term', 'owner', 'calls')
+                         'term', 'owner', 'calls', 'ttl', 'until')
   if not got[1] then return nil end
   return {last = tonumber(got[1]), size = tonumber(got[2]), mark = tonumber(got[3]),
           closed = got[4] == '1', producer = got[5], lease = tonumber(got[6]),
-          term = tonumber(got[7]), owner = got[8], calls = got[9]}
+          term = tonumber(got[7]), owner = got[8], calls = got[9],
+          ttl = tonumber(got[10] or 0), til = tonumber(got[11] or 0)}
 end
 local function taken(it, producer)
   return it.producer ~= '' and it.producer ~= producer and held(it.lease, it.term)
 end
-local function keep(milliseconds)
-  redis.call('PEXPIRE', KEYS[1], milliseconds)
-  redis.call('PEXPIRE', KEYS[2], milliseconds)
+local function keep(it, milliseconds)
+  for _, key in ipairs(KEYS) do
+    if it.til > 0 then
+      redis.call('PEXPIREAT', key, it.til)
+    else
+      redis.call('PEXPIRE', key, it.ttl > 0 and it.ttl or milliseconds)
+    end
+  end
 end
 local function told(it)
   local lost = not it.closed and not held(it.lease, it.term)
   return {'OK', it.owner, redis.call('HGET', KEYS[1], 'meta'), it.last, it.size, it.mark,
-          it.closed and 1 or 0, it.producer, it.lease - now, lost and 1 or 0}
+          it.closed and 1 or 0, it.producer, it.lease - now, lost and 1 or 0,
+          redis.call('PTTL', KEYS[1])}
 end
 local function books(owner)
   return {prefix .. ':owner:' .. owner, all}
@@ -70,11 +78,14 @@ local function grow(owner, cost)
     redis.call('HINCRBY', book .. ':sizes', '', cost)
   end
 end
-local function ends(owner, at)
-  for _, book in ipairs(books(owner)) do
+local function ends(it, at)
+  local life = 2 * math.max(longest, it.ttl, it.til - now)
+  for _, book in ipairs(books(it.owner)) do
     redis.call('ZADD', book .. ':ends', at, stream)
-    redis.call('PEXPIRE', book .. ':ends', 2 * longest + 60000)
-    redis.call('PEXPIRE', book .. ':sizes', 2 * longest + 60000)
+    if redis.call('PTTL', book .. ':ends') < life + 60000 then
+      redis.call('PEXPIRE', book .. ':ends', life + 90000)
+      redis.call('PEXPIRE', book .. ':sizes', life + 90000)
+    end
   end
 end
 local function strike(book, name)
@@ -123,27 +134,55 @@ local function write(it, field, data, crc)
   if it.last == 1 then return redis.call('XADD', KEYS[2], id, field, data) end
   return redis.call('XADD', KEYS[2], 'NOMKSTREAM', id, field, data)
 end
+local function greater(a, b)  -- byte by byte: Lua compares as the locale does
+  for i = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then return x > y end
+  end
+  return #a > #b
+end
+-- Writes the records ARGV[at], data after CRC; the last one is the end, if the log is to be closed.
+local function write_all(it, at, ending)
+  for i = at, #ARGV, 2 do
+    local field = ending and i + 1 == #ARGV and 'e' or 'd'
+    if not write(it, field, ARGV[i + 1], tonumber(ARGV[i])) then return false end
+  end
+  redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark)
+  if ending then
+    it.closed, it.lease = true, now
+    redis.call('HSET', KEYS[1], 'closed', 1, 'lease', now)
+    ends(it, now)
+  end
+  return true
+end
 """
 )
 
 # ARGV: producer, lease, keep open; then, to make it: owner, meta, mark, name of the call, cost,
-# streams and bytes per owner, streams and bytes in all, whether one that has ended is replaced.
+# streams and bytes per owner, streams and bytes in all, whether one that has ended is replaced, its
+# own time to live and its fixed end (or 0), keep closed, whether the last record ends it (1 or 0),
+# then each record's CRC and data.
 # A call whose answer was lost is sent again under the same name and must not make or add twice.
 ACQUIRE: Final = (
     _PRELUDE
     + """
 local producer, lease, open = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local it = found()
-if ARGV[7] and not (it and string.find(it.calls, ARGV[10], 1, true)) then
+if ARGV[7] then
+  if it and string.find(it.calls, ARGV[10], 1, true) then return told(it) end
   if it and not (it.closed and ARGV[16] == '1') then return {'TAKEN'} end
   if it then forget(stream) end
-  local owner, cost = ARGV[7], tonumber(ARGV[11])
+  local owner, cost = ARGV[7], tonumber(ARGV[11]) + (ARGV[21] and FIRST or 0)
   for _, book in ipairs(books(owner)) do
     local gone = redis.call('ZRANGEBYSCORE', book .. ':ends', '-inf', now - longest,
                             'LIMIT', 0, 100)
     for _, name in ipairs(gone) do
-      forget(name)
-      strike(book, name)
+      if redis.call('EXISTS', prefix .. ':{' .. name .. '}:meta') == 1 then
+        redis.call('ZADD', book .. ':ends', now, name)  -- it has a longer life of its own
+      else
+        forget(name)
+        strike(book, name)
+      end
     end
   end
   local mine = redis.call('ZCOUNT', prefix .. ':owner:' .. owner .. ':ends', '(' .. now, '+inf')
@@ -155,7 +194,8 @@ if ARGV[7] and not (it and string.find(it.calls, ARGV[10], 1, true)) then
   end
   redis.call('DEL', KEYS[2])
   redis.call('HSET', KEYS[1], 'owner', owner, 'meta', ARGV[8], 'last', 0, 'size', 0, 'mark',
-             ARGV[9], 'closed', 0, 'producer', '', 'lease', 0, 'term', 0, 'calls', ARGV[10])
+             ARGV[9], 'closed', 0, 'producer', '', 'lease', 0, 'term', 0, 'calls', ARGV[10],
+             'ttl', ARGV[17], 'until', ARGV[18])
   grow(owner, cost)
   it = found()
 end
@@ -164,54 +204,81 @@ if it.closed then return {'CLOSED'} end
 if taken(it, producer) then return {'TAKEN'} end
 it.producer, it.lease, it.term = producer, now + lease, lease
 redis.call('HSET', KEYS[1], 'producer', it.producer, 'lease', it.lease, 'term', it.term)
-ends(it.owner, it.lease)
-keep(open)
+ends(it, it.lease)
+if ARGV[21] then write_all(it, 21, ARGV[20] == '1') end
+keep(it, it.closed and ARGV[19] or open)
+if redis.call('EXISTS', KEYS[1]) == 0 then return {'UNKNOWN'} end
 return told(it)
 """
 )
 
 # ARGV: producer, first or 0, name of the call or nothing, how many names are kept (in characters),
 # lease or 0, keep open, entries and bytes of a stream, bytes of an owner and in all, cost of a
-# record, then for each record its CRC and its data.
+# record, the numbered producer or nothing, its epoch and number, how many such producers there may
+# be, the cost of one, the order or nothing, whether the last record ends the stream (1 or 0), keep
+# closed, then for each record its CRC and its data.
 APPEND: Final = (
     _PRELUDE
     + """
 local producer, first, call, lease = ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[8])
+local who, epoch, seq, order = ARGV[15], tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[20]
+local ending = ARGV[21] == '1'
 local it = found()
 if not it then return {'UNKNOWN'} end
-if call ~= '' and string.find(it.calls, call, 1, true) then return {'OK', it.last} end
-local at = 15
+if call ~= '' and string.find(it.calls, call, 1, true) then return {'OK', it.last, it.mark} end
+local turned = 0
+if who ~= '' then
+  local had = redis.call('HGET', KEYS[1], 'turn:' .. who)
+  local its_epoch, its_seq = string.match(had or '-1 -1', '^(%S+) (%S+)$')
+  its_epoch, its_seq = tonumber(its_epoch), tonumber(its_seq)
+  if epoch < its_epoch or seq ~= (epoch == its_epoch and its_seq + 1 or 0) then
+    return {'TURN', its_epoch, its_seq, it.last, it.mark, it.closed and 1 or 0}
+  end
+  if not had then
+    local count = redis.call('HGET', KEYS[1], 'producers')
+    if tonumber(count or 0) >= tonumber(ARGV[18]) then return {'FULL', 'stream_producers'} end
+    turned = tonumber(ARGV[19])
+  end
+end
+local at, stop = 23, #ARGV - (ending and 2 or 0)
 if first > 0 then
   local written = it.last
   if it.closed then written = written - 1 end
   if first > written + 1 then return {'GAP', it.last} end
   at = at + 2 * (written + 1 - first)
-  if at > #ARGV then return {'OK', it.last} end
+  if at > stop + 1 then at = stop + 1 end
+  if at > stop and (it.closed or not ending) then return {'OK', it.last, it.mark} end
 end
 if it.closed then return {'CLOSED'} end
+if order ~= '' and not greater(order, redis.call('HGET', KEYS[1], 'order') or '') then
+  return {'ORDER'}
+end
 if taken(it, producer) then return {'TAKEN'} end
-local count, size = (#ARGV - at + 1) / 2, 0
-for i = at + 1, #ARGV, 2 do size = size + #ARGV[i] end
+local count, size = (stop - at + 1) / 2, 0
+for i = at + 1, stop, 2 do size = size + #ARGV[i] end
 if it.last + count > tonumber(ARGV[10]) then return {'FULL', 'stream_entries'} end
 if it.size + size > tonumber(ARGV[11]) then return {'FULL', 'stream_bytes'} end
-local cost = cost_of(it, count, size, ARGV[14])
+if ending then count, size = count + 1, size + #ARGV[#ARGV] end
+local cost = cost_of(it, count, size, ARGV[14]) + turned
 local full = no_room(it.owner, cost, ARGV[12], ARGV[13])
 if full then return full end
-for i = at, #ARGV, 2 do
-  if not write(it, 'd', ARGV[i + 1], tonumber(ARGV[i])) then return {'LOST'} end
+if lease > 0 and not ending then
+  redis.call('HSET', KEYS[1], 'producer', producer, 'lease', now + lease, 'term', lease)
+  ends(it, now + lease)
 end
-redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark)
+if not write_all(it, at, ending) then return {'LOST'} end
 if call ~= '' then
   redis.call('HSET', KEYS[1], 'calls', string.sub(it.calls .. call, -ARGV[7]))
 end
-if lease > 0 then
-  redis.call('HSET', KEYS[1], 'producer', producer, 'lease', now + lease, 'term', lease)
-  ends(it.owner, now + lease)
+if who ~= '' then
+  redis.call('HSET', KEYS[1], 'turn:' .. who, string.format('%.0f %.0f', epoch, seq))
+  if turned > 0 then redis.call('HINCRBY', KEYS[1], 'producers', 1) end
 end
+if order ~= '' then redis.call('HSET', KEYS[1], 'order', order) end
 grow(it.owner, cost)
-keep(ARGV[9])
+keep(it, ending and ARGV[22] or ARGV[9])
 redis.pcall('PUBLISH', KEYS[2], it.last)
-return {'OK', it.last}
+return {'OK', it.last, it.mark}
 """
 )
 
@@ -227,10 +294,26 @@ write(it, 'e', ARGV[4], tonumber(ARGV[5]))
 redis.call('HSET', KEYS[1], 'last', it.last, 'size', it.size, 'mark', it.mark, 'closed', 1,
            'lease', now)
 grow(it.owner, cost)
-ends(it.owner, now)
-keep(ARGV[7])
+ends(it, now)
+keep(it, ARGV[7])
 redis.pcall('PUBLISH', KEYS[2], it.last)
 return {'OK', 1}
+"""
+)
+
+# ARGV: lease, keep open, keep closed.
+TOUCH: Final = (
+    _PRELUDE
+    + """
+local it = found()
+if not it then return {'UNKNOWN'} end
+if not it.closed and it.til == 0 then
+  local lease = tonumber(ARGV[4])
+  redis.call('HSET', KEYS[1], 'lease', now + lease, 'term', lease)
+  ends(it, now + lease)
+end
+keep(it, it.closed and ARGV[6] or ARGV[5])
+return {'OK'}
 """
 )
 

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from .base import (
+    NO_TURN,
     Bounds,
     Entry,
     LogClosed,
@@ -27,11 +28,16 @@ from .base import (
     StoreFull,
     StoreUnavailable,
     StreamTaken,
+    Tail,
+    Turn,
     UnknownStream,
     check_fits,
     check_free,
+    check_order,
     new_mark,
     next_mark,
+    next_turn,
+    turn_cost,
     unwritten,
     with_call,
 )
@@ -40,17 +46,20 @@ from .tasks import stop
 T = TypeVar("T")
 POLL = 0.01
 SWEEP_EVERY = 30.0
-VERSION = 2
+VERSION = 3
 RECORD_COST = 24
 STREAM_COST = 200
 
 
 def _cost(row: str) -> str:
-    return f"(length({row}.meta) + {row}.size + {RECORD_COST} * {row}.last + {STREAM_COST})"
+    records = f"{row}.size + {RECORD_COST} * {row}.last"
+    return f"(length({row}.meta) + {records} + {row}.turned + {STREAM_COST})"
 
 
-# `lease` is when the producer's time runs out, or when the stream ended. `changed` numbers the
-# transactions, across processes. `books` has what each owner's streams take; triggers keep it.
+# `lease` is when the producer's time runs out, or when the stream ended. `expires` moves with each
+# use by `ttl` seconds (0: as the bounds say), unless it is fixed. `turned` are the bytes that a
+# stream's producers take in `turns`. `changed` numbers the transactions, across processes. `books`
+# has what each owner's streams take; triggers keep it.
 SCHEMA = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -58,7 +67,8 @@ CREATE TABLE IF NOT EXISTS streams (
     key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, meta BLOB NOT NULL,
     producer TEXT NOT NULL, lease REAL NOT NULL, last INTEGER NOT NULL, size INTEGER NOT NULL,
     mark INTEGER NOT NULL, calls TEXT NOT NULL, closed INTEGER NOT NULL, expires REAL NOT NULL,
-    changed INTEGER NOT NULL
+    changed INTEGER NOT NULL, ttl REAL NOT NULL, fixed INTEGER NOT NULL,
+    turned INTEGER NOT NULL DEFAULT 0, placed BLOB NOT NULL DEFAULT x''
 );
 CREATE INDEX IF NOT EXISTS streams_by_owner ON streams (owner, lease);
 CREATE INDEX IF NOT EXISTS streams_by_lease ON streams (lease);
@@ -67,6 +77,10 @@ CREATE INDEX IF NOT EXISTS streams_by_change ON streams (changed);
 CREATE TABLE IF NOT EXISTS entries (
     stream INTEGER NOT NULL, seq INTEGER NOT NULL, mark INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (stream, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS turns (
+    stream INTEGER NOT NULL, producer TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,
+    PRIMARY KEY (stream, producer)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS changes (number INTEGER NOT NULL);
 INSERT INTO changes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM changes);
@@ -77,7 +91,7 @@ CREATE TRIGGER IF NOT EXISTS stream_made AFTER INSERT ON streams BEGIN
     INSERT INTO books VALUES (new.owner, 1, {_cost("new")})
     ON CONFLICT DO UPDATE SET streams = streams + 1, cost = cost + excluded.cost;
 END;
-CREATE TRIGGER IF NOT EXISTS stream_grown AFTER UPDATE OF size ON streams BEGIN
+CREATE TRIGGER IF NOT EXISTS stream_grown AFTER UPDATE OF size, turned ON streams BEGIN
     UPDATE books SET cost = cost + {_cost("new")} - {_cost("old")}
     WHERE owner = new.owner;
 END;
@@ -86,10 +100,13 @@ CREATE TRIGGER IF NOT EXISTS stream_gone AFTER DELETE ON streams BEGIN
     WHERE owner = old.owner;
     DELETE FROM books WHERE owner = old.owner AND streams = 0;
     DELETE FROM entries WHERE stream = old.key;
+    DELETE FROM turns WHERE stream = old.key;
 END;
 CREATE TABLE IF NOT EXISTS used (token TEXT PRIMARY KEY, until REAL NOT NULL);
 PRAGMA user_version = {VERSION};
 """
+# When a stream that is used now expires; takes the time and how long the bounds keep it.
+EXPIRES = "expires = CASE WHEN fixed THEN expires ELSE ? + CASE ttl WHEN 0 THEN ? ELSE ttl END END"
 
 
 class SqliteStore(Store):
@@ -107,6 +124,14 @@ class SqliteStore(Store):
         self._polling: asyncio.Task[None] | None = None
         self._listened = asyncio.Event()
         self._signals.on_change = lambda _: self._listened.set()
+
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        return rest.startswith("///") and len(rest) > 3
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        return cls(url.partition("///")[2], bounds)
 
     async def open(self) -> None:
         # Only this user may read the streams; SQLite gives its other files the same mode.
@@ -130,20 +155,29 @@ class SqliteStore(Store):
         owner: str = "",
         meta: bytes | None = None,
         replace: bool = False,
+        ttl: float = 0.0,
+        until: float = 0.0,
+        records: Sequence[bytes] = (),
+        end: bytes | None = None,
     ) -> Status:
         def work(db: sqlite3.Connection) -> Status:
             now = time.time()
             if meta is not None:
-                self._make(db, stream, owner, meta, now, replace)
-            found = _find(db, stream)
+                self._make(db, stream, owner, meta, records, now, replace)
+                db.execute(
+                    "INSERT INTO streams (id, owner, meta, producer, lease, last, size, mark,"
+                    " calls, closed, expires, changed, ttl, fixed)"
+                    " VALUES (?, ?, ?, '', ?, 0, 0, ?, '', 0, ?, 0, ?, ?)",
+                    (stream, owner, meta, now, new_mark(), until or now + 1.0, ttl, until > 0),
+                )
+            found = _find(db, stream, now)
             if found.closed:
                 raise LogClosed(f"stream {stream} has ended")
             check_free(found.producer, found.lease, producer)
-            db.execute(
-                "UPDATE streams SET producer = ?, lease = ?, expires = ? WHERE id = ?",
-                (producer, now + lease, now + self.bounds.keep_open, stream),
-            )
-            return _find(db, stream)
+            self._hold(db, stream, producer, lease, now)
+            if records or end is not None:
+                self._write(db, stream, found, records, end, now)
+            return _find(db, stream, now)
 
         return await self._writer.write(work)
 
@@ -153,27 +187,27 @@ class SqliteStore(Store):
         stream: str,
         owner: str,
         meta: bytes,
+        records: Sequence[bytes],
         now: float,
         replace: bool,
     ) -> None:
+        """Make room for a new stream, or refuse it."""
         self._sweep(db, now)
         gone = "DELETE FROM streams WHERE id = ? AND (expires <= ? OR (closed AND ?))"
         db.execute(gone, (stream, now, replace))
         if db.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone():
             raise StreamTaken(f"stream {stream} exists")
-        mine = "SELECT count(*) FROM streams WHERE owner = ? AND lease > ?"
-        if _count(db, mine, owner, now) >= self.bounds.owner_streams:
+        mine = "SELECT count(*) FROM streams WHERE owner = ? AND lease > ? AND expires > ?"
+        if _count(db, mine, owner, now, now) >= self.bounds.owner_streams:
             raise StoreFull("owner_streams", "too many open streams of one owner")
-        self._make_room(db, stream, owner, self.stream_cost + len(meta), now)
+        check_fits(self.bounds, 0, 0, records)
+        cost = self.stream_cost + len(meta) + self._cost(records)
+        self._make_room(db, stream, owner, cost, now)
         full = _count(db, "SELECT sum(streams) FROM books") >= self.bounds.total_streams
         if full and not self._evict(db, stream, None, now):
             raise StoreFull("total_streams", "the store holds no more streams")
-        db.execute(
-            "INSERT INTO streams VALUES (NULL, ?, ?, ?, '', ?, 0, 0, ?, '', 0, ?, 0)",
-            (stream, owner, meta, now, new_mark(), now + self.bounds.keep_open),
-        )
 
-    async def append(
+    async def write(
         self,
         stream: str,
         producer: str,
@@ -182,38 +216,55 @@ class SqliteStore(Store):
         first: int | None = None,
         lease: float | None = None,
         call: str = "",
-    ) -> int:
-        def work(db: sqlite3.Connection) -> int:
-            found = _find(db, stream)
-            [before] = db.execute("SELECT calls FROM streams WHERE id = ?", (stream,)).fetchone()
+        turn: Turn | None = None,
+        order: bytes = b"",
+        end: bytes | None = None,
+    ) -> Tail:
+        def work(db: sqlite3.Connection) -> Tail:
+            now = time.time()
+            found = _find(db, stream, now)
+            tail = Tail(found.last, found.mark)
+            key, before, placed = db.execute(
+                "SELECT key, calls, placed FROM streams WHERE id = ?", (stream,)
+            ).fetchone()
             calls = with_call(before, call)
             if calls is None:
-                return found.last
+                return tail
+            turned = 0
+            if turn is not None and next_turn(turn, *_turns(db, key, turn), tail, found.closed):
+                turned = turn_cost(turn.producer)
             new = unwritten(found.last, found.closed, records, first)
             if found.closed:
-                return found.last
+                return tail
+            check_order(order, placed)
             check_free(found.producer, found.lease, producer)
             check_fits(self.bounds, found.last, found.size, new)
-            self._make_room(db, stream, found.owner, self._cost(new), time.time())
-            self._write(db, stream, found, new, closed=False)
+            self._make_room(db, stream, found.owner, self._cost(new) + turned, now)
+            tail = self._write(db, stream, found, new, end, now)
             if calls != before:
                 db.execute("UPDATE streams SET calls = ? WHERE id = ?", (calls, stream))
-            if lease is not None:
-                held = (producer, time.time() + lease, stream)
-                db.execute("UPDATE streams SET producer = ?, lease = ? WHERE id = ?", held)
-            return found.last + len(new)
+            if turn is not None:
+                db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", (key, *turn))
+            if turned:
+                grown = "UPDATE streams SET turned = turned + ? WHERE id = ?"
+                db.execute(grown, (turned, stream))
+            if order:
+                db.execute("UPDATE streams SET placed = ? WHERE id = ?", (order, stream))
+            if lease is not None and end is None:
+                self._hold(db, stream, producer, lease, now)
+            return tail
 
-        last = await self._writer.write(work)
+        tail = await self._writer.write(work)
         self._signals.wake(stream)
-        return last
+        return tail
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
         def work(db: sqlite3.Connection) -> bool:
-            found = _find(db, stream)
+            now = time.time()
+            found = _find(db, stream, now)
             if found.closed or (only_if_lost and not found.lost):
                 return False
-            self._write(db, stream, found, [data], closed=True)
-            db.execute("UPDATE streams SET lease = ? WHERE id = ?", (time.time(), stream))
+            self._write(db, stream, found, [], data, now)
             return True
 
         done = await self._writer.write(work)
@@ -226,21 +277,33 @@ class SqliteStore(Store):
         stream: str,
         found: Status,
         records: Sequence[bytes],
-        *,
-        closed: bool,
-    ) -> None:
+        end: bytes | None,
+        now: float,
+    ) -> Tail:
         [key] = db.execute("SELECT key FROM streams WHERE id = ?", (stream,)).fetchone()
         mark, rows = found.mark, []
-        for seq, data in enumerate(records, found.last + 1):
+        for seq, data in enumerate([*records, *([] if end is None else [end])], found.last + 1):
             mark = next_mark(mark, data)
             rows.append((key, seq, mark, data))
         db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
         db.execute("UPDATE changes SET number = number + 1")
-        keep = self.bounds.keep_closed if closed else self.bounds.keep_open
+        size = sum(len(data) for *_, data in rows)
+        keep = self.bounds.keep_open if end is None else self.bounds.keep_closed
         db.execute(
-            "UPDATE streams SET last = last + ?, size = size + ?, mark = ?, closed = ?,"
-            " expires = ?, changed = (SELECT number FROM changes) WHERE key = ?",
-            (len(rows), sum(map(len, records)), mark, closed, time.time() + keep, key),
+            f"UPDATE streams SET last = last + ?, size = size + ?, mark = ?, {EXPIRES},"
+            " changed = (SELECT number FROM changes) WHERE key = ?",
+            (len(rows), size, mark, now, keep, key),
+        )
+        if end is not None:
+            db.execute("UPDATE streams SET closed = 1, lease = ? WHERE key = ?", (now, key))
+        return Tail(found.last + len(rows), mark)
+
+    def _hold(
+        self, db: sqlite3.Connection, stream: str, producer: str, lease: float, now: float
+    ) -> None:
+        db.execute(
+            f"UPDATE streams SET producer = ?, lease = ?, {EXPIRES} WHERE id = ?",
+            (producer, now + lease, now, self.bounds.keep_open, stream),
         )
 
     async def _look(self, stream: str, after: int, count: int) -> Look:
@@ -263,7 +326,20 @@ class SqliteStore(Store):
         return await self._reader.do(work)
 
     async def status(self, stream: str) -> Status:
-        return await self._reader.do(lambda db: _find(db, stream))
+        return await self._reader.do(lambda db: _find(db, stream, time.time()))
+
+    async def touch(self, stream: str, lease: float) -> None:
+        def work(db: sqlite3.Connection) -> None:
+            now = time.time()
+            closed = _find(db, stream, now).closed
+            keep = self.bounds.keep_closed if closed else self.bounds.keep_open
+            db.execute(
+                "UPDATE streams SET lease = CASE WHEN closed OR fixed THEN lease ELSE ? END,"
+                f" {EXPIRES} WHERE id = ?",
+                (now + lease, now, keep, stream),
+            )
+
+        await self._writer.write(work)
 
     async def delete(self, stream: str) -> None:
         def work(db: sqlite3.Connection) -> None:
@@ -346,18 +422,37 @@ def _changes(version: int, seen: int, db: sqlite3.Connection) -> tuple[int, int,
     return now, _count(db, "SELECT number FROM changes"), [stream for [stream] in rows]
 
 
-def _find(db: sqlite3.Connection, stream: str) -> Status:
-    now = time.time()
+def _find(db: sqlite3.Connection, stream: str, now: float) -> Status:
+    """Return the state of a stream that has not expired at `now`."""
     row = db.execute(
-        "SELECT owner, meta, last, size, mark, closed, producer, lease FROM streams"
+        "SELECT owner, meta, last, size, mark, closed, producer, lease, expires FROM streams"
         " WHERE id = ? AND expires > ?",
         (stream, now),
     ).fetchone()
     if row is None:
         raise UnknownStream(f"there is no stream {stream}")
-    owner, meta, last, size, mark, closed, producer, lease = row
-    lost = not closed and lease <= now
-    return Status(owner, meta, last, size, mark, bool(closed), producer, lease - now, lost)
+    owner, meta, last, size, mark, closed, producer, lease, expires = row
+    return Status(
+        owner,
+        meta,
+        last,
+        size,
+        mark,
+        bool(closed),
+        producer,
+        lease - now,
+        not closed and lease <= now,
+        expires - now,
+    )
+
+
+def _turns(db: sqlite3.Connection, key: int, turn: Turn) -> tuple[tuple[int, int], int]:
+    """Return the last turn of a producer, and, if it has had none, how many have had one."""
+    mine = "SELECT epoch, seq FROM turns WHERE stream = ? AND producer = ?"
+    last = db.execute(mine, (key, turn.producer)).fetchone()
+    if last is not None:
+        return last, 0
+    return NO_TURN, _count(db, "SELECT count(*) FROM turns WHERE stream = ?", key)
 
 
 def _count(db: sqlite3.Connection, query: str, *arguments: Any) -> int:

@@ -9,13 +9,23 @@ import {
   type DeepPartial,
   type Fragment,
   type Path,
+  type Part,
+  PartialStream,
   Rebuilder,
+  type Statement,
+  type ToolCall,
+  ToolCalls,
+  type Update,
+  content,
   fragments,
   open,
   partial,
+  parts,
   select,
   text,
   texts,
+  toolCalls,
+  updates,
   values,
 } from "jsonrill";
 import * as v from "valibot";
@@ -64,6 +74,17 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     holds<Equal<typeof value, DeepPartial<Recipe>>>();
     holds<Equal<typeof complete, boolean>>();
   }
+  for await (const update of updates<Recipe["steps"][number]>(response, {
+    entity: { steps: "steps[*]" },
+    mode: { steps: "PROGRESSIVE" },
+    send: "both",
+  })) {
+    holds<Equal<typeof update, Update<Recipe["steps"][number]>>>();
+    holds<Equal<typeof update.status, "PARTIAL" | "COMPLETED" | "ERROR">>();
+    const known: string | undefined = update.data?.text;
+    const place: [Path, Path | null, string | undefined] = [update.path, update.openPath, known];
+    console.log(place, update.delta?.[0]?.op, update.error?.code, update.completed.length);
+  }
   for await (const anything of values("{}")) anything.whatever;
 }
 
@@ -91,6 +112,8 @@ export function classes() {
   const rebuilder = new Rebuilder<Recipe>({ numbers: "exact" });
   rebuilder.feed([[0]]);
   holds<Equal<typeof rebuilder.value, DeepPartial<Recipe> | undefined>>();
+  const found: Update<Recipe>[] = new PartialStream<Recipe>({ mode: "BATCH" }).feed("{}");
+  void found[0]?.isComplete("steps[0]");
   const known = partial<Recipe>('{"title": "T');
   holds<Equal<typeof known, DeepPartial<Recipe> | undefined>>();
   try {
@@ -98,5 +121,27 @@ export function classes() {
   } catch (error) {
     if (error instanceof InvalidJSON) console.log(error.offset, error.path, error.expected, changed);
     if (error instanceof InvalidSchema) console.log(error.issues.length);
+  }
+}
+
+interface Chunk {
+  choices: { delta: { content?: string | null } }[];
+}
+
+export async function ask(stream: Promise<AsyncIterable<Chunk>>, response: Response) {
+  for await (const recipe of values<Recipe>(stream, { choice: 1 })) void recipe.title;
+  for await (const recipe of values<Recipe>(stream, { tool: "cook", live: true })) void recipe.title;
+  for await (const piece of text(response, "title", { tool: true, sse: true })) piece.length;
+  for await (const piece of content(stream)) holds<Equal<typeof piece, string>>();
+  const calls = new ToolCalls({ provider: "anthropic", numbers: "bigint" });
+  for await (const call of toolCalls(response, { calls })) {
+    holds<Equal<typeof call, ToolCall>>();
+    const status: "streaming" | "complete" | "error" | "truncated" = call.status;
+    void [status, call.args, call.error?.code, call.hosted];
+  }
+  const own = (event: { say: string }): Statement[] => [{ kind: "text", text: event.say }];
+  for await (const part of parts([{ say: "a" }], { provider: own })) {
+    holds<Equal<typeof part, Part>>();
+    void [part.kind, part.delta, part.text, part.complete, part.call?.name];
   }
 }

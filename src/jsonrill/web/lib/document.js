@@ -1,6 +1,7 @@
 /** Text → a value that grows: the machine with a `Growing` as its sink. */
 
 import { Growing } from "./growing.js";
+import { isComplete } from "./lookup.js";
 import { Machine } from "./machine.js";
 
 /** @typedef {import("./paths.js").Path} Path */
@@ -32,19 +33,17 @@ export class Document {
    */
   feed(piece) {
     const growing = this.#growing;
-    growing.told = growing.version;
-    if (growing.finished.length !== 0) growing.finished = [];
+    growing.begin();
     this.#machine.feed(piece);
-    return growing.version !== growing.told;
+    return growing.changed;
   }
 
   /** The text has ended; true if the value changed. Throws `Truncated` if it stopped early. */
   flush() {
     const growing = this.#growing;
-    growing.told = growing.version;
-    if (growing.finished.length !== 0) growing.finished = [];
+    growing.begin();
     this.#machine.flush();
-    return growing.version !== growing.told;
+    return growing.changed;
   }
 
   /**
@@ -71,7 +70,7 @@ export class Document {
 
   /** True if the last `feed` or `flush` changed the value, also if it threw. */
   get changed() {
-    return this.#growing.version !== this.#growing.told;
+    return this.#growing.changed;
   }
 
   /** True if a value has begun. */
@@ -97,7 +96,7 @@ export class Document {
    * @param {Path | string} path
    */
   isComplete(path) {
-    return this.#growing.isComplete(path);
+    return isComplete(this.#growing.live, path, this.#growing.openPath);
   }
 
   /**

@@ -5,7 +5,7 @@
 
 import { FieldNotFound } from "./errors.js";
 import { Growing } from "./growing.js";
-import { ANY_INDEX, ANY_KEY, parsePattern } from "./paths.js";
+import { ANY_INDEX, fits, parsePattern } from "./paths.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./paths.js").Pattern} Pattern */
@@ -141,14 +141,6 @@ class FieldSink {
     this.#frames = [];
     this.#skipped = 0;
   }
-}
-
-/**
- * @param {string | number | symbol} want
- * @param {string | number} step
- */
-function fits(want, step) {
-  return want === step || want === (typeof step === "number" ? ANY_INDEX : ANY_KEY);
 }
 
 /** @param {unknown} value */

@@ -7,7 +7,6 @@
  * (`===`) in every value. A value that is not read costs nothing but itself.
  */
 
-import { lookup, parsePath } from "./paths.js";
 import { put } from "./values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
@@ -34,41 +33,53 @@ export class Growing {
   told = 0;
   // The open containers from the root inward, the last of them, and the key of its last member.
   /** @type {any[]} */
-  #spine = [];
+  _spine = [];
   /** @type {string[]} */
-  #keys = [];
+  _keys = [];
   /** @type {any} */
-  #inner = undefined;
-  #isArray = false;
-  #key = "";
+  _inner = undefined;
+  _isArray = false;
+  _key = "";
   // The open string.
-  #isOpen = false;
-  #text = "";
+  _isOpen = false;
+  _text = "";
   // Copies of the open containers, made when `value` was looked at in this version.
   /** @type {any[]} */
-  #copies = [];
-  #copied = -1;
+  _copies = [];
+  _copied = -1;
 
+  /** True if a value has begun. */
   get started() {
     return this.live !== undefined;
   }
 
-  /** The current value, which never changes: copies of the open containers, the rest is shared. */
-  get value() {
-    if (this.#spine.length === 0) return this.#copied === this.version ? this.#copies[0] : this.live;
-    if (this.#copied !== this.version) this.#copy();
-    return this.#copies[0];
+  /** Another piece is read: what it changes is told with it. */
+  begin() {
+    this.told = this.version;
+    if (this.finished.length !== 0) this.finished = [];
   }
 
-  #copy() {
-    const copies = this.#spine.map((one) => (Array.isArray(one) ? one.slice() : { ...one }));
+  /** True if the value changed since `begin`. */
+  get changed() {
+    return this.version !== this.told;
+  }
+
+  /** The current value, which never changes: copies of the open containers, the rest is shared. */
+  get value() {
+    if (this._spine.length === 0) return this._copied === this.version ? this._copies[0] : this.live;
+    if (this._copied !== this.version) this._copy();
+    return this._copies[0];
+  }
+
+  _copy() {
+    const copies = this._spine.map((one) => (Array.isArray(one) ? one.slice() : { ...one }));
     for (let depth = copies.length - 1; depth > 0; depth -= 1) {
       const outer = copies[depth - 1];
       if (Array.isArray(outer)) outer[outer.length - 1] = copies[depth];
-      else put(outer, this.#keys[depth], copies[depth]);
+      else put(outer, this._keys[depth], copies[depth]);
     }
-    this.#copies = copies;
-    this.#copied = this.version;
+    this._copies = copies;
+    this._copied = this.version;
   }
 
   /**
@@ -76,65 +87,57 @@ export class Growing {
    * @returns {Path | null}
    */
   get openPath() {
-    const { length } = this.#spine;
-    if (length === 0) return this.#isOpen ? [] : null;
-    const depths = this.#isOpen ? length : length - 1;
-    return this.#spine
+    const { length } = this._spine;
+    if (length === 0) return this._isOpen ? [] : null;
+    const depths = this._isOpen ? length : length - 1;
+    return this._spine
       .slice(0, depths)
       .map((one, depth) =>
-        Array.isArray(one) ? one.length - 1 : (this.#keys[depth + 1] ?? this.#key),
+        Array.isArray(one) ? one.length - 1 : (this._keys[depth + 1] ?? this._key),
       );
   }
 
-  /**
-   * True if there is a value at `path` and it is complete.
-   * @param {Path | string} path
-   */
-  isComplete(path) {
-    return isComplete(this.live, path, this.openPath);
-  }
-
   startObject() {
-    this.#open({}, false);
+    this._open({}, false);
   }
 
   startArray() {
-    this.#open([], true);
+    this._open([], true);
   }
 
   endContainer() {
-    const copy = this.#copied === this.version ? this.#copies.pop() : undefined;
-    this.#spine.pop();
-    const key = /** @type {string} */ (this.#keys.pop());
-    const { length } = this.#spine;
-    this.#inner = this.#spine[length - 1];
-    this.#isArray = Array.isArray(this.#inner);
-    this.#key = key;
+    const copy = this._copied === this.version ? this._copies.pop() : undefined;
+    this._spine.pop();
+    const key = /** @type {string} */ (this._keys.pop());
+    const { length } = this._spine;
+    this._inner = this._spine[length - 1];
+    this._isArray = Array.isArray(this._inner);
+    this._key = key;
     if (copy === undefined) return;
-    if (length === 0) this.#copies.push(copy);
-    else this.#replace(copy);
+    if (length === 0) this._copies.push(copy);
+    else this._replace(copy);
   }
 
   /** @param {string} key */
   key(key) {
-    this.#key = key;
+    this._key = key;
   }
 
   startString() {
-    this.#isOpen = true;
-    this.#text = "";
-    this.scalar("");
+    this._isOpen = true;
+    this._text = "";
+    this._put("");
   }
 
   /** @param {string} run */
   text(run) {
     this.version += 1;
-    this.#replace((this.#text += run));
+    this._replace((this._text += run));
   }
 
   endString() {
-    this.#isOpen = false;
-    this.#text = "";
+    this._isOpen = false;
+    this._text = "";
   }
 
   /**
@@ -142,20 +145,25 @@ export class Growing {
    * @param {string} value
    */
   endStringAs(value) {
-    if (value !== this.#text) {
+    if (value !== this._text) {
       this.version += 1;
-      this.#replace(value);
+      this._replace(value);
     }
     this.endString();
   }
 
   /** @param {any} value */
   scalar(value) {
+    this._put(value);
+  }
+
+  /** A value begins, or comes at once. @param {any} value */
+  _put(value) {
     this.version += 1;
-    const inner = this.#inner;
-    if (this.#isArray) inner.push(value);
+    const inner = this._inner;
+    if (this._isArray) inner.push(value);
     else if (inner === undefined) this.live = value;
-    else put(inner, this.#key, value);
+    else put(inner, this._key, value);
   }
 
   endDocument() {
@@ -165,41 +173,29 @@ export class Growing {
   nextDocument() {
     if (this.version !== this.told) this.finished.push(this.value);
     this.told = this.version += 1;
-    this.live = this.#inner = undefined;
-    this.complete = this.#isOpen = this.#isArray = false;
-    this.#spine = [];
-    this.#keys = [];
+    this.live = this._inner = undefined;
+    this.complete = this._isOpen = this._isArray = false;
+    this._spine = [];
+    this._keys = [];
   }
 
   /**
    * @param {any} container
    * @param {boolean} isArray
    */
-  #open(container, isArray) {
-    this.scalar(container);
-    this.#spine.push(container);
-    this.#keys.push(this.#key);
-    this.#inner = container;
-    this.#isArray = isArray;
+  _open(container, isArray) {
+    this._put(container);
+    this._spine.push(container);
+    this._keys.push(this._key);
+    this._inner = container;
+    this._isArray = isArray;
   }
 
   /** Put another value in place of the last one. @param {any} value */
-  #replace(value) {
-    const inner = this.#inner;
-    if (this.#isArray) inner[inner.length - 1] = value;
+  _replace(value) {
+    const inner = this._inner;
+    if (this._isArray) inner[inner.length - 1] = value;
     else if (inner === undefined) this.live = value;
-    else put(inner, this.#key, value);
+    else put(inner, this._key, value);
   }
-}
-
-/**
- * True if `value` has a value at `path` and the one at `open` is not inside it.
- * @param {any} value
- * @param {Path | string} path
- * @param {Path | null} open
- */
-export function isComplete(value, path, open) {
-  const steps = typeof path === "string" ? parsePath(path) : path;
-  if (open !== null && steps.every((step, at) => step === open[at])) return false;
-  return lookup(value, steps) !== undefined;
 }

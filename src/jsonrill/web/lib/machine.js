@@ -3,12 +3,12 @@
  *
  * Rule 1: nesting and grammar are checked here and nowhere else; a sink trusts what it is told.
  * Rule 2: what cannot be decided yet (half an escape, half a literal, half a surrogate pair) stays
- *         in `#held`, at most eleven characters, and is put before the next piece.
- * Rule 3: every refusal goes through `#unexpected`, the place where leniency can be added.
+ *         in `_held`, at most eleven characters, and is put before the next piece.
+ * Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
  *
  * Strings are read in UTF-16 units, but offsets and limits count characters (code points), as in
- * Python: `#offset` is the number of the first character of the piece being read, and is lowered by
- * one at each surrogate pair that is passed. So `#offset + pos` is always the character at `pos`.
+ * Python: `_offset` is the number of the first character of the piece being read, and is lowered by
+ * one at each surrogate pair that is passed. So `_offset + pos` is always the character at `pos`.
  */
 
 import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted } from "./errors.js";
@@ -103,7 +103,8 @@ const ESCAPES = {
 const CUT_PAIR = /^(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?$/;
 const LOW = /^\\u[dD][c-fC-F][0-9a-fA-F]{2}/;
 // RFC 7464: what may be before each of many documents; what ends a line or record.
-const SEPARATOR = "\x1e";
+/** Between two documents (RFC 7464). */
+export const SEPARATOR = "\x1e";
 const RECORD_END = /[\n\x1e]/g;
 
 const DEFAULT_LIMITS = {
@@ -137,7 +138,8 @@ function step(state, c) {
  * Check the options of a parser and fill in its limits.
  * @param {ParserOptions} options
  */
-function checked({ many = false, duplicates = "last", numbers = "number", limits = {} }) {
+function checked({ many = false, duplicates = "last", numbers = "number", limits = {}, ...others }) {
+  for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
   if (duplicates !== "last" && duplicates !== "error") {
     throw new TypeError(`duplicates is "last" or "error", not ${String(duplicates)}`);
   }
@@ -152,42 +154,42 @@ function checked({ many = false, duplicates = "last", numbers = "number", limits
 
 /** The state machine: text → events, told to the sink before `feed` returns. */
 export class Machine {
-  #sink;
-  #many;
-  #unique;
-  #number;
-  #limits;
-  #state = VALUE;
+  _sink;
+  _many;
+  _unique;
+  _number;
+  _limits;
+  _state = VALUE;
   // The open container: is it an object, its last key, how many keys or elements it has before this
-  // value, and its keys when they must be unique. The outer ones are in `#frames`.
-  #object = false;
-  #key = "";
-  #count = 0;
+  // value, and its keys when they must be unique. The outer ones are in `_frames`.
+  _object = false;
+  _key = "";
+  _count = 0;
   /** @type {Set<string> | null} */
-  #seen = null;
+  _seen = null;
   /** @type {{object: boolean, key: string, count: number, seen: Set<string> | null}[]} */
-  #frames = [];
+  _frames = [];
   // The token being read: where it began, where its limit is, its text so far.
-  #token = 0;
-  #stop = 0;
-  #begun = "";
-  #digits = START;
-  #held = "";
+  _token = 0;
+  _stop = 0;
+  _begun = "";
+  _digits = START;
+  _held = "";
   /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
-  #tail = new Uint8Array(0);
-  #bom = true;
-  #offset = 0;
+  _tail = new Uint8Array(0);
+  _bom = true;
+  _offset = 0;
   // The first character that is beyond the limit of the text, that limit, and whether it has become
   // nearer while a piece is read.
-  #bound;
-  #size;
-  #moved = false;
-  #line = 1;
-  #lineStart = 0;
-  #closed = false;
+  _bound;
+  _size;
+  _moved = false;
+  _line = 1;
+  _lineStart = 0;
+  _closed = false;
   // Is a piece simply read? Not if closed, within a UTF-8 sequence, or with many documents.
-  #simple;
-  #flushing = false;
+  _simple;
+  _flushing = false;
   /** With many documents: the number of the one being read. */
   document = 0;
   /** With many documents: what ended some of them early. @type {(InvalidJSON | LimitExceeded)[]} */
@@ -199,13 +201,13 @@ export class Machine {
    */
   constructor(sink, options = {}) {
     const { many, duplicates, numbers, limits } = checked(options);
-    this.#sink = sink;
-    this.#many = many;
-    this.#unique = duplicates === "error";
-    this.#number = conversion(numbers);
-    this.#limits = limits;
-    this.#bound = this.#size = limits.text;
-    this.#simple = !many;
+    this._sink = sink;
+    this._many = many;
+    this._unique = duplicates === "error";
+    this._number = conversion(numbers);
+    this._limits = limits;
+    this._bound = this._size = limits.text;
+    this._simple = !many;
   }
 
   /**
@@ -214,29 +216,29 @@ export class Machine {
    */
   feed(data) {
     if (typeof data !== "string") {
-      this.#feedBytes(toBytes(data));
-    } else if (this.#simple && this.#offset + this.#held.length + data.length <= this.#bound) {
-      if (this.#held !== "") {
-        data = this.#held + data;
-        this.#held = "";
+      this._feedBytes(toBytes(data));
+    } else if (this._simple && this._offset + this._held.length + data.length <= this._bound) {
+      if (this._held !== "") {
+        data = this._held + data;
+        this._held = "";
       }
-      const end = this.#read(data, 0);
-      if (end < data.length) this.#carefully(data.slice(end));
+      const end = this._read(data, 0);
+      if (end < data.length) this._carefully(data.slice(end));
     } else {
-      this.#carefully(data);
+      this._carefully(data);
     }
   }
 
   /** The text has ended: complete a root number, or say what is missing. */
   flush() {
-    if (this.#closed) return;
+    if (this._closed) return;
     try {
-      this.#finish();
+      this._finish();
     } catch (error) {
-      if (!this.#many || !isOurs(error)) throw error;
+      if (!this._many || !isOurs(error)) throw error;
       this.errors.push(error);
     }
-    this.#close();
+    this._close();
   }
 
   /**
@@ -244,9 +246,25 @@ export class Machine {
    * @returns {{path: Path, text: string} | null}
    */
   get pending() {
-    const digits = this.#state === DIGITS;
-    if (!digits && !(this.#state <= FIRST_ELEMENT && /^[tfn]/.test(this.#held))) return null;
-    return { path: this.#path(true), text: digits ? this.#begun : this.#held };
+    const text = this.pendingText;
+    return text === null ? null : { path: this._path(true), text };
+  }
+
+  /**
+   * Text of the number or literal that is being read; null if there is none.
+   * @returns {string | null}
+   */
+  get pendingText() {
+    if (this._state === DIGITS) return this._begun;
+    return this._state <= FIRST_ELEMENT && /^[tfn]/.test(this._held) ? this._held : null;
+  }
+
+  /**
+   * Emit to `sink` from the next event on.
+   * @param {Sink} sink
+   */
+  tell(sink) {
+    this._sink = sink;
   }
 
   /**
@@ -255,109 +273,109 @@ export class Machine {
    * @param {number} size
    */
   limitText(offset, size) {
-    this.#moved = offset + size < this.#bound;
-    this.#size = size;
-    this.#bound = offset + size;
+    this._moved = offset + size < this._bound;
+    this._size = size;
+    this._bound = offset + size;
   }
 
-  #finish() {
-    if (this.#tail.length) {
-      const inText = this.#atBom() || this.#state === STRING || this.#state === KEY;
-      throw this.#errorHere(
+  _finish() {
+    if (this._tail.length) {
+      const inText = this._atBom() || this._state === STRING || this._state === KEY;
+      throw this._errorHere(
         inText ? Truncated : InvalidJSON,
         "the rest of a UTF-8 character",
         "but the text ended",
       );
     }
-    if (/[\ud800-\udbff]$/.test(this.#held)) {
-      this.#flushing = true;
-      this.#run("");
+    if (/[\ud800-\udbff]$/.test(this._held)) {
+      this._flushing = true;
+      this._run("");
     }
-    if (this.#state === DIGITS && this.#frames.length === 0 && this.#digits >= ZERO) {
-      this.#endNumber(0);
+    if (this._state === DIGITS && this._frames.length === 0 && this._digits >= ZERO) {
+      this._endNumber(0);
     }
-    if (this.#state !== END && !(this.#many && this.#outside())) {
-      throw this.#errorHere(Truncated, this.#expected(), "but the text ended");
+    if (this._state !== END && !(this._many && this._outside())) {
+      throw this._errorHere(Truncated, this._expected(), "but the text ended");
     }
   }
 
   /** True before any text but perhaps the beginning of a byte order mark. */
-  #atBom() {
-    return this.#bom && this.#offset === 0 && this.#held === "";
+  _atBom() {
+    return this._bom && this._offset === 0 && this._held === "";
   }
 
   /** True before, after and between documents. */
-  #outside() {
-    const { length } = this.#frames;
-    const between = this.#state === VALUE || this.#state === END || this.#state === SKIPPED;
-    return between && length === 0 && this.#held === "";
+  _outside() {
+    const { length } = this._frames;
+    const between = this._state === VALUE || this._state === END || this._state === SKIPPED;
+    return between && length === 0 && this._held === "";
   }
 
   /** @param {Uint8Array} bytes */
-  #feedBytes(bytes) {
-    if (this.#closed) throw new StreamClosed();
-    if (this.#tail.length) {
-      const joined = new Uint8Array(this.#tail.length + bytes.length);
-      joined.set(this.#tail);
-      joined.set(bytes, this.#tail.length);
+  _feedBytes(bytes) {
+    if (this._closed) throw new StreamClosed();
+    if (this._tail.length) {
+      const joined = new Uint8Array(this._tail.length + bytes.length);
+      joined.set(this._tail);
+      joined.set(bytes, this._tail.length);
       bytes = joined;
     }
-    if (this.#atBom()) {
+    if (this._atBom()) {
       const mark = [0xef, 0xbb, 0xbf].findIndex((byte, at) => bytes[at] !== byte);
       if (mark === bytes.length) {
-        this.#keepTail(bytes);
+        this._keepTail(bytes);
         return;
       }
       if (mark < 0) bytes = bytes.subarray(3);
     }
-    this.#bom = false;
-    this.#tail = new Uint8Array(0);
+    this._bom = false;
+    this._tail = new Uint8Array(0);
     const size = wholeLength(bytes);
     for (let at = 0; ; ) {
       const [text, used] = decode(bytes.subarray(at, size));
-      this.#carefully(text);
+      this._carefully(text);
       at += used;
       if (at >= size) break;
-      if (this.#state !== SKIPPED) {
-        this.#leaveEnded();
+      if (this._state !== SKIPPED) {
+        this._leaveEnded();
         const byte = `but got byte 0x${bytes[at].toString(16)}`;
-        this.#giveUp(this.#errorHere(InvalidJSON, "UTF-8", byte), "", this.#held.length);
+        this._giveUp(this._errorHere(InvalidJSON, "UTF-8", byte), "", this._held.length);
       }
-      this.#carefully("\ufffd"); // in a line that was given up, where it counts as a character
+      this._carefully("\ufffd"); // in a line that was given up, where it counts as a character
       at += 1;
     }
-    this.#keepTail(bytes.subarray(size));
+    this._keepTail(bytes.subarray(size));
   }
 
   /** @param {Uint8Array} bytes */
-  #keepTail(bytes) {
-    this.#tail = bytes.slice();
-    this.#simple = !this.#many && bytes.length === 0;
+  _keepTail(bytes) {
+    this._tail = bytes.slice();
+    this._simple = !this._many && bytes.length === 0;
   }
 
   /** What is wrong after one of many documents is the fault of the next one. */
-  #leaveEnded() {
-    if (this.#many && this.#state === END) this.#nextDocument(VALUE, this.#held.length);
+  _leaveEnded() {
+    if (this._many && this._state === END) this._nextDocument(VALUE, this._held.length);
   }
 
   /**
    * Read where the stream may be closed, a limit passed, one of many documents invalid.
    * @param {string} text
    */
-  #carefully(text) {
-    if (this.#closed) throw new StreamClosed();
-    if (this.#tail.length) {
-      throw this.#errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
+  _carefully(text) {
+    if (this._closed) throw new StreamClosed();
+    if (this._tail.length) {
+      throw this._errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
     }
     for (let start = 0; ; ) {
-      const room = this.#bound - this.#offset - this.#held.length;
+      const room = this._bound - this._offset - this._held.length;
       const end = after(text, start, room);
-      start = end - this.#run(text.slice(start, end));
+      start = end - this._run(text.slice(start, end));
       if (start === text.length) return;
-      const { length } = this.#held;
-      if (this.#offset + length < this.#bound) continue; // another limit began
-      if (this.#many && this.#outside()) this.#bound = this.#offset + this.#size;
-      else this.#giveUp(this.#over("text", this.#size, length), "", length);
+      const { length } = this._held;
+      if (this._offset + length < this._bound) continue; // another limit began
+      if (this._many && this._outside()) this._bound = this._offset + this._size;
+      else this._giveUp(this._over("text", this._size, length), "", length);
     }
   }
 
@@ -366,16 +384,17 @@ export class Machine {
    * @param {string} part
    * @returns {number} how many units at its end were left, because another limit began
    */
-  #run(part) {
-    const text = this.#held + part;
-    this.#held = "";
+  _run(part) {
+    const text = this._held + part;
+    this._held = "";
     for (let pos = 0; ; ) {
       try {
-        return text.length - this.#read(text, pos);
+        return text.length - this._read(text, pos);
       } catch (error) {
-        if (!this.#many || !isOurs(error)) throw error;
-        pos = /** @type {number} */ (error.offset) - this.#offset;
-        this.#giveUp(error, text, pos);
+        if (!this._many || !isOurs(error)) throw error;
+        pos = /** @type {number} */ (error.offset) - this._offset;
+        this._giveUp(error, text, pos);
+        this._held = ""; // half a literal, part of `text`
       }
     }
   }
@@ -387,14 +406,14 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    */
-  #giveUp(error, text, pos) {
-    if (!this.#many) throw error;
+  _giveUp(error, text, pos) {
+    if (!this._many) throw error;
     this.errors.push(error);
-    this.#closed = false;
+    this._closed = false;
     const char = text[pos];
     const atOnce = error.column === 1 && (char === "{" || char === "[");
     const begins = (atOnce && error instanceof InvalidJSON) || char === SEPARATOR;
-    this.#nextDocument(begins ? VALUE : SKIPPED, pos);
+    this._nextDocument(begins ? VALUE : SKIPPED, pos);
   }
 
   /**
@@ -402,14 +421,14 @@ export class Machine {
    * @param {number} state
    * @param {number} pos
    */
-  #nextDocument(state, pos) {
-    this.#sink.nextDocument(); // first, so that it can still ask what is pending
-    this.#state = state;
-    this.#object = false;
-    this.#seen = null;
-    this.#frames = [];
-    this.#begun = "";
-    this.#bound = this.#offset + pos + this.#size;
+  _nextDocument(state, pos) {
+    this._sink.nextDocument(); // first, so that it can still ask what is pending
+    this._state = state;
+    this._object = false;
+    this._seen = null;
+    this._frames = [];
+    this._begun = "";
+    this._bound = this._offset + pos + this._size;
     this.document += 1;
   }
 
@@ -419,79 +438,79 @@ export class Machine {
    * @param {number} pos
    * @returns {number} its length; less if a limit began in it that it passes
    */
-  #read(text, pos) {
+  _read(text, pos) {
     const end = text.length;
     while (pos < end) {
-      const state = this.#state;
+      const state = this._state;
       if (state >= STRING) {
-        if (state <= KEY) pos = this.#string(text, pos, end, state);
-        else if (state === DIGITS) pos = this.#inNumber(text, pos, end);
-        else pos = this.#skip(text, pos);
+        if (state <= KEY) pos = this._string(text, pos, end, state);
+        else if (state === DIGITS) pos = this._inNumber(text, pos, end);
+        else pos = this._skip(text, pos);
         continue;
       }
       const c = text.charCodeAt(pos);
       if (c === 32 || c === 10 || c === 13 || c === 9) {
         pos += 1;
         if (c === 10) {
-          this.#line += 1;
-          this.#lineStart = this.#offset + pos;
+          this._line += 1;
+          this._lineStart = this._offset + pos;
         }
       } else if (c === 34 && state <= NEXT_KEY) {
-        this.#token = this.#offset + pos;
+        this._token = this._offset + pos;
         pos += 1;
-        this.#stop = this.#offset + pos + this.#limits.string;
+        this._stop = this._offset + pos + this._limits.string;
         if (state <= FIRST_ELEMENT) {
-          this.#state = STRING;
-          this.#sink.startString(this.#token);
-          if (this.#moved && this.#passes(pos, end)) return pos;
+          this._state = STRING;
+          this._sink.startString(this._token);
+          if (this._moved && this._passes(pos, end)) return pos;
         } else {
-          this.#state = KEY;
-          this.#begun = "";
+          this._state = KEY;
+          this._begun = "";
         }
       } else if (c === 44 && state === AFTER) {
         pos += 1;
-        if (this.#object) {
-          this.#state = NEXT_KEY;
+        if (this._object) {
+          this._state = NEXT_KEY;
         } else {
-          this.#state = VALUE;
-          this.#count += 1;
+          this._state = VALUE;
+          this._count += 1;
         }
       } else if (c === 58 && state === COLON) {
         pos += 1;
-        this.#state = VALUE;
+        this._state = VALUE;
       } else if (c === 123 && state <= FIRST_ELEMENT) {
-        this.#open(pos, true);
+        this._open(pos, true);
         pos += 1;
-        if (this.#moved && this.#passes(pos, end)) return pos;
+        if (this._moved && this._passes(pos, end)) return pos;
       } else if (c === 91 && state <= FIRST_ELEMENT) {
-        this.#open(pos, false);
+        this._open(pos, false);
         pos += 1;
-        if (this.#moved && this.#passes(pos, end)) return pos;
+        if (this._moved && this._passes(pos, end)) return pos;
       } else if (
-        (c === 125 && this.#object && (state === AFTER || state === FIRST_KEY)) ||
-        (c === 93 && !this.#object && (state === AFTER || state === FIRST_ELEMENT))
+        (c === 125 && this._object && (state === AFTER || state === FIRST_KEY)) ||
+        (c === 93 && !this._object && (state === AFTER || state === FIRST_ELEMENT))
       ) {
-        const { object, key, count, seen } = /** @type {any} */ (this.#frames.pop());
-        this.#object = object;
-        this.#key = key;
-        this.#count = count;
-        this.#seen = seen;
-        this.#sink.endContainer(this.#offset + pos);
+        const { object, key, count, seen } = /** @type {any} */ (this._frames.pop());
+        this._object = object;
+        this._key = key;
+        this._count = count;
+        this._seen = seen;
+        this._sink.endContainer(this._offset + pos);
         pos += 1;
-        this.#ended(pos);
+        this._ended(pos);
       } else if (state > FIRST_ELEMENT) {
-        pos = this.#unexpected(text, pos);
+        pos = this._unexpected(text, pos);
       } else if (c === 45 || (c >= 48 && c <= 57)) {
-        this.#token = this.#offset + pos;
-        this.#stop = this.#token + this.#limits.number;
-        this.#state = DIGITS;
-        this.#digits = START;
-        this.#begun = "";
+        this._token = this._offset + pos;
+        this._stop = this._token + this._limits.number;
+        this._state = DIGITS;
+        this._digits = START;
+        this._begun = "";
       } else {
-        pos = this.#literal(text, pos);
+        pos = this._literal(text, pos);
       }
     }
-    this.#offset += end - this.#held.length;
+    this._offset += end - this._held.length;
     return end;
   }
 
@@ -500,10 +519,10 @@ export class Machine {
    * @param {number} pos
    * @param {number} end
    */
-  #passes(pos, end) {
-    this.#moved = false;
-    if (this.#offset + end <= this.#bound) return false;
-    this.#offset += pos;
+  _passes(pos, end) {
+    this._moved = false;
+    if (this._offset + end <= this._bound) return false;
+    this._offset += pos;
     return true;
   }
 
@@ -512,18 +531,18 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    */
-  #skip(text, pos) {
+  _skip(text, pos) {
     RECORD_END.lastIndex = pos;
     const found = RECORD_END.exec(text);
     const end = found === null ? text.length : found.index + 1;
-    this.#offset -= text.slice(pos, end).match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;
+    this._offset -= text.slice(pos, end).match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;
     if (found === null) return end;
     if (found[0] === "\n") {
-      this.#line += 1;
-      this.#lineStart = this.#offset + end;
+      this._line += 1;
+      this._lineStart = this._offset + end;
     }
-    this.#state = VALUE;
-    this.#bound = this.#offset + end + this.#size;
+    this._state = VALUE;
+    this._bound = this._offset + end + this._size;
     return end;
   }
 
@@ -531,25 +550,25 @@ export class Machine {
    * @param {number} pos
    * @param {boolean} object
    */
-  #open(pos, object) {
-    if (this.#frames.length >= this.#limits.depth) {
-      throw this.#over("depth", this.#limits.depth, pos);
+  _open(pos, object) {
+    if (this._frames.length >= this._limits.depth) {
+      throw this._over("depth", this._limits.depth, pos);
     }
-    this.#frames.push({
-      object: this.#object,
-      key: this.#key,
-      count: this.#count,
-      seen: this.#seen,
+    this._frames.push({
+      object: this._object,
+      key: this._key,
+      count: this._count,
+      seen: this._seen,
     });
-    this.#object = object;
-    this.#count = 0;
+    this._object = object;
+    this._count = 0;
     if (object) {
-      this.#state = FIRST_KEY;
-      this.#seen = this.#unique ? new Set() : null;
-      this.#sink.startObject(this.#offset + pos);
+      this._state = FIRST_KEY;
+      this._seen = this._unique ? new Set() : null;
+      this._sink.startObject(this._offset + pos);
     } else {
-      this.#state = FIRST_ELEMENT;
-      this.#sink.startArray(this.#offset + pos);
+      this._state = FIRST_ELEMENT;
+      this._sink.startArray(this._offset + pos);
     }
   }
 
@@ -557,12 +576,12 @@ export class Machine {
    * Ends a value, and the document if it is the root.
    * @param {number} pos just behind it
    */
-  #ended(pos) {
-    if (this.#frames.length !== 0) {
-      this.#state = AFTER;
+  _ended(pos) {
+    if (this._frames.length !== 0) {
+      this._state = AFTER;
     } else {
-      this.#state = END;
-      this.#sink.endDocument(this.#offset + pos);
+      this._state = END;
+      this._sink.endDocument(this._offset + pos);
     }
   }
 
@@ -573,11 +592,11 @@ export class Machine {
    * @param {number} end
    * @param {number} state
    */
-  #string(text, pos, end, state) {
+  _string(text, pos, end, state) {
     let run = "";
     let at = pos;
     for (;;) {
-      const visible = Math.min(end, this.#stop - this.#offset);
+      const visible = Math.min(end, this._stop - this._offset);
       const start = at;
       let c = 0;
       while (at < visible) {
@@ -586,37 +605,37 @@ export class Machine {
         at += 1;
       }
       run += text.slice(start, at);
-      if (at < end && text.charCodeAt(at) === 34) return this.#endString(state, run, at);
+      if (at < end && text.charCodeAt(at) === 34) return this._endString(state, run, at);
       if (at >= visible) break;
       if (c === 92) {
-        const found = this.#escape(text, at, visible);
+        const found = this._escape(text, at, visible);
         if (typeof found === "string") {
           run += found;
           at += found.length === 2 ? 12 : text[at + 1] === "u" ? 6 : 2;
           continue;
         }
-        this.#take(state, run);
+        this._take(state, run);
         if (found < 0) {
-          this.#held = text.slice(at);
+          this._held = text.slice(at);
           return end;
         }
-        if (found >= visible) throw this.#over("string", this.#limits.string, visible);
+        if (found >= visible) throw this._over("string", this._limits.string, visible);
         const expected = found === at + 1 ? "an escape" : "a hexadecimal digit";
-        return this.#unexpected(text, found, expected, at);
+        return this._unexpected(text, found, expected, at);
       }
       if (c < 32) {
-        this.#take(state, run);
-        return this.#unexpected(text, at, "no control character in a string");
+        this._take(state, run);
+        return this._unexpected(text, at, "no control character in a string");
       }
       // A surrogate: a pair is one character, half a pair may become one with the next piece.
       if (c < 0xdc00) {
-        if (at + 1 === end && !this.#flushing) {
-          this.#take(state, run);
-          this.#held = text[at];
+        if (at + 1 === end && !this._flushing) {
+          this._take(state, run);
+          this._held = text[at];
           return end;
         }
         if (isLow(text.charCodeAt(at + 1))) {
-          this.#offset -= 1;
+          this._offset -= 1;
           run += text[at];
           at += 1;
         }
@@ -624,8 +643,8 @@ export class Machine {
       run += text[at];
       at += 1;
     }
-    this.#take(state, run);
-    if (at < end) throw this.#over("string", this.#limits.string, at);
+    this._take(state, run);
+    if (at < end) throw this._over("string", this._limits.string, at);
     return end;
   }
 
@@ -640,7 +659,7 @@ export class Machine {
    * @param {number} visible where the piece or the limit ends
    * @returns {string | number}
    */
-  #escape(text, pos, visible) {
+  _escape(text, pos, visible) {
     const cut = visible === text.length ? -1 : visible;
     if (pos + 1 >= visible) return cut;
     if (text[pos + 1] !== "u") return ESCAPES[text[pos + 1]] ?? pos + 1;
@@ -661,9 +680,9 @@ export class Machine {
    * @param {number} state
    * @param {string} run
    */
-  #take(state, run) {
-    if (state === KEY) this.#begun += run;
-    else if (run !== "") this.#sink.text(run);
+  _take(state, run) {
+    if (state === KEY) this._begun += run;
+    else if (run !== "") this._sink.text(run);
   }
 
   /**
@@ -671,27 +690,27 @@ export class Machine {
    * @param {string} run
    * @param {number} quote
    */
-  #endString(state, run, quote) {
+  _endString(state, run, quote) {
     if (state === STRING) {
-      if (run !== "") this.#sink.text(run);
-      this.#sink.endString();
-      this.#ended(quote + 1);
+      if (run !== "") this._sink.text(run);
+      this._sink.endString();
+      this._ended(quote + 1);
       return quote + 1;
     }
-    const key = this.#begun + run;
-    this.#begun = "";
-    if (this.#seen !== null) {
-      if (this.#seen.has(key)) {
+    const key = this._begun + run;
+    this._begun = "";
+    if (this._seen !== null) {
+      if (this._seen.has(key)) {
         const got = `but got ${quoted(key)}`;
-        throw this.#error(InvalidJSON, "no key twice in an object", got, quote);
+        throw this._error(InvalidJSON, "no key twice in an object", got, quote);
       }
-      this.#seen.add(key);
+      this._seen.add(key);
     }
-    this.#count += 1;
-    if (this.#count > this.#limits.keys) throw this.#over("keys", this.#limits.keys, quote);
-    this.#key = key;
-    this.#state = COLON;
-    this.#sink.key(key, this.#token);
+    this._count += 1;
+    if (this._count > this._limits.keys) throw this._over("keys", this._limits.keys, quote);
+    this._key = key;
+    this._state = COLON;
+    this._sink.key(key, this._token);
     return quote + 1;
   }
 
@@ -700,24 +719,24 @@ export class Machine {
    * @param {number} pos
    * @param {number} end
    */
-  #inNumber(text, pos, end) {
+  _inNumber(text, pos, end) {
     const start = pos;
-    const visible = Math.min(end, this.#stop - this.#offset);
-    let state = this.#digits;
+    const visible = Math.min(end, this._stop - this._offset);
+    let state = this._digits;
     while (pos < visible) {
       const next = step(state, text.charCodeAt(pos));
       if (next < 0) break;
       state = next;
       pos += 1;
     }
-    this.#begun += text.slice(start, pos);
-    this.#digits = state;
+    this._begun += text.slice(start, pos);
+    this._digits = state;
     if (pos === end) return pos;
     if (pos === visible && step(state, text.charCodeAt(pos)) >= 0) {
-      throw this.#over("number", this.#limits.number, pos);
+      throw this._over("number", this._limits.number, pos);
     }
-    if (state < ZERO || !this.#delimits(text[pos])) return this.#unexpected(text, pos);
-    this.#endNumber(pos);
+    if (state < ZERO || !this._delimits(text[pos])) return this._unexpected(text, pos);
+    this._endNumber(pos);
     return pos;
   }
 
@@ -726,38 +745,38 @@ export class Machine {
    * many documents one may begin without a delimiter.
    * @param {string} char
    */
-  #delimits(char) {
+  _delimits(char) {
     if (",]} \t\n\r".includes(char)) return true;
-    return this.#many && this.#frames.length === 0 && '{["tfn\x1e'.includes(char);
+    return this._many && this._frames.length === 0 && '{["tfn\x1e'.includes(char);
   }
 
   /** @param {number} pos just behind the number */
-  #endNumber(pos) {
-    const text = this.#begun;
-    this.#begun = "";
-    this.#sink.scalar(this.#number(text), text, this.#token);
-    this.#ended(pos);
+  _endNumber(pos) {
+    const text = this._begun;
+    this._begun = "";
+    this._sink.scalar(this._number(text), text, this._token);
+    this._ended(pos);
   }
 
   /**
    * @param {string} text
    * @param {number} pos
    */
-  #literal(text, pos) {
+  _literal(text, pos) {
     const literal = LITERALS[text[pos]];
-    if (literal === undefined) return this.#unexpected(text, pos);
+    if (literal === undefined) return this._unexpected(text, pos);
     const [word, value] = literal;
     if (text.startsWith(word, pos)) {
-      this.#sink.scalar(value, undefined, this.#offset + pos);
+      this._sink.scalar(value, undefined, this._offset + pos);
       pos += word.length;
-      this.#ended(pos);
+      this._ended(pos);
       return pos;
     }
     let at = pos + 1;
     while (at < text.length && text[at] === word[at - pos]) at += 1;
-    if (at < text.length) return this.#unexpected(text, at, quoted(word), pos);
-    this.#held = text.slice(pos);
-    return at;
+    this._held = text.slice(pos, at);
+    // What is held is pending, also after the error.
+    return at < text.length ? this._unexpected(text, at, quoted(word), pos) : at;
   }
 
   /**
@@ -767,29 +786,29 @@ export class Machine {
    * @param {string} [expected]
    * @param {number} [from] where its token begins
    */
-  #unexpected(text, pos, expected = "", from = pos) {
+  _unexpected(text, pos, expected = "", from = pos) {
     const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
-    if (this.#many && this.#frames.length === 0) {
-      const between = this.#state === VALUE || this.#state === END;
+    if (this._many && this._frames.length === 0) {
+      const between = this._state === VALUE || this._state === END;
       if (char === SEPARATOR && between && expected === "") return pos + 1;
-      if (this.#state === END) {
-        this.#nextDocument(VALUE, pos);
+      if (this._state === END) {
+        this._nextDocument(VALUE, pos);
         return pos;
       }
     }
-    if (/^[\ud800-\udbff]$/.test(char) && pos + 1 === text.length && !this.#flushing) {
-      this.#held = text.slice(from);
+    if (/^[\ud800-\udbff]$/.test(char) && pos + 1 === text.length && !this._flushing) {
+      this._held = text.slice(from);
       return pos + 1;
     }
-    throw this.#error(InvalidJSON, expected || this.#expected(), `but got ${quoted(char)}`, pos);
+    throw this._error(InvalidJSON, expected || this._expected(), `but got ${quoted(char)}`, pos);
   }
 
-  #expected() {
-    const complete = this.#state === DIGITS && this.#digits >= ZERO;
-    if (complete && this.#frames.length === 0) return EXPECTED[END];
-    if (this.#state === AFTER || complete) return `',' or '${this.#object ? "}" : "]"}'`;
-    const literal = this.#state <= FIRST_ELEMENT ? LITERALS[this.#held[0]] : undefined;
-    return literal === undefined ? EXPECTED[this.#state] : quoted(literal[0]);
+  _expected() {
+    const complete = this._state === DIGITS && this._digits >= ZERO;
+    if (complete && this._frames.length === 0) return EXPECTED[END];
+    if (this._state === AFTER || complete) return `',' or '${this._object ? "}" : "]"}'`;
+    const literal = this._state <= FIRST_ELEMENT ? LITERALS[this._held[0]] : undefined;
+    return literal === undefined ? EXPECTED[this._state] : quoted(literal[0]);
   }
 
   /**
@@ -797,10 +816,10 @@ export class Machine {
    * @param {boolean} value
    * @returns {Path}
    */
-  #path(value) {
+  _path(value) {
     /** @type {Path} */
-    const path = this.#frames.slice(1).map(({ object, key, count }) => (object ? key : count));
-    if (value && this.#frames.length !== 0) path.push(this.#object ? this.#key : this.#count);
+    const path = this._frames.slice(1).map(({ object, key, count }) => (object ? key : count));
+    if (value && this._frames.length !== 0) path.push(this._object ? this._key : this._count);
     return path;
   }
 
@@ -808,13 +827,13 @@ export class Machine {
    * Offset, line, column and path of the character at `pos` for an error; closes the stream.
    * @param {number} pos
    */
-  #position(pos) {
-    this.#close();
-    const state = this.#state;
+  _position(pos) {
+    this._close();
+    const state = this._state;
     const inValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
-    const offset = this.#offset + pos;
-    const path = this.#path(inValue);
-    return { offset, line: this.#line, column: offset - this.#lineStart + 1, path };
+    const offset = this._offset + pos;
+    const path = this._path(inValue);
+    return { offset, line: this._line, column: offset - this._lineStart + 1, path };
   }
 
   /**
@@ -823,8 +842,8 @@ export class Machine {
    * @param {string} got
    * @param {number} pos
    */
-  #error(kind, expected, got, pos) {
-    const position = this.#position(pos);
+  _error(kind, expected, got, pos) {
+    const position = this._position(pos);
     const message = `expected ${expected} ${got} ${where(position)}`;
     return new kind(message, expected, position);
   }
@@ -835,8 +854,8 @@ export class Machine {
    * @param {string} expected
    * @param {string} got
    */
-  #errorHere(kind, expected, got) {
-    return this.#error(kind, expected, got, this.#held.length);
+  _errorHere(kind, expected, got) {
+    return this._error(kind, expected, got, this._held.length);
   }
 
   /**
@@ -844,14 +863,14 @@ export class Machine {
    * @param {number} size
    * @param {number} pos
    */
-  #over(limit, size, pos) {
-    const position = this.#position(pos);
+  _over(limit, size, pos) {
+    const position = this._position(pos);
     return new LimitExceeded(`more than ${size} (${limit}) ${where(position)}`, limit, position);
   }
 
-  #close() {
-    this.#closed = true;
-    this.#simple = false;
+  _close() {
+    this._closed = true;
+    this._simple = false;
   }
 }
 

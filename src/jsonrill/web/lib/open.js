@@ -15,7 +15,7 @@ import { isObject } from "./values.js";
  * on with `after`.
  * @template T
  * @typedef {{value: import("./growing.js").DeepPartial<T>, complete: boolean, id: string,
- *   entity?: string, index?: number}} Update
+ *   entity?: string, index?: number}} Opened
  */
 /** @typedef {import("./stream.js").Options & {live?: boolean, numbers?: Numbers}} OpenOptions */
 
@@ -25,7 +25,7 @@ import { isObject } from "./values.js";
  * @template [T=any]
  * @param {string | URL} url
  * @param {OpenOptions} [options]
- * @returns {AsyncGenerator<Update<T>, void, undefined>}
+ * @returns {AsyncGenerator<Opened<T>, void, undefined>}
  */
 export async function* open(url, { live = false, numbers = "number", ...options } = {}) {
   const reader = new Reader(live, numbers);

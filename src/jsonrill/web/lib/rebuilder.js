@@ -4,6 +4,7 @@
 
 import { Fragment, FragmentError, WireReader } from "./fragments.js";
 import { Growing } from "./growing.js";
+import { isComplete } from "./lookup.js";
 
 export { Fragment, FragmentError, KINDS, WireReader } from "./fragments.js";
 export { formatPath, fromPointer, parsePath, toPointer } from "./paths.js";
@@ -92,7 +93,7 @@ export class Rebuilder {
    * @param {Path | string} path
    */
   isComplete(path) {
-    return this.#growing.isComplete(path);
+    return isComplete(this.#growing.live, path, this.#growing.openPath);
   }
 
   /**

@@ -1,0 +1,320 @@
+/**
+ * Text → updates: `PartialStream`.
+ *
+ * The machine emits to the sink of what is being read: outside entities the finder of `entities.js`,
+ * inside one its log. Bad data never throws here: an error is an update like any other.
+ */
+
+import { Finder, declaredEntities } from "./entities.js";
+import { InvalidJSON, LimitExceeded, Truncated } from "./errors.js";
+import { FinishedLog, Log, Whole } from "./log.js";
+import { Machine } from "./machine.js";
+import { UNREAD, Update } from "./update.js";
+import { conversion } from "./values.js";
+
+/** @typedef {import("./entities.js").Declared} Declared */
+/** @typedef {import("./entities.js").EntityOption} EntityOption */
+/** @typedef {import("./place.js").Place} Place */
+/** @typedef {import("./update.js").Entity} Entity */
+/** @typedef {"BATCH" | "ALL-TOGETHER" | "ONE-BY-ONE" | "PROGRESSIVE" | "REALTIME"} Mode */
+/**
+ * @typedef {object} OwnOptions
+ * @property {Mode | {readonly [name: string]: Mode}} [mode] When updates are emitted: for all
+ *   entities, or for each declared name. ("REALTIME")
+ * @property {EntityOption | null} [entity] What counts as an entity. By default a root array's
+ *   elements, else the root.
+ * @property {"data" | "delta" | "both"} [send] Whether updates have their data, what is new in it, or
+ *   both. ("data")
+ * @property {boolean} [partialNumbers] Show numbers as they grow. (true)
+ * @property {boolean} [earlyLiterals] Show true at its t. (false)
+ */
+/** @typedef {import("./machine.js").ParserOptions & OwnOptions} PartialStreamOptions */
+
+/** @type {Mode[]} */
+const MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"];
+// What is shown of a number that grows; what a literal is that begins so.
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/;
+/** @type {{[letter: string]: boolean | null}} */
+const LITERALS = { t: true, f: false, n: null };
+const BEGINS = /^[-0-9tfn]/;
+
+/**
+ * Text in, updates out. Nothing is thrown for bad data: an ERROR is an update. After the end, or an
+ * ERROR of the stream, `ended` is true and nothing more comes.
+ * @template [T=any]
+ */
+export class PartialStream {
+  /** True after the end, or an ERROR of the stream. */
+  ended = false;
+  #machine;
+  #finder;
+  /** The mode of each declared name. @type {Map<string | undefined, Mode>} */
+  #modeOf;
+  #data;
+  #delta;
+  #number;
+  #partialNumbers;
+  #earlyLiterals;
+  /** @type {Map<string | undefined, number>} */
+  #counts = new Map();
+  // Which document this is; how many errors and kept updates were before it.
+  #document = 0;
+  #errors = 0;
+  #keptBefore = 0;
+  // The entity being read, and what writes it down (a log, if it is read before its end).
+  /** @type {Entity | null} */
+  #entity = null;
+  /** @type {Whole | Log | null} */
+  #recorder = null;
+  /** @type {Log | null} */
+  #log = null;
+  #looks;
+  #realtime = false;
+  #told = { ended: () => this.#end(), givenUp: () => this.#nextDocument() };
+  // Updates for this call, and those for the end.
+  /** @type {Update<T>[]} */
+  #out = [];
+  /** @type {Update<T>[]} */
+  #kept = [];
+
+  /** @param {PartialStreamOptions} [options] */
+  constructor(options = {}) {
+    const { mode = "REALTIME", entity, send = "data", ...others } = options;
+    const { partialNumbers = true, earlyLiterals = false, ...parsing } = others;
+    if (!["data", "delta", "both"].includes(send)) {
+      throw new TypeError(`send is "data", "delta" or "both", not ${String(send)}`);
+    }
+    for (const [name, flag] of Object.entries({ partialNumbers, earlyLiterals })) {
+      if (typeof flag !== "boolean") throw new TypeError(`${name} is true or false, not ${flag}`);
+    }
+    const declared = declaredEntities(entity);
+    this.#modeOf = modes(mode, declared);
+    for (const { name } of declared) this.#counts.set(name, 0);
+    this.#data = send === "delta" ? undefined : UNREAD;
+    this.#delta = send === "data" ? undefined : UNREAD;
+    this.#looks = [...this.#modeOf.values()].includes("REALTIME");
+    this.#partialNumbers = partialNumbers;
+    this.#earlyLiterals = earlyLiterals;
+    this.#number = conversion(parsing.numbers ?? "number");
+    const begin = this.#begin.bind(this);
+    this.#finder = new Finder(declared, begin, () => this.#nextDocument());
+    this.#machine = new Machine(this.#finder, parsing);
+  }
+
+  /**
+   * The updates that this piece of text brings: at most one for each entity.
+   * @param {string | ArrayBuffer | ArrayBufferView} piece
+   * @returns {Update<T>[]}
+   */
+  feed(piece) {
+    if (this.ended) return [];
+    try {
+      this.#machine.feed(piece);
+    } catch (error) {
+      return this.#failed(error);
+    }
+    if (this.#looks && (this.#log === null || this.#log.string === null)) this.#look();
+    const log = this.#log;
+    const updates = this.#out;
+    this.#out = [];
+    if (log !== null && this.#entity !== null && (log.doubtful ? log.news() : log.changed)) {
+      updates.push(new Update(this.#entity, "PARTIAL", log, this.#data, this.#delta));
+      log.mark();
+    }
+    return updates;
+  }
+
+  /**
+   * The text has ended: the last updates, among them an ERROR if it stopped early.
+   * @returns {Update<T>[]}
+   */
+  flush() {
+    if (this.ended) return [];
+    try {
+      this.#machine.flush();
+    } catch (error) {
+      return this.#failed(error);
+    }
+    this.#lost();
+    this.ended = true;
+    // What comes at the end, in the modes that have some.
+    const batched = this.#batched();
+    const others = this.#kept.filter(({ entity }) => !batched.includes(entity));
+    return [...this.#out, ...others, ...batched.map((name) => this.#batch(name))];
+  }
+
+  #batched() {
+    return [...this.#modeOf].filter(([, mode]) => mode === "BATCH").map(([name]) => name);
+  }
+
+  /**
+   * Begin an entity; gives the sink for its events.
+   * @param {Declared} declared
+   * @param {Place | null} place
+   */
+  #begin({ name }, place) {
+    const index = /** @type {number} */ (this.#counts.get(name));
+    this.#counts.set(name, index + 1);
+    this.#entity = { index, name, place, document: this.#document };
+    const mode = this.#modeOf.get(name);
+    this.#realtime = mode === "REALTIME";
+    this.#log = null;
+    if (this.#realtime) this.#recorder = this.#log = new Log(this.#told);
+    else if (mode === "PROGRESSIVE") this.#recorder = this.#log = new FinishedLog(this.#told);
+    else this.#recorder = new Whole(this.#told);
+    this.#machine.tell(this.#recorder);
+    return this.#recorder;
+  }
+
+  /** Complete the entity. */
+  #end() {
+    const entity = /** @type {Entity} */ (this.#entity);
+    const mode = this.#modeOf.get(entity.name);
+    const data = this.#recorder instanceof Whole ? this.#recorder.live : UNREAD;
+    const update = new Update(entity, "COMPLETED", this.#log, data, this.#delta);
+    (mode === "BATCH" || mode === "ALL-TOGETHER" ? this.#kept : this.#out).push(update);
+    this.#leave();
+  }
+
+  #leave() {
+    this.#entity = this.#recorder = this.#log = null;
+    this.#machine.tell(this.#finder);
+  }
+
+  /** Leave a document, one of many, that has ended or failed. */
+  #nextDocument() {
+    this.#lost();
+    this.#leave();
+    this.#finder.restart();
+    this.#document += 1;
+    this.#keptBefore = this.#kept.length;
+  }
+
+  /** Look at the number or literal that is being read. */
+  #look() {
+    const text = this.#machine.pendingText;
+    if (text === null) return;
+    if (this.#entity === null) this.#finder.begin();
+    if (this.#realtime && this.#log !== null) this.#show(this.#log, text);
+  }
+
+  /**
+   * @param {Log} log
+   * @param {string} text
+   */
+  #show(log, text) {
+    if (Object.hasOwn(LITERALS, text[0])) {
+      if (this.#earlyLiterals) log.show(LITERALS[text[0]]);
+      return;
+    }
+    const found = this.#partialNumbers ? NUMBER.exec(text) : null;
+    if (found !== null) log.show(this.#number(found[0]));
+  }
+
+  /**
+   * End the stream, and the open entity, with an error.
+   * @param {unknown} error
+   */
+  #failed(error) {
+    if (!(error instanceof InvalidJSON || error instanceof LimitExceeded)) throw error;
+    this.ended = true;
+    this.#fail(error);
+    this.#leave();
+    return this.#out;
+  }
+
+  /** Emit the error of a document that was given up, one of many. */
+  #lost() {
+    if (this.#machine.errors.length <= this.#errors) return;
+    this.#errors += 1;
+    this.#fail(/** @type {InvalidJSON} */ (this.#machine.errors.at(-1)));
+  }
+
+  /**
+   * End the document with an error; what is complete in it is emitted.
+   * @param {InvalidJSON | LimitExceeded} error
+   */
+  #fail(error) {
+    this.#beginPending(error);
+    const finished = this.#kept.splice(this.#keptBefore);
+    const batched = this.#batched();
+    const [known, open] = this.#recorder?.known() ?? [null, null];
+    const data = batched.length === 0 ? (known ?? null) : byName(batched, finished);
+    const told = /** @type {any} */ (error.toJSON());
+    // In a stream, a text that stopped early is INVALID_JSON.
+    if (error instanceof Truncated) told.code = "INVALID_JSON";
+    const entity = this.#entity ?? { place: null, document: this.#document };
+    for (const one of finished) if (!batched.includes(one.entity)) this.#out.push(one);
+    this.#out.push(new Update(entity, "ERROR", this.#log, data, this.#delta, told, open));
+  }
+
+  /**
+   * A number or literal that had begun counts, however the text was cut before it.
+   * @param {InvalidJSON | LimitExceeded} error
+   */
+  #beginPending(error) {
+    let text = this.#machine.pendingText;
+    if (!text && error instanceof LimitExceeded && error.limit === "number") text = "0";
+    if (text !== null && BEGINS.test(text) && this.#entity === null) this.#finder.begin();
+  }
+
+  /**
+   * All entities of one name, as one.
+   * @param {string | undefined} name
+   * @returns {Update<any>}
+   */
+  #batch(name) {
+    const data = this.#kept.filter(({ entity }) => entity === name).map((update) => update.data);
+    const entity = { index: 0, name, place: null, document: 0 };
+    return new Update(entity, "COMPLETED", this.#log, data, this.#delta);
+  }
+}
+
+/**
+ * The mode of each declared name; of those that an object does not name, the default.
+ * @param {any} mode
+ * @param {Declared[]} declared
+ * @returns {Map<string | undefined, Mode>}
+ */
+function modes(mode, declared) {
+  const names = new Set(declared.map(({ name }) => name));
+  if (typeof mode !== "object" || mode === null) {
+    const one = modeOf(mode);
+    return new Map([...names].map((name) => [name, one]));
+  }
+  const unknown = Object.keys(mode).filter((name) => !names.has(name));
+  if (unknown.length !== 0) {
+    throw new TypeError(`mode names ${unknown.join(", ")}, which \`entity\` does not declare`);
+  }
+  return new Map(
+    [...names].map((name) => {
+      const given = name !== undefined && Object.hasOwn(mode, name);
+      return [name, given ? modeOf(mode[name]) : "REALTIME"];
+    }),
+  );
+}
+
+/**
+ * The mode of this name, in any spelling.
+ * @param {unknown} mode
+ * @returns {Mode}
+ */
+function modeOf(mode) {
+  const folded = String(mode).toUpperCase().replaceAll("_", "-");
+  const found = MODES.find((one) => one === folded);
+  if (found !== undefined) return found;
+  throw new TypeError(`mode is one of ${MODES.join(", ")}, not ${String(mode)}`);
+}
+
+/**
+ * The data of complete entities, for an ERROR in BATCH: a list, or one for each name.
+ * @param {(string | undefined)[]} names
+ * @param {Update[]} finished
+ */
+function byName(names, finished) {
+  const lists = names.map((name) => {
+    return finished.filter(({ entity }) => entity === name).map((update) => update.data);
+  });
+  if (names.length === 1) return lists[0];
+  return Object.fromEntries(names.map((name, at) => [name, lists[at]]));
+}

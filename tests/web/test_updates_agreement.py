@@ -1,0 +1,180 @@
+"""Updates in JavaScript and in Python are the same: in every mode, of any text, in any cutting."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import Limits, PartialStream, Update, format_path, from_pointer
+from jsonrill.paths import lookup
+from support import pieces
+from support.documents import spoiled, texts
+from support.javascript import Ask, agree, examples, in_js_order, spelled_message
+from support.updates import MODES
+
+NAMES = {"partial_numbers": "partialNumbers", "early_literals": "earlyLiterals"}
+ENTITIES: list[Any] = [
+    *(None, "a", "items", "root", "a[*].b", "*", "[*]", "a.*", "[*][*]"),
+    *(["a", "b"], {"one": "a[*]", "two": "b"}, {"x": "a", "y": "b.*"}, ["a.b", "a.c"]),
+]
+
+
+def named(entity: Any) -> list[str]:
+    if isinstance(entity, dict):
+        return list(entity)
+    return ["a", "b"] if entity == ["a", "b"] else []
+
+
+@st.composite
+def options(draw: st.DrawFn) -> dict[str, Any]:
+    entity = draw(st.sampled_from(ENTITIES))
+    modes = st.sampled_from(MODES)
+    names = named(entity)
+    by_name = st.dictionaries(st.sampled_from(names), modes) if names else modes
+    given = {"mode": draw(st.one_of(modes, by_name)), "entity": entity}
+    flags = {
+        "send": st.sampled_from(["data", "delta", "both"]),
+        "partial_numbers": st.booleans(),
+        "early_literals": st.booleans(),
+        "many": st.booleans(),
+        "duplicates": st.sampled_from(["last", "error"]),
+    }
+    return given | draw(st.fixed_dictionaries({}, optional=flags))
+
+
+def described(update: Update) -> dict[str, Any]:
+    """An update as the peer answers it, with values instead of texts."""
+    growing = update.open_path
+    return {
+        **update.to_dict(),
+        "data": update.data,
+        "path": format_path(update.path),
+        "open": None if growing is None else format_path(growing),
+        "completed": [format_path(path) for path in update.completed],
+        "document": update.document,
+        "sent": list(update.to_dict()),
+    }
+
+
+def steps(cut: list[Any], given: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    limits = {"limits": Limits(**given["limits"])} if "limits" in given else {}
+    stream = PartialStream(**{**given, **limits})
+    found = [stream.feed(piece) for piece in cut]
+    return [[described(update) for update in one] for one in (*found, stream.flush())]
+
+
+def said(error: dict[str, Any] | None) -> Any:
+    if error is None:
+        return None
+    message = spelled_message(error["message"].partition(": pass limits=")[0])
+    return {**error, "message": message}
+
+
+def changes(delta: Any, before: Any) -> Any:
+    """A delta as JavaScript has it, where 1 and 1.0 are one number: it does not replace one by the
+    other."""
+    if delta is None:
+        return None
+    kept = []
+    for one in delta:
+        if one["op"] == "replace" and before is not None:
+            found, old = lookup(before, from_pointer(one["path"], before))
+            if found and type(old) in (int, float) and type(one["value"]) in (int, float):
+                if old == one["value"]:
+                    continue
+        kept.append([one["op"], in_js_order(one["path"]), in_js_order(one["value"])])
+    return kept
+
+
+def compare(ask: Ask, cut: list[Any], given: dict[str, Any]) -> None:
+    ours = steps(cut, given)
+    is_bytes = bool(cut) and isinstance(cut[0], bytes)
+    sent = [base64.b64encode(piece).decode() for piece in cut] if is_bytes else cut
+    theirs = {NAMES.get(name, name): value for name, value in given.items()}
+    answer = ask("updates", pieces=sent, base64=is_bytes, options={**theirs, "numbers": "exact"})
+    assert len(answer["steps"]) == len(ours)
+    before: dict[Any, Any] = {}
+    for mine, others in zip(ours, answer["steps"], strict=True):
+        assert len(others) == len(mine), (others, mine)
+        for update, other in zip(mine, others, strict=True):
+            key = (update.get("entity"), update.get("index"), update["document"])
+            for name in ("sent", "index", "status", "entity", "path", "open", "document"):
+                assert in_js_order(other.get(name)) == in_js_order(update.get(name)), name
+            assert said(other.get("error")) == said(update.get("error"))
+            assert agree(other["data"], update["data"])
+            # Python reads a container at once, where a key that came twice is not seen any more.
+            assert set(other["completed"]) == set(update["completed"])
+            delta = other.get("delta") and [
+                {**one, "value": json.loads(one["value"])} for one in other["delta"]
+            ]
+            shown = changes(update.get("delta"), before.get(key))
+            assert changes(delta, None) == shown
+            before[key] = update["data"]
+
+
+@examples(150)
+@given(text=texts(), given=options(), data=st.data())
+def test_valid_texts(ask: Ask, text: str, given: dict[str, Any], data: st.DataObject) -> None:
+    compare(ask, data.draw(pieces(text)), given)
+
+
+@examples(150)
+@given(text=spoiled(), given=options(), data=st.data())
+def test_spoiled_texts(ask: Ask, text: str, given: dict[str, Any], data: st.DataObject) -> None:
+    compare(ask, data.draw(pieces(text)), given)
+
+
+def entities_texts() -> st.SearchStrategy[str]:
+    """Texts in which the patterns above find something."""
+    scalars: st.SearchStrategy[Any] = st.sampled_from(
+        [0, 1.5, -12, 1e20, True, None, "", "x", "Grüße", [], {}]
+    )
+    items = st.recursive(
+        scalars,
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["a", "b", "c", "0"]), inner, max_size=3)
+        ),
+        max_leaves=8,
+    )
+    parts = st.dictionaries(st.sampled_from(["a", "b", "items", "x"]), items, min_size=1)
+    return st.one_of(parts, st.lists(items, max_size=4)).map(json.dumps)
+
+
+@examples(300)
+@given(
+    documents=st.lists(entities_texts(), min_size=1, max_size=3),
+    given=options(),
+    end=st.integers(0, 12),
+    data=st.data(),
+)
+def test_entities(
+    ask: Ask, documents: list[str], given: dict[str, Any], end: int, data: st.DataObject
+) -> None:
+    text = "\n".join(documents)
+    compare(ask, data.draw(pieces(text[: len(text) - max(0, end - 6)])), given)
+
+
+@examples(100)
+@given(
+    text=st.one_of(texts(), entities_texts()),
+    given=options(),
+    limits=st.fixed_dictionaries(
+        {},
+        optional={
+            "depth": st.integers(0, 4),
+            "text": st.integers(1, 40),
+            "string": st.integers(0, 8),
+            "number": st.integers(0, 6),
+        },
+    ),
+    data=st.data(),
+)
+def test_limits(
+    ask: Ask, text: str, given: dict[str, Any], limits: dict[str, int], data: st.DataObject
+) -> None:
+    compare(ask, data.draw(pieces(text)), {**given, "limits": limits})
