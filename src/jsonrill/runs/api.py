@@ -15,7 +15,7 @@ import re
 import secrets
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import iscoroutinefunction
@@ -47,6 +47,7 @@ from .positions import START
 from .producer import STOPPED, produce
 from .records import CANCELLED, End, Record
 from .render import rendering
+from .signals import before_the_end
 from .value import read_log
 
 log = logging.getLogger("jsonrill.runs")
@@ -176,6 +177,7 @@ class Runs:
         self._resume = resume
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._signals: ExitStack | None = None
         # The runs that are produced here, and the tasks that wait to take over others.
         self._running: dict[str, asyncio.Task[End | None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -201,6 +203,8 @@ class Runs:
         What still runs then ends with an ERROR, unless another process may go on with it.
         """
         self._hub.stop()
+        if self._signals is not None:
+            self._signals.close()
         if self._ending:
             await asyncio.wait(self._ending, timeout=self._hub.time_left)
         for task in self._running.values():
@@ -407,6 +411,10 @@ class Runs:
                 " in tests, use the test client with `with`, so that all requests share a loop"
             )
         await self._hub.open()
+        if self._signals is None:
+            # A server that is told to stop waits for open responses, which do not end on their own.
+            self._signals = ExitStack()
+            self._signals.enter_context(before_the_end(0.0, self._hub.drain, self._hub.stop))
         return self._hub
 
     # ---- producing ----
