@@ -63,6 +63,9 @@ def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
     """
     end: End | None = None
     start, seq, mark = entries[0].seq - 1, entries[-1].seq, entries[-1].mark
+    if (block := work.block(entries)) is not None:
+        yield [Frame(start, Position(seq, mark=mark), block, True, entries[-1].final)]
+        return
     held: tuple[str, str | None] | None = None
     sub = 0
 
@@ -294,6 +297,7 @@ class View:
         if not self._every and not self.options.size:
             begun = loop.time()
             for entry in batch:
+                self._work.more = entry is not batch[-1]
                 await self._render([entry])
                 if loop.time() - begun > QUICK:
                     await asyncio.sleep(0)

@@ -90,6 +90,7 @@ async def answer(
     options: ViewOptions,
     position: Position,
     headers: dict[str, str] | None = None,
+    source: Counted | None = None,
 ) -> ByteStreamResponse:
     """The event stream. Its place among the readers is given back when the answer ends.
 
@@ -102,7 +103,7 @@ async def answer(
     def revoked() -> bool:
         return is_revoked(request, allowed.holder)
 
-    source = Counted(hub, allowed, options, position)
+    source = source or Counted(hub, allowed, options, position)
     if request.method != "HEAD":
         await source.begin()
     response = ByteStreamResponse(
