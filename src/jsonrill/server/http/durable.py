@@ -17,6 +17,7 @@ from urllib.parse import quote
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from ...runs.answer import ReaderSource
 from ...runs.durable import (
     DEFAULT_TYPE,
     BadRequest,
@@ -52,7 +53,7 @@ from ..problems import Problem
 from .producers import HEADERS as PRODUCER_HEADERS
 from .producers import accepted, check_repeated, turn_of
 from .publish import read_body
-from .subscribe import Counted, answer
+from .subscribe import answer
 
 # What pages of other sites may send and read (CORS).
 _STREAM: Final = ("stream-ttl", "stream-expires-at", "stream-closed")
@@ -282,10 +283,10 @@ async def _events(request: Request, allowed: Allowed, settings: Settings, page: 
         headers["stream-sse-data-encoding"] = "base64"
     source = Events(hub_of(request), allowed, settings, page, request.query_params.get("cursor"))
     options, position = source.options, source.position
-    return await answer(request, allowed, options, position, headers, source)
+    return await answer(request, allowed, options, position, headers, source=source)
 
 
-class Events(Counted):
+class Events(ReaderSource):
     """The events of a stream: those that are there already, then with all other readers.
 
     A stream with a time to live lives on while it has readers.
@@ -300,7 +301,7 @@ class Events(Counted):
         self._page = page
         self._cursor = cursor
         self._keeping: asyncio.Task[None] | None = None
-        super().__init__(hub, allowed, self.options, self.position)
+        super().__init__(hub, allowed.stream, allowed.status, self.options, self.position)
 
     @property
     def position(self) -> Position:
