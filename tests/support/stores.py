@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from jsonrill.store import KINDS as _KINDS
 from support.postgres_server import PostgresServer
+from support.redis_cluster import RedisCluster
 from support.redis_server import RedisServer
 
 # The schemes of URLs, one for each kind of store.
@@ -38,6 +39,8 @@ def new_server(kind: str, folder: Path, **settings: Any) -> Any:
     """A server of a kind, not yet started, that has what it had when it is started again."""
     if kind == "postgresql":
         return PostgresServer(**settings)
+    if kind == "redis+cluster":
+        return RedisCluster(folder)
     return RedisServer(folder, aof=True)
 
 
