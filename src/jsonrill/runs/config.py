@@ -81,6 +81,7 @@ class Config:
     send_timeout: float = _seconds(30.0, "a reader that takes nothing for so long is cut off")
     retry: int = _setting(2000, "milliseconds after which a browser reconnects")
     max_connection: float = _seconds(3600.0, "a reader's connection ends then, to be resumed")
+    long_poll: float = _seconds(20.0, "time that a long poll waits for something new")
     readers: int = _setting(2000, "readers in this process", above_zero=True)
     readers_per_stream: int = _setting(
         500, "readers of one stream in this process", above_zero=True
