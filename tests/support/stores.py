@@ -14,6 +14,8 @@ from support.redis_server import RedisServer
 
 # The schemes of URLs, one for each kind of store.
 KINDS = tuple(_KINDS)
+# Those that have a server, which can die.
+SERVED = tuple(kind for kind in KINDS if kind not in ("memory", "sqlite"))
 
 
 class StoreServer(Protocol):
@@ -52,7 +54,7 @@ class StoreServers:
         self._running: dict[str, Any] = {}
 
     def __getitem__(self, kind: str) -> Any:
-        if kind in ("memory", "sqlite"):
+        if kind not in SERVED:
             return None
         if kind not in self._running:
             folder = self._stack.enter_context(tempfile.TemporaryDirectory())
