@@ -505,7 +505,7 @@ def test_an_async_reader_and_publisher_survive_cuts(server: Server) -> None:
                     await client.publish(stream, PIECES[at : at + 20])
                 await client.close(stream)
                 assert [piece async for piece in client.read(stream, "raw")] == PIECES
-            assert proxy.cuts > 3
+            assert proxy.cuts > 1
 
     asyncio.run(run())
 
