@@ -401,9 +401,10 @@ def test_a_server_that_is_not_there_is_named() -> None:
 
 
 def test_what_is_no_server_of_ours_is_refused() -> None:
-    with Upstream(Answer("hello", status=418)) as upstream, Client(upstream.url) as client:
-        with pytest.raises(ClientError, match="no answer of jsonrill's server"):
+    with Upstream(Answer("hello")) as upstream, Client(upstream.url) as client:
+        with pytest.raises(ClientError, match="no answer of jsonrill's server") as refused:
             client.create()
+        assert refused.value.status == 404
 
 
 def test_a_server_that_is_too_busy_is_asked_again() -> None:

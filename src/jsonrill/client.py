@@ -83,7 +83,7 @@ LONGEST_WAIT: Final = 5.0
 BATCH_RECORDS: Final = 500
 BATCH_BYTES: Final = 1 << 18
 WAITING_BYTES: Final = 1 << 20
-# A producer that has nothing to say renews its lease so often, in seconds.
+# Seconds after which a producer whose source is silent renews its lease.
 RENEW: Final = 20.0
 # Characters of one record of text; a record has at most a megabyte, unless the server is told so.
 LONGEST_TEXT: Final = 1 << 16
@@ -227,8 +227,8 @@ class _Tries:
 
 
 def _problem(response: _Response) -> Json:
-    """Code and message of an error response, whoever sent it."""
-    with suppress(ValueError, TypeError, AttributeError):
+    """Code and message of an error response, of our server or another."""
+    with suppress(ValueError, TypeError, LookupError):
         error = json.loads(response.body)["error"]
         return {**error, "code": str(error["code"]), "message": str(error["message"])}
     return {"code": f"HTTP_{response.status}", "message": "it is no answer of jsonrill's server"}
@@ -358,7 +358,10 @@ class _Core:
         known = self._known.get(stream)
         if known is None or time.monotonic() > known.at + PAUSE:
             status = yield from self._status(stream)
-            if known is not None and status.last != known.last and not status.closed:
+            if status.closed:
+                message = f"stream {stream}: the stream has ended: {_REMEDIES['CLOSED']}"
+                raise Conflict(message, code="CLOSED")
+            if known is not None and status.last != known.last:
                 raise self._taken(stream)
             known = self._known[stream] = _Known(status.input, status.last, time.monotonic())
         return _Outbox(known.input, known.last)
@@ -439,7 +442,7 @@ class _Reading(Generic[T]):
     def __init__(self, format: str, after: str = "") -> None:
         self.format = format
         self.last_id = after
-        # Whether the last event has come; whether events came that have no id.
+        # Whether the last event was read, and whether there were events without an id.
         self.closed = False
         self.without_ids = False
         self._decoder = SSEDecoder()
