@@ -22,6 +22,7 @@ _INCHES: Final = " .;)x×-"
 _CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
 # Before these, too.
 _NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
+_NEXT_ELEMENT: Final = re.compile(r",\s*[{\[]\Z")
 # After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
 _REMEMBERED: Final = 64
@@ -156,6 +157,8 @@ class QuoteMachine(StringMachine):
                     if not seen:
                         raise self._lone_quote(text, quote)
                 if before in ("{", "[") and char == '"':
+                    if _NEXT_ELEMENT.search(self._shown):  # "x}, {"a": the string has no end
+                        raise self._lone_quote(text, quote)
                     self._nest = 1
                 else:
                     self._quotation = True
