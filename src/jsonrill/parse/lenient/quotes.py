@@ -40,6 +40,17 @@ class QuoteMachine(StringMachine):
 
     def _end_string(self, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
+        if self._plain_at == self._token and len(text) - quote > 3:
+            following = text[quote + 1]
+            if following == ",":
+                following = text[quote + 2]
+                ends = following == '"' or (following == " " and text[quote + 3] == '"')
+            else:
+                ends = following == "}" or following == "]"
+            if ends:
+                self._sink.end_string()
+                self._state = AFTER
+                return quote + 1
         if self._string_at != self._token:
             self._begin_text()
         end = len(text)
@@ -168,6 +179,7 @@ class QuoteMachine(StringMachine):
         self._quoted = False  # for `_take_text`
         self._take(char)
         self._quoted = True
+        self._plain_at = -1
         self._inner_at = self._offset + quote
         return quote + 1
 
