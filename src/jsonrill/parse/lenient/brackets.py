@@ -210,11 +210,8 @@ class BracketMachine(QuoteMachine):
 
     def _string_element(self, text: str, pos: int) -> int:
         """A quote in a list. After other values it may open a key: the list was not closed."""
-        if self._wary == GUIDED:
-            asked = self._asked()
-            if asked is not None and ("string" not in asked.types or asked.strings):
-                self._expected_here = asked
-                return self._open_string(STRING, text, pos)
+        if self._collects():
+            return self._open_string(STRING, text, pos)
         if not self._object and self._frames:
             depth = len(self._frames)
             suspicious = self._state == VALUE and self._strings != (depth, self._count - 1)

@@ -3,7 +3,7 @@ cimport cython
 from ..machine cimport Machine
 from .numbers cimport NumberMachine
 
-cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING
+cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING, GUIDED
 
 cdef class StringMachine(NumberMachine):
     cdef bint _inner, _quotation, _quoted, _curly, _mixed

@@ -17,6 +17,7 @@ from ..states import (
     BLOCK_STRING,
     COLON,
     FIRST_KEY,
+    GUIDED,
     KEY,
     NEXT_KEY,
     ODD_KEY,
@@ -247,8 +248,18 @@ class StringMachine(NumberMachine):
             return self._open_string(ODD_KEY, text, pos)
         if not self._object:
             self._strings = (len(self._frames), self._count)
-        self._sink.start_string(self._offset + pos)
+        if not self._collects():
+            self._sink.start_string(self._offset + pos)
         return self._open_string(ODD_STRING, text, pos)
+
+    def _collects(self) -> bool:
+        """True if the schema asks for no string here, or only for some: then its end decides."""
+        if self._wary == GUIDED:
+            asked = self._asked()
+            if asked is not None and ("string" not in asked.types or asked.strings):
+                self._expected_here = asked
+                return True
+        return False
 
     def _odd_string(self, text: str, pos: int) -> int:
         """In a string or key with odd quotes: take its characters, up to the one that ends it."""
