@@ -23,6 +23,7 @@ from starlette.routing import Route
 from ..demo.generations import Demo
 from ..runs.config import Config, check_workers
 from ..runs.hub import Hub
+from ..runs.signals import before_the_end
 from ..store import Store, StoreError
 from ..store.tasks import stop
 from .access.credentials import Credentials
@@ -43,7 +44,6 @@ from .http.openapi import document
 from .http.relay_run import take_over
 from .http.upstreams import Upstreams
 from .problems import KNOWN, answer
-from .signals import before_the_end
 
 log = logging.getLogger("jsonrill.server")
 # A store that takes longer for one small write is not ready.
