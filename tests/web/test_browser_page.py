@@ -37,6 +37,7 @@ const id = {id};
 const recipe = async function* () {{
   for (const piece of {recipe}) yield new TextEncoder().encode(piece);
 }};
+const headers = {{ "content-type": "text/event-stream" }};
 const chat = async function* () {{
   for (const delta of {chat}) {{
     const finish_reason = delta === null ? "tool_calls" : null;
@@ -49,7 +50,7 @@ for (const name of ["Request", "fetch"]) {{
   const here = (url, init) => [new URL(url, {url}), init];
   globalThis[name] = function (url, init) {{
     if (url === "/recipe") return new Response(recipe());
-    if (url === "/chat") return new Response(chat(), {{ headers: {{ "content-type": "text/event-stream" }} }});
+    if (url === "/chat") return new Response(chat(), {{ headers }});
     return new.target ? new real(...here(url, init)) : real(...here(url, init));
   }};
 }}
