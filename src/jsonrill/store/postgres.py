@@ -56,7 +56,7 @@ from .postgres_schema import (
 from .tasks import stop
 
 T = TypeVar("T")
-CONNECTIONS = 10
+CONNECTIONS = 16
 # Bytes of a key in an index; the first byte of one that is a digest, which no text begins with.
 LONGEST_KEY = 200
 DIGESTED = b"\xff"
@@ -428,10 +428,10 @@ async def _prepare(link: AsyncConnection) -> None:
     """Create the tables if they are missing; raise if they cannot be used."""
     try:
         if await _version(link) is None:
-            async with link.transaction():
-                await link.execute(f"SELECT {SETUP_LOCK}")
-                if await _version(link) is None:
-                    await link.execute(SCHEMA.encode())
+            try:  # one message is one transaction, also where a pooler allows no other
+                await link.execute(f"SELECT {SETUP_LOCK}; {SCHEMA}".encode())
+            except (errors.DuplicateTable, errors.DuplicateSchema, errors.UniqueViolation):
+                pass  # another process was faster
         found = await _version(link)
         await link.execute("SELECT * FROM jsonrill.streams, jsonrill.pulse LIMIT 0")
     except errors.InsufficientPrivilege as error:

@@ -351,7 +351,7 @@ BEGIN
     IF it.size + bytes > most_bytes THEN word := 'stream_bytes'; RETURN; END IF;
     bytes := jsonrill.bytes_of(records);
     needs := it.cost + costs + bytes + each * cardinality(records);
-    IF needs > it.booked THEN word := 'ROOM'; RETURN; END IF;
+    IF needs > it.booked THEN word := 'ROOM'; PERFORM {_NOT_YET}; RETURN; END IF;
     mark := jsonrill.put(it.key, it.last, it.mark, checksums, records);
     last := it.last + cardinality(records);
     IF turn_of IS NOT NULL THEN
@@ -385,7 +385,7 @@ BEGIN
     done := NOT it.closed AND NOT (only_if_lost AND jsonrill.held(it.lease, it.term, now));
     IF NOT done THEN RETURN; END IF;
     needs := it.cost + length(record) + each;
-    IF needs > it.booked THEN word := 'ROOM'; RETURN; END IF;
+    IF needs > it.booked THEN word := 'ROOM'; PERFORM {_NOT_YET}; RETURN; END IF;
     it.mark := jsonrill.put(it.key, it.last, it.mark, ARRAY[checksum], ARRAY[record]);
     UPDATE jsonrill.streams SET last = it.last + 1, size = it.size + length(record),
         mark = it.mark, closed = true, lease = now, cost = needs,
