@@ -93,7 +93,7 @@ def main() -> None:
     print(
         "| store | alone: writes/s, p50, p99 | crowd: writes/s, p99 | readers: p50, p99 |", end=""
     )
-    print(" process, server |\n| --- | --- | --- | --- | --- |")
+    print(" cores |\n| --- | --- | --- | --- | --- |")
     for kind in given.kinds.split(","):
         alone, crowd, readers = measure(kind, given.seconds, given.streams)
         print(
