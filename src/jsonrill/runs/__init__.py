@@ -3,6 +3,7 @@
 records.py    what one record of the log says
 positions.py  event ids: positions in the log
 options.py    the options of a stream, and of a reader's view of it
+durable.py    the Durable Streams protocol as text: settings, offsets, pages, events
 render.py     records → events, one class for each format
 value.py      the current value of a stream
 steps.py      advances a rendering without holding up the event loop
@@ -14,6 +15,7 @@ hub.py        all runs of one process
 producer.py   records → the log of a run, coalesced, and its end
 threads.py    iterates in a thread what would block the event loop
 elements.py   any source → records
+signals.py    the signals that end a process
 answer.py     what a reader's request is answered with
 api.py        `Runs`
 """
