@@ -47,7 +47,7 @@ _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 # What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
-_SUBSCRIPT: Final = re.compile(r"(?<!\bjson)(?:\w|[)\]])\Z", re.IGNORECASE)
+_SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]])(?<!\bjson)\Z", re.IGNORECASE)
 _LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t]*\Z")
 _ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
 # As much of the prose is remembered as these patterns look at.

@@ -1,7 +1,7 @@
 /** Text → a value that grows: the machine with a `Growing` as its sink. */
 
 import { Growing, isComplete } from "./growing.js";
-import { Machine } from "./machine.js";
+import { createMachine } from "./create.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
@@ -23,7 +23,7 @@ export class Document {
 
   /** @param {ParserOptions} [options] */
   constructor(options) {
-    this.#machine = new Machine(this.#growing, options);
+    this.#machine = createMachine(this.#growing, options);
   }
 
   /**
@@ -117,6 +117,11 @@ export class Document {
   /** With `many`: the number of the document being read, from 0. */
   get document() {
     return this.#machine.document;
+  }
+
+  /** With `repair`: all that had to be repaired so far. */
+  get repairs() {
+    return this.#machine.repairs;
   }
 
   /** With `many`: what ended documents early, in order. */

@@ -4,7 +4,13 @@
  * Rule 1: nesting and grammar are checked here and nowhere else; a sink trusts what it is told.
  * Rule 2: what cannot be decided yet (half an escape, half a literal, half a surrogate pair) stays
  *         in `_held`, at most eleven characters, and is put before the next piece.
- * Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
+ * Rule 3: what leniency may answer differently is a method of its own. `lenient/` overrides these:
+ *         a character that fits nowhere      `_unexpected`, `_oddEscape`, `_control`, `_oddLiteral`
+ *         the character after a number       `_endsNumber`
+ *         a string in a list, and brackets   `_stringElement`, `_close`
+ *         a quote in a string, and its text  `_endString`, `_take`
+ *         states that JSON does not have     `_skip`, `_outside`, `_position`, `pendingText`
+ *         the end of a document or the text  `_leaveEnded`, `_nextDocument`, `_finish`
  *
  * Strings are read in UTF-16 units, but offsets and limits count characters (code points), as in
  * Python: `_offset` is the number of the first character of the piece being read, and is lowered by
@@ -39,27 +45,41 @@ import { conversion } from "./values.js";
  * @property {number} [string] (16 Mi)
  * @property {number} [number] (400)
  * @property {number} [keys] of one object (100 000)
+ * @property {number} [repairs] (100 000)
  */
 /**
- * @typedef {object} ParserOptions
+ * One repair of lenient reading: its rule and the character at which it was noticed. `offset` counts
+ * characters from 0, `line` and `column` count from 1.
+ * @typedef {{rule: string, offset: number, line: number, column: number, document: number}} Repair
+ */
+/**
+ * @typedef {object} MachineOptions
  * @property {boolean} [many] Read several documents in a row: NDJSON, concatenated, RFC 7464.
  * @property {"last" | "error"} [duplicates] What a key that comes twice in an object does.
  * @property {import("./values.js").Numbers} [numbers] How numbers become values.
  * @property {Limits} [limits]
  */
+/**
+ * `repair`: read what models write instead of JSON, with all rules or those named; needs
+ * `import "jsonrill/repair"` once. `onRepair` is called with each repair. `prefix`: text that was sent
+ * before the answer, such as `{`.
+ * @typedef {MachineOptions & {repair?: boolean | import("./lenient/rules.js").Rule
+ *   | Iterable<import("./lenient/rules.js").Rule>, onRepair?: (repair: Repair) => void,
+ *   prefix?: string}} ParserOptions
+ */
 
 // What the machine expects, or is in. Up to FIRST_ELEMENT a value may begin, up to NEXT_KEY a quote.
-const VALUE = 0;
-const FIRST_ELEMENT = 1; // after "[": a value or "]"
-const FIRST_KEY = 2; // after "{": a key or "}"
-const NEXT_KEY = 3; // after "," in an object
-const COLON = 4;
-const AFTER = 5; // after a value in a container: "," or the closing bracket
-const END = 6; // after the root value: white space
-const STRING = 7; // in a string value
-const KEY = 8; // in a key
-const DIGITS = 9; // in a number
-const SKIPPED = 10; // after an error in one of many documents: anything up to a newline
+export const VALUE = 0;
+export const FIRST_ELEMENT = 1; // after "[": a value or "]"
+export const FIRST_KEY = 2; // after "{": a key or "}"
+export const NEXT_KEY = 3; // after "," in an object
+export const COLON = 4;
+export const AFTER = 5; // after a value in a container: "," or the closing bracket
+export const END = 6; // after the root value: white space
+export const STRING = 7; // in a string value
+export const KEY = 8; // in a key
+export const DIGITS = 9; // in a number
+export const SKIPPED = 10; // after an error in one of many documents: anything up to a newline
 
 const EXPECTED = [
   "a value",
@@ -76,18 +96,18 @@ const EXPECTED = [
 ];
 
 // RFC 8259 section 6: the states of a number. From ZERO on it may end.
-const START = 0;
-const MINUS = 1;
-const POINT = 2;
+export const START = 0;
+export const MINUS = 1;
+export const POINT = 2;
 const MARK = 3; // of the exponent
 const SIGN = 4;
-const ZERO = 5;
-const INTEGER = 6;
-const FRACTION = 7;
+export const ZERO = 5;
+export const INTEGER = 6;
+export const FRACTION = 7;
 const EXPONENT = 8;
 
 /** @type {{[letter: string]: [string, boolean | null]}} */
-const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
+export const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 /** @type {{[letter: string]: string}} */
 const ESCAPES = {
   '"': '"',
@@ -104,7 +124,7 @@ const CUT_PAIR = /^(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?$/;
 const LOW = /^\\u[dD][c-fC-F][0-9a-fA-F]{2}/;
 // RFC 7464: what may be before each of many documents; what ends a line or record.
 const SEPARATOR = "\x1e";
-const RECORD_END = /[\n\x1e]/g;
+export const RECORD_END = /[\n\x1e]/g;
 
 const DEFAULT_LIMITS = {
   depth: 256,
@@ -112,6 +132,7 @@ const DEFAULT_LIMITS = {
   string: 16 * 2 ** 20,
   number: 400,
   keys: 100_000,
+  repairs: 100_000,
 };
 
 /**
@@ -135,7 +156,7 @@ function step(state, c) {
 
 /**
  * Check the options of a parser and fill in its limits.
- * @param {ParserOptions} options
+ * @param {MachineOptions} options
  */
 function checked({ many = false, duplicates = "last", numbers = "number", limits = {}, ...others }) {
   for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
@@ -173,6 +194,8 @@ export class Machine {
   _stop = 0;
   _begun = "";
   _digits = START;
+  // Where the last number or literal ended.
+  _numberEnd = -1;
   _held = "";
   /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
   _tail = new Uint8Array(0);
@@ -189,6 +212,13 @@ export class Machine {
   // Is a piece simply read? Not if closed, within a UTF-8 sequence, or with many documents.
   _simple;
   _flushing = false;
+  // The state in which a document begins.
+  _fresh = VALUE;
+  /** With leniency: the rules that are on, and what was repaired, in order. */
+  /** @type {Set<string> | null} */
+  rules = null;
+  /** @type {Repair[]} */
+  repairs = [];
   /** With many documents: the number of the one being read. */
   document = 0;
   /** With many documents: what ended some of them early. @type {(InvalidJSON | LimitExceeded)[]} */
@@ -196,7 +226,7 @@ export class Machine {
 
   /**
    * @param {Sink} sink
-   * @param {ParserOptions} [options]
+   * @param {MachineOptions} [options]
    */
   constructor(sink, options = {}) {
     const { many, duplicates, numbers, limits } = checked(options);
@@ -237,7 +267,7 @@ export class Machine {
       if (!this._many || !isOurs(error)) throw error;
       this.errors.push(error);
     }
-    this._close();
+    this._closeStream();
   }
 
   /**
@@ -264,6 +294,15 @@ export class Machine {
    */
   tell(sink) {
     this._sink = sink;
+  }
+
+  /**
+   * Read `prefix` before the first piece; it does not count for offsets.
+   * @param {string} prefix
+   */
+  putBefore(prefix) {
+    this._held = prefix;
+    this._offset = -[...prefix].length;
   }
 
   /**
@@ -354,7 +393,7 @@ export class Machine {
 
   /** What is wrong after one of many documents is the fault of the next one. */
   _leaveEnded() {
-    if (this._many && this._state === END) this._nextDocument(VALUE, this._held.length);
+    if (this._many && this._state === END) this._nextDocument(this._fresh, this._held.length);
   }
 
   /**
@@ -412,7 +451,7 @@ export class Machine {
     const char = text[pos];
     const atOnce = error.column === 1 && (char === "{" || char === "[");
     const begins = (atOnce && error instanceof InvalidJSON) || char === SEPARATOR;
-    this._nextDocument(begins ? VALUE : SKIPPED, pos);
+    this._nextDocument(begins ? this._fresh : SKIPPED, pos);
   }
 
   /**
@@ -440,9 +479,10 @@ export class Machine {
   _read(text, pos) {
     const end = text.length;
     while (pos < end) {
+      if (this._moved && this._passes(pos, end)) return pos;
       const state = this._state;
       if (state >= STRING) {
-        if (state <= KEY) pos = this._string(text, pos, end, state);
+        if (state <= KEY) pos = this._string(text, pos, end);
         else if (state === DIGITS) pos = this._inNumber(text, pos, end);
         else pos = this._skip(text, pos);
         continue;
@@ -455,17 +495,7 @@ export class Machine {
           this._lineStart = this._offset + pos;
         }
       } else if (c === 34 && state <= NEXT_KEY) {
-        this._token = this._offset + pos;
-        pos += 1;
-        this._stop = this._offset + pos + this._limits.string;
-        if (state <= FIRST_ELEMENT) {
-          this._state = STRING;
-          this._sink.startString(this._token);
-          if (this._moved && this._passes(pos, end)) return pos;
-        } else {
-          this._state = KEY;
-          this._begun = "";
-        }
+        pos = state <= FIRST_ELEMENT ? this._stringElement(text, pos) : this._openString(KEY, pos);
       } else if (c === 44 && state === AFTER) {
         pos += 1;
         if (this._object) {
@@ -477,26 +507,13 @@ export class Machine {
       } else if (c === 58 && state === COLON) {
         pos += 1;
         this._state = VALUE;
-      } else if (c === 123 && state <= FIRST_ELEMENT) {
-        this._open(pos, true);
-        pos += 1;
-        if (this._moved && this._passes(pos, end)) return pos;
-      } else if (c === 91 && state <= FIRST_ELEMENT) {
-        this._open(pos, false);
-        pos += 1;
-        if (this._moved && this._passes(pos, end)) return pos;
+      } else if ((c === 123 || c === 91) && state <= FIRST_ELEMENT) {
+        pos = this._open(pos, c === 123);
       } else if (
         (c === 125 && this._object && (state === AFTER || state === FIRST_KEY)) ||
         (c === 93 && !this._object && (state === AFTER || state === FIRST_ELEMENT))
       ) {
-        const { object, key, count, seen } = /** @type {any} */ (this._frames.pop());
-        this._object = object;
-        this._key = key;
-        this._count = count;
-        this._seen = seen;
-        this._sink.endContainer(this._offset + pos);
-        pos += 1;
-        this._ended(pos);
+        pos = this._close(pos);
       } else if (state > FIRST_ELEMENT) {
         pos = this._unexpected(text, pos);
       } else if (c === 45 || (c >= 48 && c <= 57)) {
@@ -540,9 +557,31 @@ export class Machine {
       this._line += 1;
       this._lineStart = this._offset + end;
     }
-    this._state = VALUE;
+    this._state = this._fresh;
     this._bound = this._offset + end + this._size;
     return end;
+  }
+
+  /**
+   * A quote where a value is due.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _stringElement(text, pos) {
+    this._sink.startString(this._offset + pos);
+    return this._openString(STRING, pos);
+  }
+
+  /**
+   * @param {number} state
+   * @param {number} pos
+   */
+  _openString(state, pos) {
+    this._state = state;
+    this._begun = "";
+    this._token = this._offset + pos;
+    this._stop = this._token + 1 + this._limits.string;
+    return pos + 1;
   }
 
   /**
@@ -561,14 +600,31 @@ export class Machine {
     });
     this._object = object;
     this._count = 0;
+    this._token = this._offset + pos;
     if (object) {
       this._state = FIRST_KEY;
       this._seen = this._unique ? new Set() : null;
-      this._sink.startObject(this._offset + pos);
+      this._sink.startObject(this._token);
     } else {
       this._state = FIRST_ELEMENT;
-      this._sink.startArray(this._offset + pos);
+      this._sink.startArray(this._token);
     }
+    return pos + 1;
+  }
+
+  /**
+   * End the open container at the bracket at `pos`.
+   * @param {number} pos
+   */
+  _close(pos) {
+    const { object, key, count, seen } = /** @type {any} */ (this._frames.pop());
+    this._object = object;
+    this._key = key;
+    this._count = count;
+    this._seen = seen;
+    this._sink.endContainer(this._offset + pos);
+    this._ended(pos + 1);
+    return pos + 1;
   }
 
   /**
@@ -589,9 +645,8 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    * @param {number} end
-   * @param {number} state
    */
-  _string(text, pos, end, state) {
+  _string(text, pos, end) {
     let run = "";
     let at = pos;
     for (;;) {
@@ -604,7 +659,10 @@ export class Machine {
         at += 1;
       }
       run += text.slice(start, at);
-      if (at < end && text.charCodeAt(at) === 34) return this._endString(state, run, at);
+      if (at < end && text.charCodeAt(at) === 34) {
+        if (run !== "") this._take(run);
+        return this._state === STRING ? this._endString(text, at) : this._endKey(at);
+      }
       if (at >= visible) break;
       if (c === 92) {
         const found = this._escape(text, at, visible);
@@ -613,23 +671,22 @@ export class Machine {
           at += found.length === 2 ? 12 : text[at + 1] === "u" ? 6 : 2;
           continue;
         }
-        this._take(state, run);
+        if (run !== "") this._take(run);
         if (found < 0) {
           this._held = text.slice(at);
           return end;
         }
         if (found >= visible) throw this._over("string", this._limits.string, visible);
-        const expected = found === at + 1 ? "an escape" : "a hexadecimal digit";
-        return this._unexpected(text, found, expected, at);
+        return this._oddEscape(text, at, found);
       }
       if (c < 32) {
-        this._take(state, run);
-        return this._unexpected(text, at, "no control character in a string");
+        if (run !== "") this._take(run);
+        return this._control(text, at);
       }
       // A surrogate: a pair is one character, half a pair may become one with the next piece.
       if (c < 0xdc00) {
         if (at + 1 === end && !this._flushing) {
-          this._take(state, run);
+          if (run !== "") this._take(run);
           this._held = text[at];
           return end;
         }
@@ -642,9 +699,29 @@ export class Machine {
       run += text[at];
       at += 1;
     }
-    this._take(state, run);
-    if (at < end) throw this._over("string", this._limits.string, at);
+    if (run !== "") this._take(run);
+    if (at < end) throw this._over("string", this._limits.string, this._stop - this._offset);
     return end;
+  }
+
+  /**
+   * A backslash that begins no escape.
+   * @param {string} text
+   * @param {number} pos
+   * @param {number} wrong where it is none
+   */
+  _oddEscape(text, pos, wrong) {
+    const expected = wrong === pos + 1 ? "an escape" : "a hexadecimal digit";
+    return this._unexpected(text, wrong, expected, pos);
+  }
+
+  /**
+   * A control character in a string.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _control(text, pos) {
+    return this._unexpected(text, pos, "no control character in a string");
   }
 
   /**
@@ -676,27 +753,27 @@ export class Machine {
   }
 
   /**
-   * @param {number} state
+   * Text of a string or key.
    * @param {string} run
    */
-  _take(state, run) {
-    if (state === KEY) this._begun += run;
-    else if (run !== "") this._sink.text(run);
+  _take(run) {
+    if (this._state === KEY) this._begun += run;
+    else this._sink.text(run);
   }
 
   /**
-   * @param {number} state
-   * @param {string} run
+   * @param {string} text
    * @param {number} quote
    */
-  _endString(state, run, quote) {
-    if (state === STRING) {
-      if (run !== "") this._sink.text(run);
-      this._sink.endString();
-      this._ended(quote + 1);
-      return quote + 1;
-    }
-    const key = this._begun + run;
+  _endString(text, quote) {
+    this._sink.endString();
+    this._ended(quote + 1);
+    return quote + 1;
+  }
+
+  /** @param {number} quote */
+  _endKey(quote) {
+    const key = this._begun;
     this._begun = "";
     if (this._seen !== null) {
       if (this._seen.has(key)) {
@@ -734,25 +811,28 @@ export class Machine {
     if (pos === visible && step(state, text.charCodeAt(pos)) >= 0) {
       throw this._over("number", this._limits.number, pos);
     }
-    if (state < ZERO || !this._delimits(text[pos])) return this._unexpected(text, pos);
+    if (state < ZERO || !(",]} \t\n\r".includes(text[pos]) || this._endsNumber(text, pos))) {
+      return this._unexpected(text, pos);
+    }
     this._endNumber(pos);
     return pos;
   }
 
   /**
-   * True if a number may end before this character; otherwise it is none: 2024-05-01 is not 2024. Of
-   * many documents one may begin without a delimiter.
-   * @param {string} char
+   * True if a number may end before `text[pos]`, which is no delimiter of JSON's; otherwise it is
+   * none: 2024-05-01 is not 2024. Of many documents one may begin without a delimiter.
+   * @param {string} text
+   * @param {number} pos
    */
-  _delimits(char) {
-    if (",]} \t\n\r".includes(char)) return true;
-    return this._many && this._frames.length === 0 && '{["tfn\x1e'.includes(char);
+  _endsNumber(text, pos) {
+    return this._many && this._frames.length === 0 && '{["tfn\x1e'.includes(text[pos]);
   }
 
   /** @param {number} pos just behind the number */
   _endNumber(pos) {
     const text = this._begun;
     this._begun = "";
+    this._numberEnd = this._offset + pos;
     this._sink.scalar(this._number(text), text, this._token);
     this._ended(pos);
   }
@@ -765,17 +845,31 @@ export class Machine {
     const literal = LITERALS[text[pos]];
     if (literal === undefined) return this._unexpected(text, pos);
     const [word, value] = literal;
+    this._token = this._offset + pos;
     if (text.startsWith(word, pos)) {
-      this._sink.scalar(value, undefined, this._offset + pos);
+      this._sink.scalar(value, undefined, this._token);
       pos += word.length;
+      this._numberEnd = this._offset + pos;
       this._ended(pos);
       return pos;
     }
     let at = pos + 1;
     while (at < text.length && text[at] === word[at - pos]) at += 1;
-    this._held = text.slice(pos, at);
-    // What is held is pending, also after the error.
-    return at < text.length ? this._unexpected(text, at, quoted(word), pos) : at;
+    if (at < text.length) return this._oddLiteral(text, pos, word, at);
+    this._held = text.slice(pos);
+    return at;
+  }
+
+  /**
+   * A word that begins like `word` and is another.
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} word
+   * @param {number} wrong where it is another
+   */
+  _oddLiteral(text, pos, word, wrong) {
+    this._held = word.slice(0, wrong - pos); // what is pending after the error
+    return this._refuse(text, wrong, quoted(word), pos);
   }
 
   /**
@@ -786,15 +880,26 @@ export class Machine {
    * @param {number} [from] where its token begins
    */
   _unexpected(text, pos, expected = "", from = pos) {
-    const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
     if (this._many && this._frames.length === 0) {
       const between = this._state === VALUE || this._state === END;
-      if (char === SEPARATOR && between && expected === "") return pos + 1;
+      if (text[pos] === SEPARATOR && between && expected === "") return pos + 1;
       if (this._state === END) {
-        this._nextDocument(VALUE, pos);
+        this._nextDocument(this._fresh, pos);
         return pos;
       }
     }
+    return this._refuse(text, pos, expected, from);
+  }
+
+  /**
+   * Throw the error of the character at `pos`; of half a pair, only when its other half is known.
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} expected
+   * @param {number} from where its token begins
+   */
+  _refuse(text, pos, expected, from) {
+    const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
     if (/^[\ud800-\udbff]$/.test(char) && pos + 1 === text.length && !this._flushing) {
       this._held = text.slice(from);
       return pos + 1;
@@ -827,7 +932,7 @@ export class Machine {
    * @param {number} pos
    */
   _position(pos) {
-    this._close();
+    this._closeStream();
     const state = this._state;
     const inValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
     const offset = this._offset + pos;
@@ -867,7 +972,7 @@ export class Machine {
     return new LimitExceeded(`more than ${size} (${limit}) ${where(position)}`, limit, position);
   }
 
-  _close() {
+  _closeStream() {
     this._closed = true;
     this._simple = false;
   }

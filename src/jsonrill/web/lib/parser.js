@@ -2,7 +2,7 @@
 
 import { InvalidJSON, LimitExceeded } from "./errors.js";
 import { Fragment } from "./fragments.js";
-import { Machine } from "./machine.js";
+import { createMachine } from "./create.js";
 import { Place } from "./paths.js";
 
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
@@ -144,7 +144,7 @@ export class Parser {
 
   /** @param {ParserOptions} [options] */
   constructor(options) {
-    this.#machine = new Machine(this.#sink, options);
+    this.#machine = createMachine(this.#sink, options);
   }
 
   /**
@@ -188,6 +188,11 @@ export class Parser {
   /** With `many`: the number of the document being read, from 0. */
   get document() {
     return this.#machine.document;
+  }
+
+  /** With `repair`: all that had to be repaired so far. */
+  get repairs() {
+    return this.#machine.repairs;
   }
 
   /** With `many`: what ended documents early, in order. */

@@ -9,7 +9,7 @@ import { Document } from "./document.js";
 import { Truncated } from "./errors.js";
 import { TextSink, ValueSink } from "./fields.js";
 import { Growing } from "./growing.js";
-import { Machine } from "./machine.js";
+import { createMachine } from "./create.js";
 import { Parser } from "./parser.js";
 import { PartialStream } from "./partialstream.js";
 import { parsePath } from "./paths.js";
@@ -63,7 +63,7 @@ export function values(source, { live = false, schema, ...options } = {}) {
     throw new TypeError('of many documents each is validated by select(source, "root", options)');
   }
   const growing = new Growing();
-  const machine = new Machine(growing, options);
+  const machine = createMachine(growing, options);
   const found = drive(source, (piece, /** @type {any[]} */ out) => {
     growing.begin();
     try {
@@ -172,7 +172,7 @@ export function texts(source, ...fields) {
 function pieces(source, fields, shown, options) {
   checkSource(source);
   const sink = new TextSink(fields);
-  const machine = new Machine(sink, options);
+  const machine = createMachine(sink, options);
   return drive(source, (piece, /** @type {T[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
@@ -202,7 +202,7 @@ export function select(source, field, { schema, ...options } = {}) {
     machine.limitText(offset, inValue ? size : Infinity);
   });
   const limits = { ...options.limits, text: Infinity };
-  const machine = new Machine(sink, { ...options, limits });
+  const machine = createMachine(sink, { ...options, limits });
   const found = drive(source, (piece, /** @type {any[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
