@@ -94,10 +94,10 @@ def spelled(error: list[Any] | None) -> Any:
 
 def differences(ask: Ask, jobs: list[tuple[list[str], dict[str, Any]]]) -> list[tuple[Any, ...]]:
     """What the two languages do not say alike of these texts."""
-    texts = [{"pieces": cut, "options": {**given, "numbers": "exact"}} for cut, given in jobs]
+    texts = [{"pieces": cut, "options": {**options, "numbers": "exact"}} for cut, options in jobs]
     found: list[tuple[Any, ...]] = []
-    for (cut, given), theirs in zip(jobs, ask("repaired", texts=texts), strict=True):
-        ours = report(cut, given)
+    for (cut, options), theirs in zip(jobs, ask("repaired", texts=texts), strict=True):
+        ours = report(cut, options)
         same = {
             "error": spelled(theirs["error"]) == spelled(ours["error"]),
             "errors": [*map(spelled, theirs["errors"])] == [*map(spelled, ours["errors"])],
@@ -109,7 +109,7 @@ def differences(ask: Ask, jobs: list[tuple[list[str], dict[str, Any]]]) -> list[
         wrong = [name for name, equal in same.items() if not equal]
         if wrong:
             both = {name: (ours[name], theirs[name]) for name in wrong}
-            found.append((cut, given, both))
+            found.append((cut, options, both))
     return found
 
 

@@ -176,17 +176,17 @@ function checked({ many = false, duplicates = "last", numbers = "number", limits
 export class Machine {
   _sink;
   _many;
-  _unique;
-  _number;
+  #unique;
+  #number;
   _limits;
   _state = VALUE;
   // The open container: is it an object, its last key, how many keys or elements it has before this
   // value, and its keys when they must be unique. The outer ones are in `_frames`.
   _object = false;
-  _key = "";
+  #key = "";
   _count = 0;
   /** @type {Set<string> | null} */
-  _seen = null;
+  #seen = null;
   /** @type {{object: boolean, key: string, count: number, seen: Set<string> | null}[]} */
   _frames = [];
   // The token being read: where it began, where its limit is, its text so far.
@@ -199,18 +199,18 @@ export class Machine {
   _held = "";
   /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
   _tail = new Uint8Array(0);
-  _bom = true;
+  #bom = true;
   _offset = 0;
   // The first character that is beyond the limit of the text, that limit, and whether it has become
   // nearer while a piece is read.
   _bound;
   _size;
-  _moved = false;
+  #moved = false;
   _line = 1;
   _lineStart = 0;
-  _closed = false;
+  #closed = false;
   // Is a piece simply read? Not if closed, within a UTF-8 sequence, or with many documents.
-  _simple;
+  #simple;
   _flushing = false;
   // The state in which a document begins.
   _fresh = VALUE;
@@ -232,11 +232,11 @@ export class Machine {
     const { many, duplicates, numbers, limits } = checked(options);
     this._sink = sink;
     this._many = many;
-    this._unique = duplicates === "error";
-    this._number = conversion(numbers);
+    this.#unique = duplicates === "error";
+    this.#number = conversion(numbers);
     this._limits = limits;
     this._bound = this._size = limits.text;
-    this._simple = !many;
+    this.#simple = !many;
   }
 
   /**
@@ -245,29 +245,29 @@ export class Machine {
    */
   feed(data) {
     if (typeof data !== "string") {
-      this._feedBytes(toBytes(data));
-    } else if (this._simple && this._offset + this._held.length + data.length <= this._bound) {
+      this.#feedBytes(toBytes(data));
+    } else if (this.#simple && this._offset + this._held.length + data.length <= this._bound) {
       if (this._held !== "") {
         data = this._held + data;
         this._held = "";
       }
       const end = this._read(data, 0);
-      if (end < data.length) this._carefully(data.slice(end));
+      if (end < data.length) this.#carefully(data.slice(end));
     } else {
-      this._carefully(data);
+      this.#carefully(data);
     }
   }
 
   /** The text has ended: complete a root number, or say what is missing. */
   flush() {
-    if (this._closed) return;
+    if (this.#closed) return;
     try {
       this._finish();
     } catch (error) {
       if (!this._many || !isOurs(error)) throw error;
       this.errors.push(error);
     }
-    this._closeStream();
+    this.#closeStream();
   }
 
   /**
@@ -311,15 +311,15 @@ export class Machine {
    * @param {number} size
    */
   limitText(offset, size) {
-    this._moved = offset + size < this._bound;
+    this.#moved = offset + size < this._bound;
     this._size = size;
     this._bound = offset + size;
   }
 
   _finish() {
     if (this._tail.length) {
-      const inText = this._atBom() || this._state === STRING || this._state === KEY;
-      throw this._errorHere(
+      const inText = this.#atBom() || this._state === STRING || this._state === KEY;
+      throw this.#errorHere(
         inText ? Truncated : InvalidJSON,
         "the rest of a UTF-8 character",
         "but the text ended",
@@ -327,19 +327,19 @@ export class Machine {
     }
     if (/[\ud800-\udbff]$/.test(this._held)) {
       this._flushing = true;
-      this._run("");
+      this.#run("");
     }
     if (this._state === DIGITS && this._frames.length === 0 && this._digits >= ZERO) {
       this._endNumber(0);
     }
     if (this._state !== END && !(this._many && this._outside())) {
-      throw this._errorHere(Truncated, this._expected(), "but the text ended");
+      throw this.#errorHere(Truncated, this.#expected(), "but the text ended");
     }
   }
 
   /** True before any text but perhaps the beginning of a byte order mark. */
-  _atBom() {
-    return this._bom && this._offset === 0 && this._held === "";
+  #atBom() {
+    return this.#bom && this._offset === 0 && this._held === "";
   }
 
   /** True before, after and between documents. */
@@ -350,45 +350,45 @@ export class Machine {
   }
 
   /** @param {Uint8Array} bytes */
-  _feedBytes(bytes) {
-    if (this._closed) throw new StreamClosed();
+  #feedBytes(bytes) {
+    if (this.#closed) throw new StreamClosed();
     if (this._tail.length) {
       const joined = new Uint8Array(this._tail.length + bytes.length);
       joined.set(this._tail);
       joined.set(bytes, this._tail.length);
       bytes = joined;
     }
-    if (this._atBom()) {
+    if (this.#atBom()) {
       const mark = [0xef, 0xbb, 0xbf].findIndex((byte, at) => bytes[at] !== byte);
       if (mark === bytes.length) {
-        this._keepTail(bytes);
+        this.#keepTail(bytes);
         return;
       }
       if (mark < 0) bytes = bytes.subarray(3);
     }
-    this._bom = false;
+    this.#bom = false;
     this._tail = new Uint8Array(0);
     const size = wholeLength(bytes);
     for (let at = 0; ; ) {
       const [text, used] = decode(bytes.subarray(at, size));
-      this._carefully(text);
+      this.#carefully(text);
       at += used;
       if (at >= size) break;
       if (this._state !== SKIPPED) {
         this._leaveEnded();
         const byte = `but got byte 0x${bytes[at].toString(16)}`;
-        this._giveUp(this._errorHere(InvalidJSON, "UTF-8", byte), "", this._held.length);
+        this.#giveUp(this.#errorHere(InvalidJSON, "UTF-8", byte), "", this._held.length);
       }
-      this._carefully("\ufffd"); // in a line that was given up, where it counts as a character
+      this.#carefully("\ufffd"); // in a line that was given up, where it counts as a character
       at += 1;
     }
-    this._keepTail(bytes.subarray(size));
+    this.#keepTail(bytes.subarray(size));
   }
 
   /** @param {Uint8Array} bytes */
-  _keepTail(bytes) {
+  #keepTail(bytes) {
     this._tail = bytes.slice();
-    this._simple = !this._many && bytes.length === 0;
+    this.#simple = !this._many && bytes.length === 0;
   }
 
   /** What is wrong after one of many documents is the fault of the next one. */
@@ -400,20 +400,20 @@ export class Machine {
    * Read where the stream may be closed, a limit passed, one of many documents invalid.
    * @param {string} text
    */
-  _carefully(text) {
-    if (this._closed) throw new StreamClosed();
+  #carefully(text) {
+    if (this.#closed) throw new StreamClosed();
     if (this._tail.length) {
-      throw this._errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
+      throw this.#errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
     }
     for (let start = 0; ; ) {
       const room = this._bound - this._offset - this._held.length;
       const end = after(text, start, room);
-      start = end - this._run(text.slice(start, end));
+      start = end - this.#run(text.slice(start, end));
       if (start === text.length) return;
       const { length } = this._held;
       if (this._offset + length < this._bound) continue; // another limit began
       if (this._many && this._outside()) this._bound = this._offset + this._size;
-      else this._giveUp(this._over("text", this._size, length), "", length);
+      else this.#giveUp(this._over("text", this._size, length), "", length);
     }
   }
 
@@ -422,7 +422,7 @@ export class Machine {
    * @param {string} part
    * @returns {number} how many units at its end were left, because another limit began
    */
-  _run(part) {
+  #run(part) {
     const text = this._held + part;
     this._held = "";
     for (let pos = 0; ; ) {
@@ -431,7 +431,7 @@ export class Machine {
       } catch (error) {
         if (!this._many || !isOurs(error)) throw error;
         pos = /** @type {number} */ (error.offset) - this._offset;
-        this._giveUp(error, text, pos);
+        this.#giveUp(error, text, pos);
         this._held = ""; // half a literal, part of `text`
       }
     }
@@ -444,10 +444,10 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    */
-  _giveUp(error, text, pos) {
+  #giveUp(error, text, pos) {
     if (!this._many) throw error;
     this.errors.push(error);
-    this._closed = false;
+    this.#closed = false;
     const char = text[pos];
     const atOnce = error.column === 1 && (char === "{" || char === "[");
     const begins = (atOnce && error instanceof InvalidJSON) || char === SEPARATOR;
@@ -463,7 +463,7 @@ export class Machine {
     this._sink.nextDocument(); // first, so that it can still ask what is pending
     this._state = state;
     this._object = false;
-    this._seen = null;
+    this.#seen = null;
     this._frames = [];
     this._begun = "";
     this._bound = this._offset + pos + this._size;
@@ -479,11 +479,11 @@ export class Machine {
   _read(text, pos) {
     const end = text.length;
     while (pos < end) {
-      if (this._moved && this._passes(pos, end)) return pos;
+      if (this.#moved && this.#passes(pos, end)) return pos;
       const state = this._state;
       if (state >= STRING) {
-        if (state <= KEY) pos = this._string(text, pos, end);
-        else if (state === DIGITS) pos = this._inNumber(text, pos, end);
+        if (state <= KEY) pos = this.#string(text, pos, end);
+        else if (state === DIGITS) pos = this.#inNumber(text, pos, end);
         else pos = this._skip(text, pos);
         continue;
       }
@@ -523,7 +523,7 @@ export class Machine {
         this._digits = START;
         this._begun = "";
       } else {
-        pos = this._literal(text, pos);
+        pos = this.#literal(text, pos);
       }
     }
     this._offset += end - this._held.length;
@@ -535,8 +535,8 @@ export class Machine {
    * @param {number} pos
    * @param {number} end
    */
-  _passes(pos, end) {
-    this._moved = false;
+  #passes(pos, end) {
+    this.#moved = false;
     if (this._offset + end <= this._bound) return false;
     this._offset += pos;
     return true;
@@ -594,16 +594,16 @@ export class Machine {
     }
     this._frames.push({
       object: this._object,
-      key: this._key,
+      key: this.#key,
       count: this._count,
-      seen: this._seen,
+      seen: this.#seen,
     });
     this._object = object;
     this._count = 0;
     this._token = this._offset + pos;
     if (object) {
       this._state = FIRST_KEY;
-      this._seen = this._unique ? new Set() : null;
+      this.#seen = this.#unique ? new Set() : null;
       this._sink.startObject(this._token);
     } else {
       this._state = FIRST_ELEMENT;
@@ -619,9 +619,9 @@ export class Machine {
   _close(pos) {
     const { object, key, count, seen } = /** @type {any} */ (this._frames.pop());
     this._object = object;
-    this._key = key;
+    this.#key = key;
     this._count = count;
-    this._seen = seen;
+    this.#seen = seen;
     this._sink.endContainer(this._offset + pos);
     this._ended(pos + 1);
     return pos + 1;
@@ -646,7 +646,7 @@ export class Machine {
    * @param {number} pos
    * @param {number} end
    */
-  _string(text, pos, end) {
+  #string(text, pos, end) {
     let run = "";
     let at = pos;
     for (;;) {
@@ -775,16 +775,16 @@ export class Machine {
   _endKey(quote) {
     const key = this._begun;
     this._begun = "";
-    if (this._seen !== null) {
-      if (this._seen.has(key)) {
+    if (this.#seen !== null) {
+      if (this.#seen.has(key)) {
         const got = `but got ${quoted(key)}`;
         throw this._error(InvalidJSON, "no key twice in an object", got, quote);
       }
-      this._seen.add(key);
+      this.#seen.add(key);
     }
     this._count += 1;
     if (this._count > this._limits.keys) throw this._over("keys", this._limits.keys, quote);
-    this._key = key;
+    this.#key = key;
     this._state = COLON;
     this._sink.key(key, this._token);
     return quote + 1;
@@ -795,7 +795,7 @@ export class Machine {
    * @param {number} pos
    * @param {number} end
    */
-  _inNumber(text, pos, end) {
+  #inNumber(text, pos, end) {
     const start = pos;
     const visible = Math.min(end, this._stop - this._offset);
     let state = this._digits;
@@ -833,7 +833,7 @@ export class Machine {
     const text = this._begun;
     this._begun = "";
     this._numberEnd = this._offset + pos;
-    this._sink.scalar(this._number(text), text, this._token);
+    this._sink.scalar(this.#number(text), text, this._token);
     this._ended(pos);
   }
 
@@ -841,7 +841,7 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    */
-  _literal(text, pos) {
+  #literal(text, pos) {
     const literal = LITERALS[text[pos]];
     if (literal === undefined) return this._unexpected(text, pos);
     const [word, value] = literal;
@@ -904,10 +904,10 @@ export class Machine {
       this._held = text.slice(from);
       return pos + 1;
     }
-    throw this._error(InvalidJSON, expected || this._expected(), `but got ${quoted(char)}`, pos);
+    throw this._error(InvalidJSON, expected || this.#expected(), `but got ${quoted(char)}`, pos);
   }
 
-  _expected() {
+  #expected() {
     const complete = this._state === DIGITS && this._digits >= ZERO;
     if (complete && this._frames.length === 0) return EXPECTED[END];
     if (this._state === AFTER || complete) return `',' or '${this._object ? "}" : "]"}'`;
@@ -923,7 +923,7 @@ export class Machine {
   _path(value) {
     /** @type {Path} */
     const path = this._frames.slice(1).map(({ object, key, count }) => (object ? key : count));
-    if (value && this._frames.length !== 0) path.push(this._object ? this._key : this._count);
+    if (value && this._frames.length !== 0) path.push(this._object ? this.#key : this._count);
     return path;
   }
 
@@ -932,7 +932,7 @@ export class Machine {
    * @param {number} pos
    */
   _position(pos) {
-    this._closeStream();
+    this.#closeStream();
     const state = this._state;
     const inValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
     const offset = this._offset + pos;
@@ -958,7 +958,7 @@ export class Machine {
    * @param {string} expected
    * @param {string} got
    */
-  _errorHere(kind, expected, got) {
+  #errorHere(kind, expected, got) {
     return this._error(kind, expected, got, this._held.length);
   }
 
@@ -972,9 +972,9 @@ export class Machine {
     return new LimitExceeded(`more than ${size} (${limit}) ${where(position)}`, limit, position);
   }
 
-  _closeStream() {
-    this._closed = true;
-    this._simple = false;
+  #closeStream() {
+    this.#closed = true;
+    this.#simple = false;
   }
 }
 
