@@ -9,8 +9,9 @@ from typing import Final
 from .ag_ui import AGUI
 from .ai_sdk import AISDK
 from .dialect import ClientStream, Dialect, Event, Problem, Settings
+from .native import NATIVE
 from .openai import OpenAI
 
-__all__ = ["DIALECTS", "ClientStream", "Dialect", "Event", "Problem", "Settings"]
+__all__ = ["DIALECTS", "NATIVE", "ClientStream", "Dialect", "Event", "Problem", "Settings"]
 
 DIALECTS: Final[dict[str, type[Dialect]]] = {"openai": OpenAI, "ai-sdk": AISDK, "ag-ui": AGUI}

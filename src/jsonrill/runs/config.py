@@ -51,7 +51,11 @@ class Config:
 
     host: str = _setting("127.0.0.1", "address to listen on")
     port: int = _setting(8377, "port to listen on; 0 takes a free one", most=65535)
-    store: str = _setting("memory:", "where logs are kept: memory:, sqlite:///file, redis://host")
+    store: str = _setting(
+        "memory:",
+        "where logs are kept: memory:, sqlite:///file, redis://host, redis+cluster://host,"
+        " postgresql://host/database",
+    )
     tokens: tuple[str, ...] = _setting(
         (), "bearer tokens of 16 characters or more, each `name:token` (or a bare token)"
     )
@@ -66,6 +70,7 @@ class Config:
     upstream: str = _setting("", "base URL of the OpenAI-compatible server to relay to")
     upstream_key: str = _setting("", "key sent to the upstream; never the client's own")
     upstream_key_file: str = _setting("", "file with the key sent to the upstream")
+    upstreams: str = _setting("", "TOML file with several upstreams, each a table, by model name")
     upstream_connect: float = _seconds(5.0, "time to connect to the upstream")
     upstream_first: float = _seconds(60.0, "time until the upstream's first byte")
     upstream_idle: float = _seconds(60.0, "time between bytes of the upstream")
@@ -76,6 +81,7 @@ class Config:
     send_timeout: float = _seconds(30.0, "a reader that takes nothing for so long is cut off")
     retry: int = _setting(2000, "milliseconds after which a browser reconnects")
     max_connection: float = _seconds(3600.0, "a reader's connection ends then, to be resumed")
+    long_poll: float = _seconds(20.0, "time that a long poll waits for something new")
     readers: int = _setting(2000, "readers in this process", above_zero=True)
     readers_per_stream: int = _setting(
         500, "readers of one stream in this process", above_zero=True
@@ -109,10 +115,10 @@ class Config:
         for name in ("tokens", "secret", "upstream_key"):
             if getattr(self, name) and getattr(self, f"{name}_file"):
                 raise ConfigError(f"set {name} or {name}_file, not both")
+        if self.upstream and self.upstreams:
+            raise ConfigError("set upstream or upstreams, not both")
         if self.workers > 1 and self.store == "memory:":
-            raise ConfigError(
-                "several workers need a store that they share: sqlite:/// or redis://"
-            )
+            raise ConfigError("several workers need a store that they share, not memory:")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, **stronger: Any) -> Config:
@@ -146,7 +152,7 @@ class Config:
     def subjects(self) -> dict[str, str]:
         """Return token → name of its holder, from the settings and the current file of tokens."""
         if self.tokens_file:
-            found = parse_tokens(_lines(self.tokens_file))
+            found = parse_tokens(lines_of(self.tokens_file))
             if not found:
                 raise ConfigError(f"there is no token in {self.tokens_file}")
             return found
@@ -155,16 +161,11 @@ class Config:
     def secrets(self) -> list[str]:
         """Return the keys of tickets (the first signs); None: each process makes its own."""
         if self.secret_file:
-            found = _lines(self.secret_file)
+            found = lines_of(self.secret_file)
             if not found:
                 raise ConfigError(f"there is no key in {self.secret_file}")
             return found
         return [self.secret] if self.secret else []
-
-    def key_of_upstream(self) -> str:
-        if not self.upstream_key_file:
-            return self.upstream_key
-        return (_lines(self.upstream_key_file) or [""])[0]
 
     def bounds(self) -> Bounds:
         from ..store import Bounds  # loads asyncio, which a command line does not need
@@ -220,8 +221,8 @@ def from_text(name: str, text: str) -> Any:
 _SETTINGS: Final = {setting.name: setting for setting in fields(Config)}
 
 
-def _lines(path: str) -> list[str]:
-    """The lines of a file of secrets, without comments (#) and empty ones."""
+def lines_of(path: str) -> list[str]:
+    """Return the lines of a file of secrets, without comments (#) and empty ones."""
     try:
         lines = [line.strip() for line in Path(path).read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:

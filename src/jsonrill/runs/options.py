@@ -45,6 +45,8 @@ class StreamOptions:
         self.many: bool = given.get("many", False)
         self.lease: float | None = given.get("lease")
         self.provider: str = given.get("provider", "auto")
+        # What the server keeps with the stream for itself; no client sets or sees it.
+        self.notes: dict[str, Any] = {}
 
     @classmethod
     def from_json(cls, given: Any) -> StreamOptions:
@@ -56,11 +58,16 @@ class StreamOptions:
         return of_stage(stage, self.given)
 
     def to_bytes(self) -> bytes:
-        return json.dumps(self.given).encode()
+        notes = {"notes": self.notes} if self.notes else {}
+        return json.dumps({**self.given, **notes}).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StreamOptions:
-        return cls(**json.loads(data))
+        found = json.loads(data)
+        notes = found.pop("notes", {})
+        made = cls(**found)
+        made.notes = notes
+        return made
 
 
 @dataclass(frozen=True, slots=True)

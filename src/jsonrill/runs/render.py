@@ -17,7 +17,8 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from ..chunker import Chunker
-from ..dialects import DIALECTS, Event, Settings
+from ..dialects import DIALECTS, NATIVE, Event, Settings
+from ..dialects import Dialect as ClientDialect
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
 from ..jsontext import dumps, dumps_in_parts
 from ..partial_stream import PartialStream, Update
@@ -28,7 +29,7 @@ from ..wire.fragment import Fragment
 from ..wire.full import to_wire
 from ..wire.parser import Parser
 from .options import BadOption, StreamOptions, ViewOptions
-from .records import End, Record
+from .records import End, NotText, Record
 
 T = TypeVar("T")
 # Characters that are read in one part, where that does not show: the costliest schemas take a
@@ -40,6 +41,18 @@ EVENT: Final = 4096
 EVENTS: Final = 64
 # Characters after which a value may be so large that it is written in parts, too.
 LARGE: Final = 1 << 18
+
+
+class Named(str):
+    """The data of an event that has a name."""
+
+    __slots__ = ("name",)
+    name: str
+
+    def __new__(cls, data: str, name: str) -> Named:
+        made = super().__new__(cls, data)
+        made.name = name
+        return made
 
 
 class Rendering(ABC):
@@ -96,6 +109,8 @@ class TextSource:
         return "".join(texts)
 
     def _text(self, record: Record) -> str:
+        if isinstance(record, NotText):
+            raise InvalidJSON("the stream has bytes that are not UTF-8 text")
         if record.input == "text":
             return record.body
         if record.input == "snapshots":
@@ -292,7 +307,8 @@ class Dialect(TextRendering):
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
         self._events = stream.input == "events"
-        self._stage = DIALECTS[view.format](
+        self._native = view.format == "provider"
+        self._stage = _dialect(stream, view)(
             Settings(
                 calls=stream.of("calls"),
                 parser=stream.of("fragments"),
@@ -324,10 +340,23 @@ class Dialect(TextRendering):
 
     def _data(self, event: Event) -> str:
         """The data of an event; what is text already is sent as it came."""
-        return one_line(event) if isinstance(event, str) else self._dumps(event)
+        if isinstance(event, str):
+            return one_line(event)
+        name = event.get("type") if self._native else None
+        data = self._dumps(event)
+        return Named(data, name) if isinstance(name, str) and name.isprintable() else data
 
     def failure(self, end: End) -> list[str]:
         return [self._data(event) for event in self._stage.interrupt(end.error())]
+
+
+def _dialect(stream: StreamOptions, view: ViewOptions) -> type[ClientDialect]:
+    if view.format != "provider":  # which only the relay asks for, for the provider's own clients
+        return DIALECTS[view.format]
+    if stream.input != "events" or stream.provider not in NATIVE:
+        known = " or ".join(NATIVE)
+        raise BadOption(f"this is for events of a stream whose provider is {known}")
+    return NATIVE[stream.provider]
 
 
 def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:

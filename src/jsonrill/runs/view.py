@@ -98,17 +98,17 @@ def _parts(
     """The data and types of events."""
     if records:
         for part in work.feed_in_parts(records):
-            yield [(data, None) for data in part]
+            yield [(data, getattr(data, "name", None)) for data in part]
     if end is not None:
         for part in work.end_in_parts(end):
-            yield [(data, None) for data in part]
+            yield [(data, getattr(data, "name", None)) for data in part]
         if work.closes:
             yield [(DONE, "CLOSE")]
 
 
 def last_words(work: Rendering, end: End) -> bytes:
     """The events, without ids, for a reader whose response ends before its stream does."""
-    blocks = [encode_event(data) for data in work.failure(end)]
+    blocks = [encode_event(data, event=getattr(data, "name", None)) for data in work.failure(end)]
     if work.closes:
         blocks.append(encode_event(DONE, event="CLOSE"))
     return b"".join(blocks)

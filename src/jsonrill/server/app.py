@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -28,9 +29,20 @@ from ..store.tasks import stop
 from .access.credentials import Credentials
 from .access.guard import Account, Guard
 from .access.permissions import hub_of, require_subject
-from .http import convert, demo, pages, publish, relay, subscribe
+from .http import (
+    convert,
+    demo,
+    durable,
+    pages,
+    publish,
+    relay,
+    relay_models,
+    relay_responses,
+    subscribe,
+)
 from .http.openapi import document
-from .http.upstream import Upstream
+from .http.relay_run import take_over
+from .http.upstreams import Upstreams
 from .problems import KNOWN, answer
 from .signals import before_the_end
 
@@ -102,9 +114,26 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/v1/streams/{id}/events", subscribe.events),
     ("GET,POST", "/v1/streams/{id}/ai-sdk", subscribe.ai_sdk),
     ("GET,POST", "/v1/streams/{id}/ag-ui", subscribe.ag_ui),
+    *(
+        (method, path, handler)
+        for path in ("/v1/streams/{id}/durable", "/v1/durable/{path:path}")
+        for method, handler in (
+            ("GET", durable.read),
+            ("HEAD", durable.head),
+            ("POST", durable.append),
+            ("DELETE", durable.delete),
+        )
+    ),
+    ("PUT", "/v1/durable/{path:path}", durable.create),
     ("POST", "/v1/tickets", publish.ticket),
     ("POST", "/v1/convert", convert.convert),
     ("POST", "/v1/chat/completions", relay.chat_completions),
+    ("POST", "/v1/responses", relay.responses),
+    ("GET", "/v1/responses/{id}", relay_responses.retrieve),
+    ("POST", "/v1/responses/{id}/cancel", relay_responses.cancel),
+    ("POST", "/v1/messages", relay.messages),
+    ("GET", "/v1/models", relay_models.list_models),
+    ("GET", "/v1/models/{name:path}", relay_models.one_model),
     ("GET", "/livez", live),
     ("GET", "/readyz", ready),
     ("GET", "/healthz", ready),
@@ -127,7 +156,8 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     config = config or Config.from_environment()
     check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
-    upstream = Upstream(config)
+    upstreams = Upstreams(config)
+    hub.take_over = partial(take_over, hub, upstreams)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -139,7 +169,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         finally:
             await stop(watching)
             await hub.close()
-            await upstream.close()
+            await upstreams.close()
 
     before = [Middleware(Account, config, hub.metrics), Middleware(Guard, config)]
     if config.origins:
@@ -157,7 +187,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
         app.state.demo = Demo(hub)
     app.state.credentials = Credentials(config)
     app.state.readiness = Readiness(hub.store)
-    app.state.upstream = upstream
+    app.state.upstreams = upstreams
     return app
 
 
@@ -168,14 +198,16 @@ def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str
     given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
     count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
     if config.store == "memory:" and config.workers == 1 and count.isdigit() and int(count) > 1:
-        raise ConfigError("several workers need a store that they share: sqlite:/// or redis://")
+        raise ConfigError("several workers need a store that they share, not memory:")
 
 
 def _routes(config: Config) -> list[Route]:
     """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
-    page = PAGE if config.page else ()
-    for methods, path, handler in (*ROUTES, *page, *(demo.ROUTES if config.demo else ())):
+    more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
+    if config.demo and not config.upstream:
+        more += demo.API
+    for methods, path, handler in (*ROUTES, *more):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler
     return [
@@ -188,8 +220,8 @@ def _by_method(path: str, handlers: dict[str, Handler]) -> Handler:
         request.scope["jsonrill.route"] = path
         if path != "/livez":  # alive is also who cannot reach the store
             await hub_of(request).open()
-        method = "GET" if request.method == "HEAD" else request.method
-        return await handlers[method](request)
+        handler = handlers.get(request.method) or handlers["GET"]  # of a HEAD
+        return await handler(request)
 
     return endpoint
 
@@ -198,7 +230,7 @@ def _cors(config: Config) -> Middleware:
     return Middleware(
         CORSMiddleware,
         allow_origins=[*config.origins],
-        allow_methods=["GET", "POST", "DELETE"],
+        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
         allow_headers=[
             "authorization",
             "content-type",
@@ -206,8 +238,19 @@ def _cors(config: Config) -> Middleware:
             "jsonrill-producer",
             "jsonrill-seq",
             "idempotency-key",
+            "if-none-match",
+            "x-api-key",
+            "anthropic-version",
+            "anthropic-beta",
             "jsonrill-fragments",
             "x-request-id",
+            *durable.REQUEST_HEADERS,
         ],
-        expose_headers=["location", "etag", "jsonrill-stream", "x-request-id"],
+        expose_headers=[
+            "location",
+            "etag",
+            "jsonrill-stream",
+            "x-request-id",
+            *durable.RESPONSE_HEADERS,
+        ],
     )

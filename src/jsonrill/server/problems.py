@@ -65,7 +65,12 @@ def _of_store(error: StoreError) -> Problem:
         case StreamTaken():
             return Problem(409, "TAKEN", "another producer holds this stream")
         case StoreFull(
-            bound="owner_streams" | "owner_bytes" | "total_streams" | "total_bytes" | "memory"
+            bound="owner_streams"
+            | "owner_bytes"
+            | "stream_producers"
+            | "total_streams"
+            | "total_bytes"
+            | "memory"
         ):
             return Problem(429, "TOO_MANY", str(error), {"retry-after": "10"})
         case StoreFull():
@@ -75,26 +80,33 @@ def _of_store(error: StoreError) -> Problem:
     return Problem(500, "STORE", "the store failed")
 
 
-async def answer(request: Request, error: Exception) -> Response:
-    """Return the response for a known error."""
+def problem_of(request: Request, error: Exception) -> Problem | None:
+    """Return a known error as a problem; None if the client has gone and needs no answer."""
     match error:
         case Problem():
-            return error.response()
+            return error
         case StoreError():
             problem = _of_store(error)
             if problem.status >= 500:
                 name = type(error).__name__
                 request.app.state.hub.metrics.add("store_errors_total", task="request")
                 log.error("the store failed: %s: %s", name, error)
-            return problem.response()
+            return problem
         case BadOption():
-            return Problem(422, "BAD_OPTION", str(error)).response()
+            return Problem(422, "BAD_OPTION", str(error))
         case TooMany():
-            return Problem(429, "TOO_MANY", str(error), {"retry-after": "5"}).response()
+            return Problem(429, "TOO_MANY", str(error), {"retry-after": "5"})
         case HTTPException():
             code = {404: "NOT_FOUND", 405: "METHOD"}.get(error.status_code, "HTTP")
-            problem = Problem(error.status_code, code, error.detail, error.headers)
-            return problem.response()
+            return Problem(error.status_code, code, error.detail, error.headers)
+    return None
+
+
+async def answer(request: Request, error: Exception) -> Response:
+    """Return the response for a known error."""
+    problem = problem_of(request, error)
+    if problem is not None:
+        return problem.response()
     return Response(status_code=CLIENT_GONE)  # the client has gone; this is for the log
 
 

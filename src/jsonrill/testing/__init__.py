@@ -2,13 +2,15 @@
 
 `Upstream` is the server. What it sends is a `Script` (these bytes, pauses and cuts) or an `Answer`
 (this text, reasoning and these `Call`s, in the protocol of the request), and for each request there
-is an `Exchange`: what was asked, how much was sent, and whether the client left.
+is an `Exchange`: what was asked, how much was sent, and whether the client left. `Provider` is the
+reply of a server with several models, background responses that can be resumed, and `/models`.
 
 Without a server: `call_stream` makes the events of any provider, `beginnings` and `cuttings` cut
 streams and texts in every place.
 """
 
 from .answers import Answer, Call
+from .provider import Provider
 from .script import Cut, Script, Step, Token
 from .streams import CALL_STREAMS, beginnings, call_stream, cuttings
 from .upstream import Exchange, Upstream
@@ -19,6 +21,7 @@ __all__ = [
     "Call",
     "Cut",
     "Exchange",
+    "Provider",
     "Script",
     "Step",
     "Token",

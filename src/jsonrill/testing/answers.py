@@ -7,13 +7,15 @@ streamed. Shapes are as small as the providers' own clients accept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from ..build.document import Document
+from ..errors import InvalidJSON
 from ..eventstream import DONE
 from ..jsontext import dumps
-from ..streams import partial
 from .script import EVENT_STREAM, Cut, Script, Step, Token, framed
 
 Ending = Literal["complete", "length", "error", "cut", "reset", "stall"]
@@ -49,7 +51,8 @@ class Answer:
     `ending` is `complete`; `length` (stopped at the limit of tokens); `error` (the provider's error
     event, or status 500 if the answer is not streamed); `cut` (the body ends in the middle),
     `reset` (the connection does) or `stall` (nothing more is sent). All but `complete` happen
-    after `after` tokens. With another `status` than 200 the answer is the provider's error body.
+    after `after` tokens. With another `status` than 200 the answer is the provider's error body,
+    with this `message`, about this `param` of the request. `id` is the end of the answer's id.
     """
 
     text: str = ""
@@ -60,6 +63,9 @@ class Answer:
     after: int | None = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    message: str = "Overloaded"
+    param: str | None = None
+    id: str = "1"
 
     def __post_init__(self) -> None:
         if self.after is not None and self.ending == "complete":
@@ -132,6 +138,14 @@ class Answer:
         return replace(found, steps=steps, framing="chunked")
 
 
+def _value(text: str) -> Any:
+    """Arguments as a value, as far as they are JSON."""
+    document = Document()
+    with suppress(InvalidJSON):
+        document.feed(text)
+    return document.value if isinstance(document.value, dict) else {}
+
+
 def tokens(text: str) -> list[str]:
     """The text in pieces of `SIZE` characters."""
     return [text[at : at + SIZE] for at in range(0, len(text), SIZE)]
@@ -169,16 +183,33 @@ class _Protocol:
 
     def error_body(self, status: int) -> Event:
         """The body of a response with an error status."""
-        kind = "rate_limit_error" if status == 429 else "server_error"
-        return {"error": {"message": "Overloaded", "type": kind, "param": None, "code": kind}}
+        kinds = {429: "rate_limit_error"}
+        kind = kinds.get(status, "invalid_request_error" if status < 500 else "server_error")
+        said = {"message": self.answer.message, "type": kind, "param": self.answer.param}
+        return {"error": {**said, "code": kind if status == 429 or status >= 500 else None}}
 
 
 class Chat(_Protocol):
-    """OpenAI chat completions, with the reasoning that compatible servers send."""
+    """OpenAI chat completions, with the reasoning that compatible servers send.
+
+    Of several choices (`n`) each says the same.
+    """
 
     done = True
 
     def events(self) -> Iterator[Said]:
+        for event, is_token in self._events():
+            yield event, is_token
+            for choice in self._others(event["choices"]):
+                yield {**event, "choices": [choice]}, False
+
+    def _others(self, choices: list[Event]) -> list[Event]:
+        """The choices after the first."""
+        count = self.asked.get("n")
+        indices = range(1, count if isinstance(count, int) else 1)
+        return [{**choice, "index": index} for index in indices for choice in choices]
+
+    def _events(self) -> Iterator[Said]:
         answer = self.answer
         yield self._chunk({"role": "assistant", "content": ""}), False
         yield from self._reasoning(answer.reasoning)
@@ -207,7 +238,12 @@ class Chat(_Protocol):
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
     def _head(self, kind: str) -> Event:
-        return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": self.model}
+        return {
+            "id": f"chatcmpl-{self.answer.id}",
+            "object": kind,
+            "created": 1,
+            "model": self.model,
+        }
 
     def _finish(self) -> str:
         return self.stopped or ("tool_calls" if self.calls else "stop")
@@ -223,7 +259,8 @@ class Chat(_Protocol):
         if self.calls:
             message["tool_calls"] = self._whole_calls()
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self._finish()}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage()}
+        choices = [choice, *self._others([choice])]
+        return {**self._head("chat.completion"), "choices": choices, "usage": self._usage()}
 
     def _whole_calls(self) -> list[Event]:
         return [
@@ -322,7 +359,7 @@ class Responses(_Protocol):
         usage = {"input_tokens": 1, "output_tokens": self.count, "total_tokens": self.count + 1}
         details = {"reason": "max_output_tokens"} if status == "incomplete" else None
         return {
-            "id": "resp_1",
+            "id": f"resp_{self.answer.id}",
             "object": "response",
             "created_at": 1,
             "model": self.model,
@@ -355,7 +392,7 @@ class Responses(_Protocol):
         return {
             "type": "error",
             "code": "server_error",
-            "message": "Overloaded",
+            "message": self.answer.message,
             "param": None,
             "sequence_number": 0,
         }
@@ -365,6 +402,18 @@ def _emptied(item: Event) -> Event:
     """An item as it is announced, before anything of it has arrived."""
     empty: Event = {"arguments": "", "summary": [], "content": [], "status": "in_progress"}
     return {key: empty.get(key, value) for key, value in item.items()}
+
+
+# Status → the type of Anthropic's error.
+ANTHROPIC_ERRORS: Final = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
 
 
 class Messages(_Protocol):
@@ -420,7 +469,7 @@ class Messages(_Protocol):
 
     def _message(self, content: list[Event], stop: str | None, count: int) -> Event:
         return {
-            "id": "msg_1",
+            "id": f"msg_{self.answer.id}",
             "type": "message",
             "role": "assistant",
             "model": self.model,
@@ -432,7 +481,7 @@ class Messages(_Protocol):
 
     def whole(self) -> Event:
         content = [
-            {**block, "input": partial(block["input"])} if "input" in block else block
+            {**block, "input": _value(block["input"])} if "input" in block else block
             for block in self._blocks()
         ]
         return self._message(content, self._stop(), self.count)
@@ -441,8 +490,7 @@ class Messages(_Protocol):
         return self.error_body(529)
 
     def error_body(self, status: int) -> Event:
-        kinds = {429: "rate_limit_error", 529: "overloaded_error"}
-        error = {"type": kinds.get(status, "api_error"), "message": "Overloaded"}
+        error = {"type": ANTHROPIC_ERRORS.get(status, "api_error"), "message": self.answer.message}
         return {"type": "error", "error": error, "request_id": "req_1"}
 
 
@@ -460,7 +508,7 @@ class Gemini(_Protocol):
 
     def _call_parts(self) -> list[Event]:
         return [
-            {"functionCall": {"id": call.id, "name": call.name, "args": partial(call.text)}}
+            {"functionCall": {"id": call.id, "name": call.name, "args": _value(call.text)}}
             for call in self.calls
         ]
 
@@ -472,7 +520,7 @@ class Gemini(_Protocol):
         if finish is not None:
             found["finishReason"] = finish
         usage = {"promptTokenCount": 1, "candidatesTokenCount": self.count}
-        head = {"responseId": "r1", "modelVersion": self.model}
+        head = {"responseId": f"r{self.answer.id}", "modelVersion": self.model}
         return {**head, "candidates": [found], "usageMetadata": usage}
 
     def whole(self) -> Event:
@@ -485,8 +533,9 @@ class Gemini(_Protocol):
         return self._response([*parts, *self._call_parts()], self._finish())
 
     def error_body(self, status: int) -> Event:
-        kind = "RESOURCE_EXHAUSTED" if status == 429 else "UNAVAILABLE"
-        return {"error": {"code": status, "message": "Overloaded", "status": kind}}
+        kinds = {400: "INVALID_ARGUMENT", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}
+        kind = kinds.get(status, "UNAVAILABLE")
+        return {"error": {"code": status, "message": self.answer.message, "status": kind}}
 
 
 # How the path of a request ends → the protocol.

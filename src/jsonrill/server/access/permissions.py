@@ -60,6 +60,8 @@ def holder_of(request: Request) -> Holder | None:
     if (everybody := credentials.everybody) is not None:
         return everybody
     kind, _, given = request.headers.get("authorization", "").partition(" ")
+    if not kind:  # Anthropic's clients have a header of their own
+        return credentials.of_token(request.headers.get("x-api-key", "").strip())
     found = credentials.of_token(given.strip())
     return found if kind.lower() == "bearer" else None
 

@@ -1,14 +1,19 @@
-"""`serve --demo`: GET /demo/models lists the simulated models, POST /demo/streams starts one."""
+"""`serve --demo`: GET /demo/models lists the simulated models, POST /demo/streams starts one.
+
+Without an upstream, the simulated models also answer at the paths of the providers' APIs.
+"""
 
 from __future__ import annotations
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ...demo.generations import Demo, read_order
-from ..access.permissions import require_subject
+from ...demo.upstream import Steps, response_to
+from ...testing.script import EVENT_STREAM
+from ..access.permissions import hub_of, require_subject
 from . import subscribe
-from .publish import json_body, urls_of
+from .publish import json_body, read_body, urls_of
 
 
 def demo_of(request: Request) -> Demo:
@@ -40,6 +45,31 @@ async def events(request: Request) -> Response:
     return response
 
 
+async def api(request: Request) -> Response:
+    """A request to the API of a provider, answered by a simulated model."""
+    require_subject(request)
+    hub, agent = hub_of(request), request.headers.get("user-agent", "")
+    body = await read_body(request, hub.config.body_bytes)
+    script = response_to(request.method, request.scope["path"], body, agent)
+    if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
+        # Without comments, which Google's client does not read.
+        return StreamingResponse(Steps(script), media_type=EVENT_STREAM["content-type"])
+    content = b"".join([data async for data in Steps(script)])
+    return Response(content, script.status, dict(script.headers))
+
+
+API = (
+    ("POST", "/v1/chat/completions", api),
+    ("POST", "/v1/responses", api),
+    ("POST", "/v1/messages", api),
+    ("GET", "/v1/models", api),
+    ("GET", "/v1/models/{model}", api),
+    *(
+        ("POST", f"/{version}/models/{{model}}:{method}", api)
+        for version in ("v1", "v1beta")
+        for method in ("generateContent", "streamGenerateContent")
+    ),
+)
 ROUTES = (
     ("GET", "/demo/models", list_models),
     ("POST", "/demo/streams", start),

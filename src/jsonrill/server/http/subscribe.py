@@ -11,7 +11,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...dialects import DIALECTS
 from ...ext.starlette import ByteStreamResponse
 from ...runs.hub import Hub
 from ...runs.options import StreamOptions, ViewOptions
@@ -110,7 +109,7 @@ async def answer(
         source,
         heartbeat=hub.config.heartbeat,
         send_timeout=hub.config.send_timeout,
-        retry=hub.config.retry if options.format not in DIALECTS else None,
+        retry=hub.config.retry if work.closes else None,
         lasts=hub.config.max_connection,
         headers=headers,
         stopping=lambda: (hub.stopping if work.ids else hub.must_end) or revoked(),

@@ -1,10 +1,10 @@
-"""The upstream that chat completions are relayed to: its client, and what its answers say."""
+"""An upstream that requests are relayed to: its client, and what its answers say."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 
 import httpx2
@@ -13,13 +13,14 @@ from ...errors import LimitExceeded
 from ...eventstream import DONE, SSEDecoder, looks_like_events
 from ...jsontext import dumps
 from ...providers import Reader
-from ...providers.fields import as_error
-from ...providers.statements import Ending, Finish
+from ...providers.fields import as_error, as_index
+from ...providers.statements import Begin, Ending, Finish
 from ...runs.config import Config
 from ...runs.producer import Failed
 from ...runs.records import CLOSED, End, Record
 
-PROVIDER: Final = "openai_chat"
+# Fields of an answer that is no error, in any API.
+ANSWERS: Final = {"choices", "output", "content", "data"}
 # Of an answer without events, what is kept to look for an error in it.
 BEGINNING: Final = 64 * 1024
 TOO_LARGE: Final = End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
@@ -36,27 +37,29 @@ class UpstreamFailed(Exception):
         self.code = code
 
 
-class Upstream:
-    """The client of the upstream server; opened when first used."""
+class Client:
+    """The HTTP client of all upstreams; opened when first used."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._config = config
+        self._transport = transport
         self._client: httpx2.AsyncClient | None = None
 
-    async def send(self, body: bytes) -> Received:
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> Received:
         """Send a request and return the response without its body yet, or UpstreamFailed."""
         if self._client is None:
             # A relay holds its connection for as long as the answer takes. Their number is limited
             # by the open streams of each owner, not by the pool, in which requests would wait.
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
             timeout = httpx2.Timeout(None, connect=self._config.upstream_connect)
-            self._client = httpx2.AsyncClient(timeout=timeout, limits=limits, trust_env=False)
+            self._client = httpx2.AsyncClient(
+                timeout=timeout, limits=limits, trust_env=False, transport=self._transport
+            )
         # Compressed, the events of a stream would be held back.
-        headers = {"content-type": "application/json", "accept-encoding": "identity"}
-        if key := self._config.key_of_upstream():
-            headers["authorization"] = f"Bearer {key}"
-        url = f"{self._config.upstream.rstrip('/')}/chat/completions"
-        request = self._client.build_request("POST", url, content=body, headers=headers)
+        headers = {"accept-encoding": "identity", **headers}
+        request = self._client.build_request(method, url, content=body or None, headers=headers)
         try:
             async with asyncio.timeout(self._config.upstream_first):
                 came = await self._client.send(request, stream=True)
@@ -71,7 +74,7 @@ class Upstream:
             raise UpstreamFailed(502, message, "upstream_unreachable") from None
         if 300 <= came.status_code < 400:
             await came.aclose()
-            message = "the upstream redirects: the setting `upstream` must be its final address"
+            message = "the upstream redirects: the settings must have its final address"
             raise UpstreamFailed(502, message, "upstream_redirected")
         return Received(came, self._config)
 
@@ -141,7 +144,7 @@ def check_answer(body: bytes) -> None:
     if found is None:
         message = "the upstream's answer is not a JSON object"
         raise UpstreamFailed(502, message, "upstream_invalid")
-    if (error := found.get("error")) and "choices" not in found:
+    if (error := found.get("error")) and not ANSWERS & found.keys():
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 502
         raise UpstreamFailed(status, as_error(error), "upstream_error")
@@ -150,18 +153,26 @@ def check_answer(body: bytes) -> None:
 class Incoming:
     """Reads the event stream of an answer: the records of its log, and how it ended.
 
-    `choices` is how many were asked for: an answer is complete when each has its `finish_reason`,
-    or when the upstream says `[DONE]`.
+    `choices` is how many were asked for: an answer is complete when each has ended, or when the
+    upstream says that nothing follows (`[DONE]`, `message_stop`, `response.completed`). Events of
+    a stream that is read again are left out up to and with the number `after`.
     """
 
-    def __init__(self, limit: int, choices: int = 1) -> None:
+    def __init__(
+        self, limit: int, provider: str, choices: int = 1, *, after: int | None = -1
+    ) -> None:
         self._decoder = SSEDecoder(limit=limit)
-        self._reader = Reader(PROVIDER)
+        self._provider = provider
+        self._reader = Reader(provider)
         self._ending = Ending()
         self._choices = choices
         self._beginning = b""
         self._any = False
         self._error: str | None = None
+        # The upstream's id of the answer, where it has one, and its number of the last event.
+        self.message: str | None = None
+        self.number = after
+        self._after = -1 if after is None else after
         # Whether nothing more needs to be read.
         self.done = False
 
@@ -198,7 +209,9 @@ class Incoming:
         if self._error is not None:
             return End("error", "UPSTREAM_ERROR", self._error)
         finished = all(self._ending.of(choice) for choice in range(self._choices))
-        if self._any and (self.done or (finished and self._ending.complete)):
+        # After [DONE] the reasons to stop may be missing; other APIs have an event for the end.
+        said_so = self.done and self._provider == "openai_chat"
+        if self._any and (said_so or (finished and self._ending.complete)):
             return CLOSED
         return broken
 
@@ -215,21 +228,38 @@ class Incoming:
                 if not last:
                     self.done, self._error = True, "an event is not a JSON object"
                 continue
-            body = event.data
-            if event.type == "error" and not found.get("error"):
-                found = {"error": found}
-                body = dumps(found)
+            named = self._named(found, event.type)
+            if (number := as_index(named.get("sequence_number"))) is not None:
+                if number <= self._after:
+                    continue
+            self.number = next_number(self.number, named)
+            body = event.data if named is found else dumps(named)
             self._any = True
             records.append(Record("events", body))
-            self._listen(found)
+            self._listen(named)
         return records
+
+    def _named(self, found: dict[str, Any], name: str) -> dict[str, Any]:
+        """The event with what only its name says."""
+        if self._provider != "openai_chat":
+            return found if "type" in found else {"type": name, **found}
+        return {"error": found} if name == "error" and not found.get("error") else found
 
     def _listen(self, event: dict[str, Any]) -> None:
         said = self._reader.feed(event)
         self._ending.feed(said)
         for statement in said:
-            if isinstance(statement, Finish) and statement.error is not None:
+            if isinstance(statement, Begin):
+                self.message = statement.message
+            elif isinstance(statement, Finish):
                 self._error = self._error or statement.error
+                self.done = self.done or statement.last
+
+
+def next_number(number: int | None, event: dict[str, Any]) -> int | None:
+    """The number of this event, after one with another number; None if they do not count up."""
+    found = as_index(event.get("sequence_number"))
+    return found if number is not None and found is not None and found > number else None
 
 
 def json_object(text: str | bytes) -> dict[str, Any] | None:

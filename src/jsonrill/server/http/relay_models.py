@@ -1,0 +1,128 @@
+"""GET /v1/models: the models of all upstreams, in the form that the client knows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ..access.permissions import hub_of, require_subject
+from .relay import upstreams_of
+from .relay_apis import Refused, anthropic_error, in_form, note, openai_error
+from .upstream import UpstreamFailed, json_object
+from .upstreams import Upstream, Upstreams
+
+Json = dict[str, Any]
+# Anthropic lists 20 models unless it is asked for more.
+LIST: Final = {"x-api-key": "/models?limit=1000"}
+
+
+def _error(request: Request) -> Any:
+    return anthropic_error if _is_anthropic(request) else openai_error
+
+
+def _is_anthropic(request: Request) -> bool:
+    return "anthropic-version" in request.headers
+
+
+async def list_models(request: Request) -> Response:
+    """GET /v1/models: the list of models."""
+
+    async def answered(request: Request) -> Response:
+        models = [_shown(request, model) for model in await _models(request)]
+        if not _is_anthropic(request):
+            return JSONResponse({"object": "list", "data": models})
+        ends = {name: models[at]["id"] if models else None for name, at in _ENDS.items()}
+        return JSONResponse({"data": models, "has_more": False, **ends})
+
+    return await in_form(_error(request))(answered)(request)
+
+
+_ENDS: Final = {"first_id": 0, "last_id": -1}
+
+
+async def one_model(request: Request) -> Response:
+    """GET /v1/models/{name}: one model."""
+
+    async def answered(request: Request) -> Response:
+        name = str(request.path_params["name"])
+        for model in await _models(request):
+            if model["id"] == name:
+                return JSONResponse(_shown(request, model))
+        raise Refused(404, f"no upstream has the model {name!r}", "model_not_found")
+
+    return await in_form(_error(request))(answered)(request)
+
+
+async def _models(request: Request) -> list[Json]:
+    """All models, each with the name that chooses its upstream.
+
+    An upstream that cannot be asked is left out and logged, unless there is no other.
+    """
+    require_subject(request)
+    upstreams = upstreams_of(request)
+    if not upstreams.all:
+        raise Refused(404, "no upstream is configured", "not_configured")
+    asking = [_models_of(upstreams, one) for one in upstreams.all]
+    lists = await asyncio.gather(*asking, return_exceptions=True)
+    found: dict[str, Json] = {}
+    failed: list[UpstreamFailed] = []
+    for upstream, models in zip(upstreams.all, lists, strict=True):
+        if isinstance(models, UpstreamFailed):
+            failed.append(models)
+            note(hub_of(request), models.code, f"[{upstream.name}] {models.message}")
+            continue
+        if isinstance(models, BaseException):
+            raise models
+        for model in models:
+            chosen = upstreams.choose(model["id"])
+            # Of a model that several have, only the one is shown that requests go to.
+            if chosen is not None and chosen.upstream is upstream:
+                found.setdefault(model["id"], model)
+    if failed and not found:
+        raise failed[0]
+    return [*found.values()]
+
+
+async def _models_of(upstreams: Upstreams, upstream: Upstream) -> list[Json]:
+    """The models of one upstream; those that are named in full need no request."""
+    if upstream.models and not any(name.endswith("*") for name in upstream.models):
+        return [_model(upstream, {"id": name}) for name in upstream.models]
+    received = await upstreams.send(upstream, "GET", LIST.get(upstream.auth, "/models"))
+    body = json_object(await received.read())
+    if received.status >= 300 or body is None:
+        message = f"its list of models has the status {received.status}"
+        raise UpstreamFailed(502, message, "upstream_error")
+    return [_model(upstream, item) for item in _items(body)]
+
+
+def _items(body: Json) -> Iterator[Json]:
+    items = body.get("data")
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("id"), str):
+            yield item
+
+
+def _model(upstream: Upstream, item: Json) -> Json:
+    return {"owned_by": upstream.name, **item, "id": upstream.prefix + item["id"]}
+
+
+def _shown(request: Request, model: Json) -> Json:
+    """The model with the fields that the client's type of it has."""
+    made, at = model.get("created"), model.get("created_at")
+    if _is_anthropic(request):
+        made = made if isinstance(made, int) else 0
+        at = at if isinstance(at, str) else datetime.fromtimestamp(made, UTC).isoformat()
+        return {"type": "model", "display_name": model["id"], **model, "created_at": at}
+    return {"object": "model", **model, "created": made if isinstance(made, int) else _seconds(at)}
+
+
+def _seconds(at: Any) -> int:
+    try:
+        return int(datetime.fromisoformat(at).timestamp())
+    except (TypeError, ValueError):
+        return 0
