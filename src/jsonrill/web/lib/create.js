@@ -22,7 +22,7 @@ export function useLenient(kind) {
 export function createMachine(sink, { repair = false, onRepair, prefix = "", ...options } = {}) {
   if (typeof prefix !== "string") throw new TypeError("prefix is a text");
   if (repair !== false && Lenient === null) {
-    throw new TypeError('repair is a module of its own: import "jsonrill/repair" once');
+    throw new TypeError('repair needs import "jsonrill/repair"');
   }
   /** @type {Machine} */
   const machine = repair === false ? new Machine(sink, options) : new Lenient(sink, repair, onRepair, options);

@@ -1,7 +1,9 @@
 /** Text → a value that grows: the machine with a `Growing` as its sink. */
 
-import { Growing, isComplete } from "./growing.js";
 import { createMachine } from "./create.js";
+import { LocatedGrowing } from "./located.js";
+import { isComplete } from "./lookup.js";
+import { pendingOf } from "./machine.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
@@ -18,7 +20,7 @@ import { createMachine } from "./create.js";
  * @template [T=any]
  */
 export class Document {
-  #growing = new Growing();
+  #growing = new LocatedGrowing();
   #machine;
 
   /** @param {ParserOptions} [options] */
@@ -103,7 +105,7 @@ export class Document {
    * @returns {{path: Path, text: string} | null}
    */
   get pending() {
-    return this.#machine.pending;
+    return pendingOf(this.#machine);
   }
 
   /**

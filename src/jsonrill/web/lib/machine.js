@@ -5,7 +5,7 @@
  * Rule 2: what cannot be decided yet (half an escape, half a literal, half a surrogate pair) stays
  *         in `_held`, at most eleven characters, and is put before the next piece.
  * Rule 3: what leniency may answer differently is a method of its own. `lenient/` overrides these:
- *         a character that fits nowhere      `_unexpected`, `_oddEscape`, `_control`, `_oddLiteral`
+ *         a character that fits nowhere      `_unexpected`; a word that is none `_refuse`
  *         the character after a number       `_endsNumber`
  *         a string in a list, and brackets   `_stringElement`, `_close`
  *         a quote in a string, and its text  `_endString`, `_take`
@@ -95,6 +95,11 @@ const EXPECTED = [
   "a newline",
 ];
 
+/** What could be in a string where something else is. */
+export const ESCAPE = "an escape";
+export const HEX = "a hexadecimal digit";
+export const NO_CONTROL = "no control character in a string";
+
 // RFC 8259 section 6: the states of a number. From ZERO on it may end.
 export const START = 0;
 export const MINUS = 1;
@@ -123,8 +128,9 @@ const ESCAPES = {
 const CUT_PAIR = /^(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?$/;
 const LOW = /^\\u[dD][c-fC-F][0-9a-fA-F]{2}/;
 // RFC 7464: what may be before each of many documents; what ends a line or record.
-const SEPARATOR = "\x1e";
-export const RECORD_END = /[\n\x1e]/g;
+/** Between two documents (RFC 7464). */
+export const SEPARATOR = "\x1e";
+const RECORD_END = /[\n\x1e]/g;
 
 const DEFAULT_LIMITS = {
   depth: 256,
@@ -161,12 +167,12 @@ function step(state, c) {
 function checked({ many = false, duplicates = "last", numbers = "number", limits = {}, ...others }) {
   for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
   if (duplicates !== "last" && duplicates !== "error") {
-    throw new TypeError(`duplicates is "last" or "error", not ${String(duplicates)}`);
+    throw new TypeError('duplicates is "last" or "error"');
   }
   for (const [name, limit] of Object.entries(limits)) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`there is no limit "${name}"`);
-    if (typeof limit !== "number" || !(limit >= (name === "text" ? 1 : 0))) {
-      throw new TypeError(`limits are not negative, and text is at least 1: ${name} is ${limit}`);
+    const isLimit = Object.hasOwn(DEFAULT_LIMITS, name) && typeof limit === "number";
+    if (!isLimit || !(limit >= (name === "text" ? 1 : 0))) {
+      throw new TypeError(`there is no limit "${name}" of ${limit}`);
     }
   }
   return { many, duplicates, numbers, limits: { ...DEFAULT_LIMITS, ...limits } };
@@ -187,7 +193,7 @@ export class Machine {
   _count = 0;
   /** @type {Set<string> | null} */
   #seen = null;
-  /** @type {{object: boolean, key: string, count: number, seen: Set<string> | null}[]} */
+  /** @type {[object: boolean, key: string, count: number, seen: Set<string> | null][]} */
   _frames = [];
   // The token being read: where it began, where its limit is, its text so far.
   _token = 0;
@@ -271,15 +277,6 @@ export class Machine {
   }
 
   /**
-   * Path and text of the number or literal that is being read; null if there is none.
-   * @returns {{path: Path, text: string} | null}
-   */
-  get pending() {
-    const text = this.pendingText;
-    return text === null ? null : { path: this._path(true), text };
-  }
-
-  /**
    * Text of the number or literal that is being read; null if there is none.
    * @returns {string | null}
    */
@@ -319,11 +316,8 @@ export class Machine {
   _finish() {
     if (this._tail.length) {
       const inText = this.#atBom() || this._state === STRING || this._state === KEY;
-      throw this.#errorHere(
-        inText ? Truncated : InvalidJSON,
-        "the rest of a UTF-8 character",
-        "but the text ended",
-      );
+      const kind = inText ? Truncated : InvalidJSON;
+      throw this.#errorHere(kind, "the rest of a UTF-8 character", "but the text ended");
     }
     if (/[\ud800-\udbff]$/.test(this._held)) {
       this._flushing = true;
@@ -344,9 +338,8 @@ export class Machine {
 
   /** True before, after and between documents. */
   _outside() {
-    const { length } = this._frames;
-    const between = this._state === VALUE || this._state === END || this._state === SKIPPED;
-    return between && length === 0 && this._held === "";
+    const between = [VALUE, END, SKIPPED].includes(this._state);
+    return between && this._frames.length === 0 && this._held === "";
   }
 
   /** @param {Uint8Array} bytes */
@@ -551,7 +544,7 @@ export class Machine {
     RECORD_END.lastIndex = pos;
     const found = RECORD_END.exec(text);
     const end = found === null ? text.length : found.index + 1;
-    this._offset -= text.slice(pos, end).match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;
+    this._offset -= end - pos - [...text.slice(pos, end)].length; // the pairs in it
     if (found === null) return end;
     if (found[0] === "\n") {
       this._line += 1;
@@ -592,12 +585,7 @@ export class Machine {
     if (this._frames.length >= this._limits.depth) {
       throw this._over("depth", this._limits.depth, pos);
     }
-    this._frames.push({
-      object: this._object,
-      key: this.#key,
-      count: this._count,
-      seen: this.#seen,
-    });
+    this._frames.push([this._object, this.#key, this._count, this.#seen]);
     this._object = object;
     this._count = 0;
     this._token = this._offset + pos;
@@ -617,11 +605,11 @@ export class Machine {
    * @param {number} pos
    */
   _close(pos) {
-    const { object, key, count, seen } = /** @type {any} */ (this._frames.pop());
-    this._object = object;
-    this.#key = key;
-    this._count = count;
-    this.#seen = seen;
+    const around = /** @type {any} */ (this._frames.pop());
+    this._object = around[0];
+    this.#key = around[1];
+    this._count = around[2];
+    this.#seen = around[3];
     this._sink.endContainer(this._offset + pos);
     this._ended(pos + 1);
     return pos + 1;
@@ -677,11 +665,11 @@ export class Machine {
           return end;
         }
         if (found >= visible) throw this._over("string", this._limits.string, visible);
-        return this._oddEscape(text, at, found);
+        return this._unexpected(text, found, found === at + 1 ? ESCAPE : HEX, at);
       }
       if (c < 32) {
         if (run !== "") this._take(run);
-        return this._control(text, at);
+        return this._unexpected(text, at, NO_CONTROL);
       }
       // A surrogate: a pair is one character, half a pair may become one with the next piece.
       if (c < 0xdc00) {
@@ -702,26 +690,6 @@ export class Machine {
     if (run !== "") this._take(run);
     if (at < end) throw this._over("string", this._limits.string, this._stop - this._offset);
     return end;
-  }
-
-  /**
-   * A backslash that begins no escape.
-   * @param {string} text
-   * @param {number} pos
-   * @param {number} wrong where it is none
-   */
-  _oddEscape(text, pos, wrong) {
-    const expected = wrong === pos + 1 ? "an escape" : "a hexadecimal digit";
-    return this._unexpected(text, wrong, expected, pos);
-  }
-
-  /**
-   * A control character in a string.
-   * @param {string} text
-   * @param {number} pos
-   */
-  _control(text, pos) {
-    return this._unexpected(text, pos, "no control character in a string");
   }
 
   /**
@@ -855,21 +823,8 @@ export class Machine {
     }
     let at = pos + 1;
     while (at < text.length && text[at] === word[at - pos]) at += 1;
-    if (at < text.length) return this._oddLiteral(text, pos, word, at);
-    this._held = text.slice(pos);
-    return at;
-  }
-
-  /**
-   * A word that begins like `word` and is another.
-   * @param {string} text
-   * @param {number} pos
-   * @param {string} word
-   * @param {number} wrong where it is another
-   */
-  _oddLiteral(text, pos, word, wrong) {
-    this._held = word.slice(0, wrong - pos); // what is pending after the error
-    return this._refuse(text, wrong, quoted(word), pos);
+    this._held = text.slice(pos, at); // which is pending, also after the error
+    return at < text.length ? this._refuse(text, at, quoted(word), pos) : at;
   }
 
   /**
@@ -922,7 +877,7 @@ export class Machine {
    */
   _path(value) {
     /** @type {Path} */
-    const path = this._frames.slice(1).map(({ object, key, count }) => (object ? key : count));
+    const path = this._frames.slice(1).map(([object, key, count]) => (object ? key : count));
     if (value && this._frames.length !== 0) path.push(this._object ? this.#key : this._count);
     return path;
   }
@@ -976,6 +931,16 @@ export class Machine {
     this.#closed = true;
     this.#simple = false;
   }
+}
+
+/**
+ * Path and text of the number or literal that a machine is reading; null if there is none.
+ * @param {Machine} machine
+ * @returns {{path: Path, text: string} | null}
+ */
+export function pendingOf(machine) {
+  const text = machine.pendingText;
+  return text === null ? null : { path: machine._path(true), text };
 }
 
 /** @param {{offset: number, path: Path}} position */

@@ -1,9 +1,10 @@
 /** Text → fragments: the machine with a list of fragments as its sink. */
 
+import { createMachine } from "./create.js";
 import { InvalidJSON, LimitExceeded } from "./errors.js";
 import { Fragment } from "./fragments.js";
-import { createMachine } from "./create.js";
-import { Place } from "./paths.js";
+import { pendingOf } from "./machine.js";
+import { Place } from "./place.js";
 
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
 
@@ -182,7 +183,7 @@ export class Parser {
    * @returns {{path: import("./paths.js").Path, text: string} | null}
    */
   get pending() {
-    return this.#machine.pending;
+    return pendingOf(this.#machine);
   }
 
   /** With `many`: the number of the document being read, from 0. */

@@ -57,8 +57,8 @@ export class BracketMachine extends QuoteMachine {
 
   /** The brackets that close what is open, the outermost first. */
   _brackets() {
-    return [...this._frames.slice(1), { object: this._object }]
-      .map(({ object }, at) => (object ? "}" : this._parens.has(at + 1) ? ")" : "]"))
+    return [...this._frames.slice(1), [this._object]]
+      .map(([object], at) => (object ? "}" : this._parens.has(at + 1) ? ")" : "]"))
       .join("");
   }
 
@@ -179,7 +179,7 @@ export class BracketMachine extends QuoteMachine {
    * @param {number} pos
    */
   _mendMissingBrace(pos) {
-    const inList = this._frames.length > 1 && !this._frames.at(-1)?.object;
+    const inList = this._frames.length > 1 && !this._frames[this._frames.length - 1][0];
     if (!inList || !this.rules.has("brackets")) return -1;
     this._takeCommaBack();
     this._refuseShifted(pos);
@@ -200,7 +200,7 @@ export class BracketMachine extends QuoteMachine {
     if (!this._object && depth !== 0) {
       const [lastDepth, lastIndex] = this._strings;
       const alone = lastDepth !== depth || lastIndex !== this._count - 1;
-      const inObject = depth > 1 && this._frames[depth - 1].object;
+      const inObject = depth > 1 && this._frames[depth - 1][0];
       if (this._state === VALUE && alone && inObject && this.rules.has("brackets")) {
         const seen = this._sees(QUOTED_KEY, text, pos);
         if (seen === null) return this._hold(text, pos);
@@ -289,7 +289,7 @@ export class BracketMachine extends QuoteMachine {
     const at = this._offset + pos;
     const depth = this._frames.length;
     if (this._object) {
-      if (depth > 1 && this._frames[depth - 1].object) {
+      if (depth > 1 && this._frames[depth - 1][0]) {
         const chain = this._chain(depth - 1);
         if (!this._nested.has(chain)) this._nested.set(chain, at);
       } else {
@@ -321,7 +321,7 @@ export class BracketMachine extends QuoteMachine {
    */
   _chain(depth) {
     const least = Math.max(depth - FAR, 1);
-    while (depth > least && this._frames[depth - 1].object) depth -= 1;
+    while (depth > least && this._frames[depth - 1][0]) depth -= 1;
     return depth;
   }
 

@@ -80,8 +80,11 @@ export class LenientMachine extends BracketMachine {
    * @param {string} [expected]
    * @param {number} [from]
    */
-  _unexpected(text, pos, expected, from) {
+  _unexpected(text, pos, expected, from = pos) {
     const state = this._state;
+    if (state === STRING || state === KEY) {
+      return text[from] === "\\" ? this._oddEscape(text, from, pos) : this._control(text, pos);
+    }
     let end = -1;
     if (state === DIGITS) end = this._mendNumber(text, pos);
     else if (state === END) end = this._mendAfter(text, pos);

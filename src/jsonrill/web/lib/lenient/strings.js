@@ -5,7 +5,17 @@
  * it may turn out to be the end of the string (`quotes.js`).
  */
 
-import { AFTER, COLON, FIRST_KEY, KEY, NEXT_KEY, STRING } from "../machine.js";
+import {
+  AFTER,
+  COLON,
+  ESCAPE,
+  FIRST_KEY,
+  HEX,
+  KEY,
+  NEXT_KEY,
+  NO_CONTROL,
+  STRING,
+} from "../machine.js";
 import { WORD, charAt, endOf, isSpace, trimmedStart } from "./characters.js";
 import { STRING_ENDS_IN_ARRAY, STRING_ENDS_IN_OBJECT } from "./lookahead.js";
 import { NumberMachine } from "./numbers.js";
@@ -297,7 +307,9 @@ export class StringMachine extends NumberMachine {
       this._take(char);
       return pos + 2;
     }
-    if (!this._mayRepair("bad-escapes", pos)) return super._oddEscape(text, pos, wrong);
+    if (!this._mayRepair("bad-escapes", pos)) {
+      return super._unexpected(text, wrong, wrong === pos + 1 ? ESCAPE : HEX, pos);
+    }
     if (char === "'") {
       this._take("'");
       return pos + 2;
@@ -313,7 +325,9 @@ export class StringMachine extends NumberMachine {
    */
   _control(text, pos) {
     const lost = this._many && (text[pos] === "\n" || text[pos] === "\x1e");
-    if (lost || !this._mayRepair("raw-newlines", pos)) return super._control(text, pos);
+    if (lost || !this._mayRepair("raw-newlines", pos)) {
+      return super._unexpected(text, pos, NO_CONTROL);
+    }
     this._take(text[pos]);
     return this._pass(text, pos, pos + 1);
   }

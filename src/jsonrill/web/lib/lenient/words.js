@@ -1,6 +1,6 @@
 /** Words: Python's literals, values that JSON does not have, keys and strings without quotes. */
 
-import { AFTER, KEY, LITERALS } from "../machine.js";
+import { AFTER, FIRST_ELEMENT, KEY, LITERALS } from "../machine.js";
 import { ProseMachine } from "./around.js";
 import { WORD, endOf } from "./characters.js";
 import { COLON_AHEAD, WORD as WORD_SHAPE } from "./lookahead.js";
@@ -74,12 +74,14 @@ export class WordMachine extends ProseMachine {
   /**
    * @param {string} text
    * @param {number} pos
-   * @param {string} word
-   * @param {number} wrong
+   * @param {string} expected
+   * @param {number} from
    */
-  _oddLiteral(text, pos, word, wrong) {
-    const end = this._mendBareValue(text, pos);
-    return end >= 0 ? end : super._oddLiteral(text, pos, word, wrong);
+  _refuse(text, pos, expected, from) {
+    const end = from < pos && this._state <= FIRST_ELEMENT ? this._mendBareValue(text, from) : -1;
+    if (end < 0) return super._refuse(text, pos, expected, from);
+    this._held = "";
+    return end;
   }
 
   /**
