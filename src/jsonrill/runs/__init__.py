@@ -1,8 +1,9 @@
-"""A run: one generation with its log, its producer and its readers. Nothing here knows HTTP.
+"""A run: one generation with its log, its producer and its readers. No HTTP framework.
 
 records.py    what one record of the log says
 positions.py  event ids: positions in the log
 options.py    the options of a stream, and of a reader's view of it
+durable.py    the Durable Streams protocol as text: settings, offsets, pages, events
 render.py     records → events, one class for each format
 value.py      the current value of a stream
 steps.py      advances a rendering without holding up the event loop
@@ -11,5 +12,9 @@ reader.py     one reader, from any position to the end
 metrics.py    counts
 config.py     every setting of a server, with its default
 hub.py        all runs of one process
-producer.py   a source → the log of a run, coalesced, and its end
+producer.py   records → the log of a run, coalesced, and its end
+threads.py    iterates in a thread what would block the event loop
+elements.py   any source → records
+answer.py     what a reader's request is answered with
+api.py        `Runs`
 """

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Final, TypeVar
 
 from ..chunker import Chunker
@@ -23,11 +23,13 @@ from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, s
 from ..jsontext import dumps, dumps_in_parts
 from ..partial_stream import PartialStream, Update
 from ..sources import AnswerText
+from ..store import Entry
 from ..toolcalls import ToolCallEvents, ToolCalls
 from ..wire.compact import CompactEncoder
 from ..wire.fragment import Fragment
 from ..wire.full import to_wire
 from ..wire.parser import Parser
+from .durable import Page, cursor, settings_of
 from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, NotText, Record
 
@@ -63,8 +65,15 @@ class Rendering(ABC):
 
     # Whether the last event is `event: CLOSE`; dialects of others end in their own way.
     closes = True
-    # Whether events carry an id: clients that cannot resume are not sent any.
-    ids = True
+    # Whether its clients resume a lost connection without being told to.
+    resumes = True
+
+    # Whether entries of the log that follow these ones are known already.
+    more = False
+
+    def block(self, entries: Sequence[Entry]) -> bytes | None:
+        """Return the bytes for entries of the log, in a format that is not made of records."""
+        return None
 
     @abstractmethod
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
@@ -298,15 +307,39 @@ class Raw(Rendering):
         yield [] if end.reason == "closed" else [error_data(end.error())]
 
 
-class Dialect(TextRendering):
-    """A rendering for clients of others, which read from the start and send no ids back."""
+class DurableEvents(Rendering):
+    """The events of the Durable Streams protocol, whose ids are a part of them."""
 
     closes = False
-    ids = False
+
+    def __init__(self, stream: StreamOptions) -> None:
+        self._settings = settings_of(stream)
+
+    def block(self, entries: Sequence[Entry]) -> bytes:
+        page = Page.of(entries, up_to_date=not self.more)
+        return page.events(self._settings, cursor(None))
+
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        return iter(())
+
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        return iter(())
+
+    def failure(self, end: End) -> list[str]:
+        return []  # the client comes back, and is told why it cannot go on
+
+
+class Dialect(TextRendering):
+    """A rendering for clients of others, which take the end of a response for that of the answer.
+
+    Its events have ids all the same, for readers that send them back.
+    """
+
+    closes = False
+    resumes = False
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
-        self._events = stream.input == "events"
         self._native = view.format == "provider"
         self._stage = _dialect(stream, view)(
             Settings(
@@ -321,12 +354,13 @@ class Dialect(TextRendering):
         )
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
-        if not self._events:
-            yield from super().feed_in_parts(records)
-            return
-        for record in records:
-            self._seen += len(record.body)
-            yield from in_parts(self._stage.feed(record.body), self._data)
+        for events, group in groupby(records, lambda record: record.input == "events"):
+            if not events:
+                yield from super().feed_in_parts([*group])
+                continue
+            for record in group:
+                self._seen += len(record.body)
+                yield from in_parts(self._stage.feed(record.body), self._data)
 
     def _piece(self, text: str) -> Iterator[list[str]]:
         for part, more in parts(text, self._stage.part):
@@ -367,6 +401,7 @@ def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
         "chunks": lambda: Chunks(stream),
         "calls": lambda: Calls(stream, view),
         "raw": Raw,
+        "durable": lambda: DurableEvents(stream),
     }
     try:
         return makers[view.format]() if view.format in makers else Dialect(stream, view)

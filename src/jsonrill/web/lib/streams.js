@@ -5,16 +5,16 @@
  * thrown after everything that was good before it.
  */
 
+import { createMachine } from "./create.js";
 import { Document } from "./document.js";
 import { Truncated } from "./errors.js";
 import { TextSink, ValueSink } from "./fields.js";
 import { Growing } from "./growing.js";
-import { createMachine } from "./create.js";
 import { SEPARATOR } from "./machine.js";
 import { Parser } from "./parser.js";
 import { PartialStream } from "./partialstream.js";
 import { parsePath } from "./paths.js";
-import { checkSchema, validated } from "./schema.js";
+import { checkSchema, later } from "./schema.js";
 import { checkSource, drive } from "./sources.js";
 
 /** @typedef {import("./sources.js").Source} Source */
@@ -65,10 +65,10 @@ export function values(source, { live = false, schema, ...options } = {}) {
     throw new TypeError('of many documents each is validated by select(source, "root", options)');
   }
   // With a schema the arguments of each call are one document, which is validated at its end.
-  const isSplit = schema !== undefined && Boolean(options.tool);
-  const own = parsing(options, isSplit);
+  const [reading, parsing] = apart(options, schema === undefined);
+  const isSplit = schema !== undefined && reading.tool;
   let growing = new Growing();
-  let machine = createMachine(growing, own);
+  let machine = createMachine(growing, parsing);
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     const isEnd = piece === undefined || (isSplit && piece === SEPARATOR);
     growing.begin();
@@ -81,32 +81,25 @@ export function values(source, { live = false, schema, ...options } = {}) {
     }
     if (!isEnd) return;
     if (machine.errors.length !== 0) throw machine.errors[0];
-    if (schema !== undefined) out.push(new Complete(growing.value));
+    if (schema !== undefined) out.push(later(schema, growing.value));
     growing = new Growing();
-    machine = createMachine(growing, own);
+    machine = createMachine(growing, parsing);
   };
-  const found = drive(source, stage, options);
-  if (schema === undefined) return found;
-  return each(found, (one) => (one instanceof Complete ? validated(schema, one.value) : one));
-}
-
-/** Marks a complete value, which the schema has not seen yet. */
-class Complete {
-  /** @param {any} value */
-  constructor(value) {
-    this.value = value;
-  }
+  return drive(source, stage, reading);
 }
 
 /**
- * The options of the parser, without those of the source. The arguments of calls are many documents,
- * unless each has a parser of its own.
- * @param {any} options
- * @param {boolean} [isSplit]
- * @returns {any}
+ * The options of the source, and those of the parser. With `several`, the arguments of calls are one
+ * text with many documents.
+ * @template {SourceOptions & {many?: boolean}} O
+ * @param {O} options
+ * @param {boolean} several
+ * @returns {[import("./sources.js").Reading, Omit<O, keyof SourceOptions>]}
  */
-function parsing({ tool, choice, sse, provider, ...options }, isSplit = false) {
-  return tool && !isSplit ? { ...options, many: true } : options;
+function apart({ tool, choice, sse, provider, ...parsing }, several) {
+  const { many } = parsing;
+  const reading = { tool, choice, sse, provider, many };
+  return [reading, tool && several ? { ...parsing, many: true } : parsing];
 }
 
 /**
@@ -145,7 +138,8 @@ export function partial(text, options) {
  */
 export function fragments(source, options = {}) {
   checkSource(source);
-  const parser = new Parser(parsing(options));
+  const [reading, parsing] = apart(options, true);
+  const parser = new Parser(parsing);
   const stage = (/** @type {any} */ piece, /** @type {Fragment[]} */ out) => {
     try {
       append(out, piece === undefined ? parser.flush() : parser.feed(piece));
@@ -155,7 +149,7 @@ export function fragments(source, options = {}) {
     }
     if (piece === undefined && parser.errors.length !== 0) throw parser.errors[0];
   };
-  return drive(source, stage, options);
+  return drive(source, stage, reading);
 }
 
 /**
@@ -166,7 +160,7 @@ export function fragments(source, options = {}) {
  * @param {TextOptions} [options]
  * @returns {AsyncGenerator<string, void, undefined>}
  */
-export function text(source, field, options = {}) {
+export function text(source, field, options) {
   if (typeof field === "string") parsePath(field);
   return pieces(source, [field], ([, piece]) => piece, options);
 }
@@ -179,7 +173,7 @@ export function text(source, field, options = {}) {
  * @returns {AsyncGenerator<[Path, string], void, undefined>}
  */
 export function texts(source, ...fields) {
-  const options = typeof fields.at(-1) === "object" ? fields.pop() : {};
+  const options = typeof fields.at(-1) === "object" ? fields.pop() : undefined;
   if (fields.length === 0) throw new TypeError("texts() takes at least one field");
   return pieces(source, fields, (piece) => piece, options);
 }
@@ -194,8 +188,9 @@ export function texts(source, ...fields) {
  */
 function pieces(source, fields, shown, options) {
   checkSource(source);
+  const [reading, parsing] = apart(options ?? {}, false);
   const sink = new TextSink(fields);
-  const machine = createMachine(sink, parsing(options, true));
+  const machine = createMachine(sink, parsing);
   const stage = (/** @type {any} */ piece, /** @type {T[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
@@ -206,8 +201,7 @@ function pieces(source, fields, shown, options) {
     }
     if (piece === undefined) sink.check();
   };
-  // Of several calls the first is read.
-  return drive(source, stage, { ...options, first: true });
+  return drive(source, stage, { ...reading, first: true });
 }
 
 /**
@@ -222,35 +216,26 @@ function pieces(source, fields, shown, options) {
 export function select(source, field, { schema, ...options } = {}) {
   checkSource(source);
   checkSchema(schema);
+  const [reading, parsing] = apart(options, true);
   const size = options.limits?.text ?? 64 * 2 ** 20;
   const sink = new ValueSink(field, (offset, inValue) => {
     machine.limitText(offset, inValue ? size : Infinity);
   });
   const limits = { ...options.limits, text: Infinity };
-  const machine = createMachine(sink, { ...parsing(options), limits });
+  const machine = createMachine(sink, { ...parsing, limits });
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
       else machine.feed(piece);
     } finally {
-      append(out, sink.values);
+      append(out, schema ? sink.values.map((value) => later(schema, value)) : sink.values);
       sink.values = [];
     }
     if (piece !== undefined) return;
     if (machine.errors.length !== 0) throw machine.errors[0];
     sink.check();
   };
-  const found = drive(source, stage, options);
-  return schema === undefined ? found : each(found, (value) => validated(schema, value));
-}
-
-/**
- * @template T
- * @param {AsyncGenerator<any, void, undefined>} found
- * @param {(value: any) => T | Promise<T>} work
- */
-async function* each(found, work) {
-  for await (const value of found) yield await work(value);
+  return drive(source, stage, reading);
 }
 
 /**
@@ -263,11 +248,12 @@ async function* each(found, work) {
  */
 export function updates(source, options = {}) {
   checkSource(source);
+  const [reading, parsing] = apart(options, true);
   /** @type {PartialStream<T>} */
-  const stream = new PartialStream(parsing(options));
+  const stream = new PartialStream(parsing);
   const stage = (/** @type {any} */ piece, /** @type {Update<T>[]} */ out) => {
     append(out, piece === undefined ? stream.flush() : stream.feed(piece));
     return stream.ended;
   };
-  return drive(source, stage, options);
+  return drive(source, stage, reading);
 }
