@@ -7,10 +7,10 @@ import {
   PathError,
   fromPointer,
   parsePath,
-  lookup,
   toPointer,
   formatPath,
 } from "../../src/jsonrill/web/lib/paths.js";
+import { lookup } from "../../src/jsonrill/web/lib/lookup.js";
 import { Place } from "../../src/jsonrill/web/lib/place.js";
 import { ExactNumber } from "../../src/jsonrill/web/lib/values.js";
 import { chance, HARDER } from "./support.js";

@@ -128,7 +128,7 @@ def near_text(random: Random) -> str:
     """A valid document, or one of the cases, to which something has happened."""
     kind = random.random()
     if kind < 0.6:
-        value = document(random)
+        value = document(random, random.randrange(1, 6))
         text = json.dumps(value, indent=random.choice([None, 1]), ensure_ascii=False)
         parts = tokens(text, split_strings=random.random() < 0.7)
         for _ in range(random.choice([1, 1, 1, 2])):

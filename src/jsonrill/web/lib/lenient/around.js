@@ -58,6 +58,8 @@ const SUBSCRIPT = new RegExp(`[${WORD})\\]]$`, "u");
 const JSON_WORD = new RegExp(`(?<![${WORD}])json$`, "iu");
 const LINE_BEGINS = /(?:^|\n)[ \t]*$/;
 const ASIDE_BEGINS = new RegExp(`[${WORD}\\\\<$]|(?<=\\[)[{\\[]`, "uy");
+// There are two quotes in a row in a comment: they may belong around it.
+const TWO_QUOTES = -(10 ** 9);
 // As much of the prose is remembered as these patterns look at.
 const REMEMBERED = 16;
 
@@ -96,6 +98,11 @@ export class ProseMachine extends Machine {
     this._beforeText = "";
     this._language = "";
     this._depthAside = 0;
+    // Of a comment: how many quotes it has, and if there is a closing bracket in it.
+    this._commentQuotes = 0;
+    this._commentCloses = this._commentQuoted = false;
+    // A bracket of the prose begins where the value is due.
+    this._asideIsDue = false;
     // Half of a pair of surrogates at the end of a piece.
     this._half = "";
     // How many repairs this document has.
@@ -378,13 +385,17 @@ export class ProseMachine extends Machine {
             return pos + 1;
           }
         }
-      } else if (SUBSCRIPT.test(this._beforeText) && !JSON_WORD.test(this._beforeText)) {
+      } else if (isSubscript(this._beforeText) || this._beforeText.endsWith('"')) {
+        this._asideIsDue = false;
         return this._beginAside(pos);
       } else {
         const seen = this._seesValue(BRACKET, text, pos);
         if (seen === null) return this._hold(text, pos);
         if (seen) return this._beginValue(pos);
-        if (endOf(ASIDE_BEGINS, text, pastSpaces(text, pos + 1)) >= 0) return this._beginAside(pos);
+        if (endOf(ASIDE_BEGINS, text, pastSpaces(text, pos + 1)) >= 0) {
+          this._asideIsDue = char === "{" && this._beforeText === "";
+          return this._beginAside(pos);
+        }
       }
       pos += 1;
     }
@@ -409,6 +420,7 @@ export class ProseMachine extends Machine {
    */
   _aside(text, pos) {
     const breaks = this._many ? BREAKS_ASIDE_OF_MANY : BREAKS_ASIDE;
+    const start = { pos, offset: this._offset, line: this._line, lineStart: this._lineStart };
     for (;;) {
       const at = find(breaks, text, pos);
       if (at < 0) break;
@@ -430,6 +442,7 @@ export class ProseMachine extends Machine {
       } else {
         this._depthAside -= 1;
         if (this._depthAside <= 0) {
+          this._refuseDue(text, start, at);
           this._state = PROSE;
           this._beforeText = char;
           return at + 1;
@@ -439,7 +452,25 @@ export class ProseMachine extends Machine {
       this._beforeText = char;
     }
     if (pos < text.length) this._beforeText = text[text.length - 1];
-    return this._pass(text, pos, text.length);
+    this._pass(text, pos, text.length);
+    this._refuseDue(text, start, text.length);
+    return text.length;
+  }
+
+  /**
+   * `{it's": 1}` where the value is due is no prose, but an object that is broken.
+   * @param {string} text
+   * @param {{pos: number, offset: number, line: number, lineStart: number}} start
+   * @param {number} end
+   */
+  _refuseDue(text, start, end) {
+    const quote = this._asideIsDue ? text.slice(0, end).indexOf('"', start.pos) : -1;
+    if (quote < 0) return;
+    this._offset = start.offset;
+    this._line = start.line;
+    this._lineStart = start.lineStart;
+    this._pass(text, start.pos, quote);
+    throw this._error(InvalidJSON, "a key or '}'", "but got a quote", quote);
   }
 
   /**
@@ -526,10 +557,17 @@ export class ProseMachine extends Machine {
   _mendComment(text, pos) {
     const end = this._mendMark("comments", COMMENT, text, pos);
     if (end >= 0 && this._held === "") {
-      this._resume = this._state;
-      this._state = text[end - 1] === "*" ? BLOCK_COMMENT : LINE_COMMENT;
+      this._beginComment(text[end - 1] === "*" ? BLOCK_COMMENT : LINE_COMMENT);
     }
     return end;
+  }
+
+  /** @param {number} state */
+  _beginComment(state) {
+    this._resume = this._state;
+    this._state = state;
+    this._commentQuotes = 0;
+    this._commentCloses = this._commentQuoted = false;
   }
 
   /**
@@ -538,9 +576,31 @@ export class ProseMachine extends Machine {
    */
   _lineComment(text, pos) {
     const end = text.indexOf("\n", pos);
-    if (end < 0) return this._pass(text, pos, text.length);
+    const part = text.slice(pos, end < 0 ? text.length : end);
+    this._commentQuotes += part.split('"').length - 1;
+    if (part.includes('""') || (this._commentQuoted && part.startsWith('"'))) {
+      this._commentQuotes = TWO_QUOTES;
+    }
+    this._commentQuoted = part.endsWith('"');
+    this._commentCloses ||= /[\]}]/.test(part);
+    this._pass(text, pos, pos + part.length);
+    if (end < 0) return text.length;
+    this._refuseComment(end);
     this._state = this._resume;
-    return this._pass(text, pos, end);
+    return end;
+  }
+
+  /**
+   * `[// no"]`: a comment, or a string without its first quote.
+   * @param {number} pos
+   * @param {typeof InvalidJSON} [kind]
+   * @param {boolean} [last]
+   */
+  _refuseComment(pos, kind, last = false) {
+    const odd = this._commentQuotes % 2 !== 0 || this._commentQuotes < 0;
+    if (this._frames.length !== 0 && (odd || (last && this._commentCloses))) {
+      throw this._twoReadings("this is a comment", "a quote is missing", pos, kind);
+    }
   }
 
   /**
@@ -581,4 +641,12 @@ export class ProseMachine extends Machine {
   _outside() {
     return this._state >= LENIENT ? this._frames.length === 0 : super._outside();
   }
+}
+
+/**
+ * True if a bracket after this text is a subscript, a call or a block of code.
+ * @param {string} before
+ */
+function isSubscript(before) {
+  return SUBSCRIPT.test(before) && !JSON_WORD.test(before);
 }

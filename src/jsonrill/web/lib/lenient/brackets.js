@@ -91,16 +91,25 @@ export class BracketMachine extends QuoteMachine {
       this._mayRepair("trailing-commas", pos);
       this._takeCommaBack();
     }
-    const inString =
-      ANY_CLOSER.includes(lastVisible(this._shown)) || this._first === "{" || this._first === "[";
-    if (this._stringAt === this._token && inString) {
-      const other = "a bracket in the string before belongs here";
-      throw this._twoReadings("the bracket is wrong", other, pos);
-    }
+    const [first, last] = this._lastString();
+    if (ANY_CLOSER.includes(last) || first === "{" || first === "[") throw this._bracketInString(pos);
     if (comma && !onlyMissing(this._brackets(), seen.closers)) {
       throw this._twoReadings("the bracket is wrong", "a value is missing before it", pos);
     }
     return this._mendBrackets(text, pos, char, seen, doubled);
+  }
+
+  /** @param {number} pos */
+  _bracketInString(pos) {
+    const other = "a bracket in the string before belongs here";
+    return this._twoReadings("the bracket is wrong", other, pos);
+  }
+
+  /** First and last character of the string that came last, but for brackets; else "". */
+  _lastString() {
+    if (this._stringAt !== this._token) return ["", ""];
+    const last = lastVisible(this._shown);
+    return [this._first || last, last || this._first];
   }
 
   /**
@@ -183,6 +192,7 @@ export class BracketMachine extends QuoteMachine {
     if (!inList || !this.rules.has("brackets")) return -1;
     this._takeCommaBack();
     this._refuseShifted(pos);
+    if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
     this._mayRepair("brackets", pos);
     this._leaveNoted(pos);
     this._deeper = true;
@@ -222,6 +232,7 @@ export class BracketMachine extends QuoteMachine {
     }
     this._refuseDoubled(pos);
     this._refuseShifted(pos);
+    if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
     this._mayRepair("brackets", pos);
     this._leaveNoted(pos);
     this._deeper = true;
@@ -303,6 +314,7 @@ export class BracketMachine extends QuoteMachine {
     this._lastClosed = at;
     this._lastCloser = this._object ? "}" : "]";
     this._parens.delete(depth);
+    if (this._strings[0] === depth) this._strings = [0, 0]; // of another list
     const end = this._leave(pos);
     const first = !this._object && this._count === 0 && this._frames.length !== 0;
     if (this._lastCloser === "]" && first) this._listsInLists = true;

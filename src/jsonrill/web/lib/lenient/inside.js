@@ -136,7 +136,11 @@ export class LenientMachine extends BracketMachine {
       if (end >= 0) return end;
     }
     if (!open) return this._mendWord(text, pos);
-    if (char === "/") return this._mendComment(text, pos);
+    if (char === "/") {
+      const end = this._mendComment(text, pos);
+      if (end >= 0 && this._held === "") this._refuseOutside(pos);
+      return end;
+    }
     if (char === "#") return this._mendHash(pos);
     if (char === "`") return this._mendTicks(text, pos);
     if (char === ":" || this._state === COLON) return -1;
@@ -177,9 +181,19 @@ export class LenientMachine extends BracketMachine {
   /** @param {number} pos */
   _mendHash(pos) {
     if (!this._mayRepair("comments", pos)) return -1;
-    this._resume = this._state;
-    this._state = LINE_COMMENT;
+    this._refuseOutside(pos);
+    this._beginComment(LINE_COMMENT);
     return pos + 1;
+  }
+
+  /**
+   * `""// no`, `""...`: an empty string and something else, or a string after its quotes.
+   * @param {number} pos
+   */
+  _refuseOutside(pos) {
+    if (this._stringAt === this._token && this._offset + pos === this._token + 2) {
+      throw this._twoReadings("this is no text", "a quote is misplaced", pos);
+    }
   }
 
   /**
@@ -253,7 +267,11 @@ export class LenientMachine extends BracketMachine {
       ? char === '"' || (this.rules.has("bare-keys") && beginsBare(text, pos))
       : BEGINS_VALUE.includes(char);
     if (!fits || !this.rules.has("missing-commas")) return -1;
-    if (this._numberEnd === this._offset + pos && !"\"'".includes(char)) return -1;
+    if (this._numberEnd === this._offset + pos) {
+      if (!"\"'".includes(char)) return -1;
+      if (pos + 1 === text.length && !this._last) return this._hold(text, pos);
+      if (text[pos + 1] === char) return -1; // 12"" may be a string after its quotes, too
+    }
     if (char === '"') {
       const after = endOf(JSON_SPACE, text, pos + 1);
       if (after === text.length && after - pos < REMEMBERED && !this._last) {
@@ -289,7 +307,14 @@ export class LenientMachine extends BracketMachine {
    * @param {number} pos
    */
   _mendEllipsis(text, pos) {
+    if (ELLIPSIS.whole(text, pos) === text.length && !this._last) return this._hold(text, pos);
     const end = this._mendMark("ellipses", ELLIPSIS, text, pos);
+    if (end >= 0 && this._held === "") {
+      this._refuseOutside(pos);
+      if (text[end] === '"') {
+        throw this._twoReadings("this is an ellipsis", "a quote is misplaced", pos);
+      }
+    }
     const comma = this._state === NEXT_KEY || this._state === VALUE;
     if (end >= 0 && this._held === "" && comma) this._takeCommaBack();
     return end;
@@ -307,6 +332,7 @@ export class LenientMachine extends BracketMachine {
       this._endCurly();
     }
     if (this._state === CLOSING) this._endRoot();
+    if (this._state === LINE_COMMENT) this._refuseComment(this._held.length, Truncated, true);
     const quoted =
       (this._state === STRING || this._state === BLOCK_STRING) && this._stringAt === this._token;
     this._strictly();
@@ -325,7 +351,8 @@ export class LenientMachine extends BracketMachine {
     const end = this._held.length;
     const closers = tail.slice(1).replace(ANY_SPACE, "");
     const expected = [...this._brackets()].reverse().join("");
-    if (closers !== "" && closers === expected && this.rules.has("curly-quotes")) {
+    const meant = closers !== "" && closers === expected && !this._curly;
+    if (meant && this.rules.has("curly-quotes")) {
       this._mayRepair("curly-quotes", end);
       this._tailText = "";
       this._finishString(this._held, end - 1);
@@ -346,7 +373,7 @@ export class LenientMachine extends BracketMachine {
       const closer = lastVisible(this._shown + this._tailText);
       swallowed = inString && (this._quoted || ANY_CLOSER.includes(closer));
     } else {
-      swallowed = this._stringAt === this._token && ANY_CLOSER.includes(lastVisible(this._shown));
+      swallowed = ANY_CLOSER.includes(this._lastString()[1]);
     }
     if (swallowed) {
       const [one, other] = ["the text stopped in a string", "a quote is missing"];

@@ -224,7 +224,20 @@ function scalars(ends) {
 }
 
 // Brackets that begin no prose: what is in them is not the value, so these are refused.
-const BROKEN = [["\\{", SPACE, COLON], ["\\[", SPACE, "[,:}]"], ["[\\]}:,]"]];
+const EMPTY = [
+  ["\\{", SPACE, "\\}"],
+  ["\\[", SPACE, "\\]"],
+];
+const BROKEN = [
+  ["\\{", SPACE, COLON],
+  ["\\[", SPACE, "[,:}]"],
+  ["[\\]}:,]"],
+  // Something complete that something else of JSON follows.
+  ...EMPTY.map((one) => [...one, GAP, "[\"'{\\[:}\\]]"]),
+  ...[...EMPTY, [NUMBER], ...WORDS.map((word) => [...word])].map((one) => {
+    return [...one, GAP, ",", SPACE, BEGINS_VALUE];
+  }),
+];
 
 /** A bracket that begins JSON, told from one in prose by the first thing inside it. */
 export const BRACKET = new Shape(...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]));

@@ -17,11 +17,13 @@ import {
 import { StringMachine } from "./strings.js";
 
 // A quote between a digit and one of these means inches.
-const INCHES = ' ,.;)x×-"';
+const INCHES = " .;)x×-";
 // After these a quote opens no quotation.
 const CLOSE_QUOTATION = new RegExp(`^[${WORD})\\]}.!?%…]`, "u");
 // Before these, too.
 const NO_QUOTATION = new RegExp(`^(?:[${SPACE},:;}\\]).!?]|$)`, "u");
+// After these a quote opens something, if no space follows it.
+const OPENS = [",", ":", ";", "[", "{", "("];
 const JSON_SPACE = /[ \t\n\r]*/y;
 const REMEMBERED = 64;
 
@@ -111,9 +113,11 @@ export class QuoteMachine extends StringMachine {
     const ahead = this._object || tail.includes("}") ? KEY_AHEAD : ELEMENT_AHEAD;
     const seen = this._sees(ahead, text, quote + 1);
     if (seen === null) return this._hold(text, quote);
+    if (curly && this._curly) throw this._loneQuote(quote);
     const rule = curly ? "curly-quotes" : "missing-quotes";
     if (!seen || !this.rules.has(rule)) return -1;
-    const swallowed = ["}", "]"].includes(lastVisible(this._shown));
+    const swallowed =
+      ["}", "]"].includes(lastVisible(this._shown)) || ",:]}".includes(text[quote + 1]);
     const unsure = swallowed || this._quoted || !this._object;
     if (this._quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];
@@ -164,15 +168,20 @@ export class QuoteMachine extends StringMachine {
     const after = charAt(text, quote + 1);
     const before = lastOf(this._shown + this._tailText);
     if (!"'’".includes(char) || !(isAlnum(before) && isAlnum(after))) {
+      const adjacent = this._innerAt === this._offset + quote - 1;
+      this._innerRun = adjacent ? this._innerRun + 1 : 1;
       if (this._nest !== 0) {
-        // A quote of the JSON in the text.
+        // No JSON has three quotes in a row.
+        if (this._innerRun > 2) throw this._loneQuote(quote);
       } else if (this._quotation) {
-        if (isSpace(before) || isAlnum(after)) throw this._loneQuote(quote);
+        const opens = OPENS.includes(before) && !isSpace(after);
+        if (isSpace(before) || isAlnum(after) || opens) throw this._loneQuote(quote);
         this._quotation = false;
       } else if (!CLOSE_QUOTATION.test(before) && !NO_QUOTATION.test(after)) {
-        if (after === char && char !== before && text[quote + 2] !== char) {
-          if (quote + 2 === text.length && !this._last) return this._hold(text, quote);
-          throw this._loneQuote(quote);
+        if (after === char && !adjacent) {
+          const seen = this._seesThree(text, quote);
+          if (seen === null) return this._hold(text, quote);
+          if (!seen) throw this._loneQuote(quote);
         }
         if ((before === "{" || before === "[") && char === '"') this._nest = 1;
         else this._quotation = true;
@@ -181,8 +190,26 @@ export class QuoteMachine extends StringMachine {
       }
     }
     this._mayRepair("inner-quotes", quote);
-    this._quoted = true;
+    this._quoted = false; // for `_takeText`
     this._take(char);
+    this._quoted = true;
+    this._innerAt = this._offset + quote;
     return quote + 1;
+  }
+
+  /**
+   * True if three quotes are part of the text, as in a program; null if more text must come to tell.
+   *
+   * Two are two strings without a comma, or one quote that is written twice.
+   * @param {string} text
+   * @param {number} quote
+   */
+  _seesThree(text, quote) {
+    if (text[quote + 2] !== text[quote]) {
+      return quote + 2 === text.length && !this._last ? null : false;
+    }
+    const ends = this._object ? STRING_ENDS_IN_OBJECT : STRING_ENDS_IN_ARRAY;
+    const seen = this._sees(ends, text, quote + 3);
+    return seen === null ? null : !seen;
   }
 }

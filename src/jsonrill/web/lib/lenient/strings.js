@@ -61,6 +61,12 @@ export class StringMachine extends NumberMachine {
   _quotation = false;
   _quoted = false;
   _nest = 0;
+  // A curly quote was opened in it; where the last inner quote was, and how many in a row.
+  _curly = false;
+  _innerAt = -1;
+  _innerRun = 0;
+  // It has quotes with and without a backslash.
+  _mixed = false;
   // Depth and index of the last string in a list.
   _strings = [0, 0];
 
@@ -86,6 +92,7 @@ export class StringMachine extends NumberMachine {
    */
   _takeText(run) {
     if (this._stringAt !== this._token) this._beginText();
+    if (this._quoted && this._state === STRING && run.includes('"')) this._mixed = true;
     if (this._nest !== 0) {
       for (const char of run) {
         if (this._nest === 0) break;
@@ -107,13 +114,26 @@ export class StringMachine extends NumberMachine {
     if (run === "") return;
     this._sink.text(run);
     this._first ||= charAt(trimmedStart(run), 0);
+    this._noteCurly(run);
     this._shown = isSpace(run) ? this._shown.slice(-REMEMBERED) + run : run;
+  }
+
+  /**
+   * A curly quote that was opened in the string is closed in it, and does not end it.
+   * @param {string} run
+   */
+  _noteCurly(run) {
+    const opens = Math.max(run.lastIndexOf("“"), run.lastIndexOf("‘"));
+    const closes = run.lastIndexOf("”");
+    if (opens > closes) this._curly = true;
+    else if (closes >= 0) this._curly = false;
   }
 
   _beginText() {
     this._stringAt = this._token;
     this._first = this._shown = this._tailText = "";
-    this._quotation = this._quoted = false;
+    this._quotation = this._quoted = this._curly = this._mixed = false;
+    this._innerAt = -1;
     this._nest = 0;
   }
 
@@ -123,10 +143,19 @@ export class StringMachine extends NumberMachine {
    * @param {number} quote
    */
   _finishString(text, quote) {
+    if (this._mixed && this._stringAt === this._token) {
+      throw this._twoReadings("quotes are escaped", "some quotes are not", quote);
+    }
     if (this._tailText !== "") {
       this._shown = this._tailText;
       this._tailText = "";
       this._sink.text(this._shown);
+      this._first ||= charAt(trimmedStart(this._shown), 0);
+    }
+    if (this._first === "" && !this._object && this._count === 0) {
+      // [""]: the quotes may belong around the bracket.
+      this._first = "[";
+      this._shown = "]";
     }
     if (this._frames.length === 0) this._numberEnd = this._offset + quote + 1;
     return super._endString(text, quote);
