@@ -22,6 +22,7 @@ const INCHES = " .;)x×-";
 const CLOSE_QUOTATION = new RegExp(`^[${WORD})\\]}.!?%…]`, "u");
 // Before these, too.
 const NO_QUOTATION = new RegExp(`^(?:[${SPACE},:;}\\]).!?]|$)`, "u");
+const NEXT_ELEMENT = new RegExp(`,[${SPACE}]*[{[]$`);
 // After these a quote opens something, if no space follows it.
 const OPENS = [",", ":", ";", "[", "{", "("];
 const JSON_SPACE = /[ \t\n\r]*/y;
@@ -183,8 +184,13 @@ export class QuoteMachine extends StringMachine {
           if (seen === null) return this._hold(text, quote);
           if (!seen) throw this._loneQuote(quote);
         }
-        if ((before === "{" || before === "[") && char === '"') this._nest = 1;
-        else this._quotation = true;
+        if ((before === "{" || before === "[") && char === '"') {
+          // "x}, {"a": the string has no end.
+          if (NEXT_ELEMENT.test(this._shown)) throw this._loneQuote(quote);
+          this._nest = 1;
+        } else {
+          this._quotation = true;
+        }
       } else if (!(isDigit(before) && char === '"' && INCHES.includes(after))) {
         throw this._loneQuote(quote);
       }
