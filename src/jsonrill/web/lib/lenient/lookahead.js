@@ -277,7 +277,7 @@ const QUOTED_KEYS = [
 ];
 const BARE_NAME = [NAME, ...KEY];
 
-/** After a quote in a string: does it end the string, or is it part of the text? */
+/** What follows a quote that ends a string, and not one that is part of its text. */
 export const STRING_ENDS_IN_OBJECT = new Shape(
   ...stringEnds([...QUOTED_KEYS, BARE_NAME]),
   // An object of a list whose brace was forgotten.
