@@ -142,6 +142,7 @@ const jobs = {
       open: update.openPath && formatPath(update.openPath),
       completed: update.completed.map(formatPath),
       document: update.document,
+      repairs: update.repairs,
       sent: Object.keys(update.toJSON()),
     });
     const kept = [];
