@@ -128,7 +128,8 @@ class ProseMachine(Machine):
         At the root it may still be prose, and a minus or another letter the beginning of no JSON.
         """
         text = super().pending_text
-        certain = text is not None and self._frames and text != "-" and text[0] in "-0123456789tfn"
+        # A number that may have no digit has begun with none.
+        certain = text and self._frames and text != "-" and text[0] in "-0123456789tfn"
         return text if certain else None
 
     # ---- what all rules need -----------------------------------------------------------------

@@ -136,7 +136,7 @@ export class ProseMachine extends Machine {
    */
   get pendingText() {
     const text = super.pendingText;
-    return text !== null && this._frames.length !== 0 && text !== "-" ? text : null;
+    return text && this._frames.length !== 0 && text !== "-" ? text : null;
   }
 
   // ---- what all rules need -----------------------------------------------------------------
