@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ..demo.generations import Demo
+from ..demo.upstream import SimulatedModels
 from ..runs.config import Config, check_workers
 from ..runs.hub import Hub
 from ..runs.signals import before_the_end
@@ -155,7 +156,7 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     config = config or Config.from_environment()
     check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
-    upstreams = Upstreams(config)
+    upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
     hub.take_over = partial(take_over, hub, upstreams)
 
     @asynccontextmanager
@@ -194,8 +195,6 @@ def _routes(config: Config) -> list[Route]:
     """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
     more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
-    if config.demo and not config.upstream:
-        more += demo.API
     for methods, path, handler in (*ROUTES, *more):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler
