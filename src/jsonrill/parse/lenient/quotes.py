@@ -172,7 +172,12 @@ class QuoteMachine(StringMachine):
                     if not seen:
                         raise self._lone_quote(text, quote)
                 if before in ("{", "[") and char == '"':
-                    if _NEXT_ELEMENT.search(self._shown):  # "x}, {"a": the string has no end
+                    ahead = lookahead.KEY_AHEAD if before == "{" else lookahead.ELEMENT_AHEAD
+                    seen = self._sees(ahead, text, quote + 1)
+                    if seen is None:
+                        return self._hold(text, quote)
+                    # "x}, {"a": the string has no end; "["true: a comma is missing after it
+                    if not seen or _NEXT_ELEMENT.search(self._shown):
                         raise self._lone_quote(text, quote)
                     self._nest = 1
                 else:
