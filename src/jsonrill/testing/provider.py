@@ -51,9 +51,9 @@ class Provider:
         if found and path:
             return self._kept(exchange.method, path, parse_qs(target.query))
         answer = self._answer(asked["model"])
-        if found and asked.get("background") and isinstance(answer, Answer):
-            return self._begin(answer, asked)
-        return answer
+        if not isinstance(answer, Answer) or answer.status != 200:
+            return answer
+        return self._begin(answer, asked) if found and asked.get("background") else answer
 
     def _begin(self, answer: Answer, asked: Json) -> Script:
         id = f"resp_{len(self.responses) + 1}"
