@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from support import HARDER, IN_CI, QUICKER
+
+if TYPE_CHECKING:
+    from support.stores import StoreServers
 
 # In the background of a shell Ctrl-C is ignored, and every process started here would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -43,6 +46,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.split("/")[1] in REAL_PARTS:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.fixture(scope="session")
+def store_servers() -> Iterator[StoreServers]:
+    """The servers that stores need; each is started when a test first asks for it."""
+    # Not above: where only the core is tested, the clients of databases are not installed.
+    from support.stores import StoreServers
+
+    servers = StoreServers()
+    yield servers
+    servers.close()
 
 
 def _must_run(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import tomllib
@@ -56,6 +57,10 @@ def test_each_name_is_in_the_reference(name: str) -> None:
     assert re.search(rf"`{name}\b", REFERENCE.read_text("utf8"))
 
 
-def test_a_version_in_the_package_is_that_of_the_project() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
-    assert getattr(jsonrill, "__version__", project["version"]) == project["version"]
+def test_the_version_is_written_once() -> None:
+    """Both packages take it from here; a file beside it with another one would be a second."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "jsonrill.__version__"}
+    library = json.loads((ROOT / "src/jsonrill/web/lib/package.json").read_text("utf8"))
+    assert "version" not in library

@@ -31,6 +31,20 @@ def readme(page: str) -> str:
     return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]+\)", r"\1", page)
 
 
+def version() -> str:
+    """The version of the Python package, which is the only place where it is written."""
+    text = (ROOT / "src" / "jsonrill" / "__init__.py").read_text("utf8")
+    found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def description() -> str:
+    """The package.json of the library, with its version."""
+    package = json.loads((LIBRARY / "package.json").read_text("utf8"))
+    return json.dumps({"name": package.pop("name"), "version": version(), **package}, indent=2)
+
+
 def install(npm: str) -> None:
     """What tools/npm/package.json names, into build/npm, if it is not there."""
     wanted = (ROOT / "tools" / "npm" / "package.json").read_text("utf8")
@@ -48,8 +62,9 @@ def stage(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     modules = sorted(LIBRARY.glob("*.js"))
-    for file in (*modules, LIBRARY / "package.json", ROOT / "LICENSE"):
+    for file in (*modules, ROOT / "LICENSE"):
         shutil.copy(file, folder)
+    (folder / "package.json").write_text(description(), "utf8")
     page = (ROOT / "docs" / "javascript.md").read_text("utf8")
     (folder / "README.md").write_text(readme(page), "utf8")
     compiler = TOOLS / "node_modules" / "typescript" / "bin" / "tsc"

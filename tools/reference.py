@@ -19,7 +19,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
+import typer.main  # noqa: E402
+
 import jsonrill  # noqa: E402
+from jsonrill.cli.app import app  # noqa: E402
 from jsonrill.options import Option, Rules, taken_by  # noqa: E402
 from jsonrill.runs.options import STREAM  # noqa: E402
 
@@ -31,10 +34,6 @@ Everything that `import jsonrill` gives, and every command. Written by `tools/re
 docstrings and from `--help`; a test fails when it is stale.
 
 """
-COMMANDS = (
-    *("values", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
-    *("demo", "version"),
-)
 
 
 def page() -> str:
@@ -42,9 +41,8 @@ def page() -> str:
     parts = [HEAD, "## Library\n"]
     parts += [entry(name) for name in [*names, "Path"]]
     parts.append("## Command line\n")
-    parts += [
-        f"### jsonrill {command}\n\n```text\n{help_of(command)}\n```\n" for command in COMMANDS
-    ]
+    commands = getattr(typer.main.get_command(app), "commands")  # noqa: B009
+    parts += [f"### jsonrill {name}\n\n```text\n{help_of(name)}\n```\n" for name in commands]
     return "\n".join(parts)
 
 

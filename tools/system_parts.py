@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from glob import glob
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,17 +20,30 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Part(NamedTuple):
-    """A program: its command, its Debian package, and the tests that need it."""
+    """A program: its command, its Debian package, and the tests that need it.
+
+    `places` is a pattern of folders in which it may be, if it is not on PATH.
+    """
 
     command: str
     package: str
     needed_by: tuple[str, ...]
+    places: str = ""
+
+    def is_here(self) -> bool:
+        return bool(shutil.which(self.command) or glob(f"{self.places}/{self.command}"))
 
 
 PARTS = (
     Part("chromium", "chromium", ("tests/browser", "tests/web")),
     Part("node", "nodejs", ("tests/browser", "tests/clients", "tests/web")),
     Part("npm", "npm", ("tests/browser", "tests/clients", "tests/web")),
+    Part(
+        "postgres",
+        "postgresql",
+        ("tests/server", "tests/store"),
+        places="/usr/lib/postgresql/*/bin",
+    ),
     Part("redis-server", "redis-server", ("tests/server", "tests/store")),
 )
 
@@ -39,8 +53,7 @@ def missing(parts: Iterable[Part], root: Path = ROOT) -> list[Part]:
     return [
         part
         for part in parts
-        if any((root / tests).exists() for tests in part.needed_by)
-        and shutil.which(part.command) is None
+        if any((root / tests).exists() for tests in part.needed_by) and not part.is_here()
     ]
 
 

@@ -23,7 +23,7 @@ pytest.importorskip("typer")
 
 COMMANDS = (
     *("values", "select", "text", "updates", "fragments", "rebuild", "chunks", "calls", "batch"),
-    *("demo", "version"),
+    "demo",
 )
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
 STREAMS = ROOT / "src" / "jsonrill" / "demo" / "recordings"
@@ -367,4 +367,6 @@ def test_the_options_of_updates_reach_the_library() -> None:
 
 
 def test_version() -> None:
-    assert re.match(rb"jsonrill \d+\.\d+\.\d+ \((compiled|pure Python)\)\n$", run("version").stdout)
+    assert re.match(
+        rb"jsonrill \d+\.\d+\.\d+ \((compiled|pure Python)\)\n$", run("--version").stdout
+    )

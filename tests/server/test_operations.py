@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -468,22 +468,53 @@ def test_a_schema_of_two_kilobytes_does_not_stop_the_server(tmp_path: Path, leve
             assert '"status":"ERROR"' in text and time.monotonic() - begun < 1.5
 
 
-# ---- headers of another protocol ----
+# ---- numbered requests ----
 
 
-@pytest.mark.parametrize("name", ["Producer-Id", "Producer-Epoch", "Producer-Seq"])
-def test_headers_of_durable_streams_are_not_taken_for_ours(tmp_path: Path, name: str) -> None:
-    """They number requests from 0, not records from 1: to take them for ours would lose some."""
+def test_requests_are_numbered_as_durable_streams_does() -> None:
+    """From 0, requests and not records; records have a header of another name."""
     app = create_app(Config(access_log=False))
 
-    async def work() -> httpx2.Response:
+    async def work() -> None:
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
-            urls = (await http.post("/v1/streams", json={})).json()["urls"]
-            answer = await http.post(urls["chunks"], content="x", headers={**PLAIN, name: "0"})
-            assert (await http.get(urls["stream"])).json()["last"] == 0
-        await app.state.hub.close()
-        return answer
+            urls = (await http.post("/v1/streams", json={"input": "snapshots"})).json()["urls"]
 
-    answer = asyncio.run(work())
-    assert answer.status_code == 400 and "Jsonrill-Seq" in answer.json()["error"]["message"]
+            async def send(text: str, epoch: str, seq: str, **more: str) -> httpx2.Response:
+                numbers = {"producer-id": "a", "producer-epoch": epoch, "producer-seq": seq}
+                headers = {"content-type": "application/x-ndjson", **numbers, **more}
+                return await http.post(urls["chunks"], content=text, headers=headers)
+
+            async def streamed() -> AsyncIterator[bytes]:
+                yield b"3\n"
+                yield b"4\n"
+
+            first = await send("1\n2\n", "0", "0")
+            assert (first.status_code, first.json()) == (200, {"last": 2})
+            assert first.headers["producer-epoch"] == first.headers["producer-seq"] == "0"
+            again = await send("1\n2\n", "0", "0")
+            assert (again.status_code, again.json()) == (200, {"last": 2})
+            gap = await send("5\n", "0", "2")
+            assert gap.status_code == 409 and gap.json()["error"]["code"] == "SEQUENCE_GAP"
+            assert gap.headers["producer-expected-seq"] == "1"
+            assert gap.headers["producer-received-seq"] == "2"
+            # A body that is streamed is one request, too.
+            assert (await send(streamed(), "0", "1")).json() == {"last": 4}  # type: ignore[arg-type]
+            assert (await send("5\n", "1", "1")).status_code == 400
+            assert (await send("5\n", "1", "0")).json() == {"last": 5}
+            stale = await send("6\n", "0", "2")
+            assert stale.status_code == 403 and stale.headers["producer-epoch"] == "1"
+            both = await send("6\n", "1", "1", **{"jsonrill-seq": "6"})
+            assert both.status_code == 400 and "Jsonrill-Seq" in both.text
+            for name in ("Producer-Id", "Producer-Epoch", "Producer-Seq"):
+                alone = {**PLAIN, name: "0"}
+                assert (
+                    await http.post(urls["chunks"], content="x", headers=alone)
+                ).status_code == 400
+            for wrong in ("", "01", "-1", "1.0", "9007199254740992", "x"):
+                assert (await send("6\n", wrong, "0")).status_code == 400
+                assert (await send("6\n", "1", wrong)).status_code == 400
+            assert (await http.get(urls["stream"])).json()["last"] == 5
+        await app.state.hub.close()
+
+    asyncio.run(work())

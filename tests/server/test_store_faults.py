@@ -21,7 +21,7 @@ from jsonrill.runs.hub import Hub  # isort: skip
 from jsonrill.runs.options import StreamOptions, ViewOptions
 from jsonrill.runs.positions import START
 from jsonrill.runs.records import Record
-from jsonrill.store import MemoryStore, StoreUnavailable
+from jsonrill.store import MemoryStore, StoreUnavailable, Tail
 from jsonrill.store.redis import RedisStore
 from support import SLACK
 from support.processes import Server
@@ -150,13 +150,13 @@ class Refuses(MemoryStore):
 
     left = 5
 
-    async def append(self, *arguments: Any, **named: Any) -> int:
+    async def write(self, *arguments: Any, **named: Any) -> Tail:
         self.left -= 1
         if self.left == 2:  # this time it is written, and the answer is lost
-            await super().append(*arguments, **named)
+            await super().write(*arguments, **named)
         if self.left > 0:
             raise StoreUnavailable("away")
-        return await super().append(*arguments, **named)
+        return await super().write(*arguments, **named)
 
 
 @pytest.mark.parametrize("first", [None, 1])

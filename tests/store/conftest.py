@@ -1,8 +1,8 @@
-"""A Redis server of the tests' own, on loopback, and each kind of store, fresh for every test."""
+"""Each kind of store, empty for every test."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -10,26 +10,18 @@ import pytest
 
 from jsonrill.store import Bounds, Store, open_store
 from support.redis_server import RedisServer
-
-KINDS = ("memory", "sqlite", "redis")
-Open = Callable[..., object]
+from support.stores import KINDS, StoreServers
 
 
 @pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
-        yield server
+def redis_server(store_servers: StoreServers) -> RedisServer:
+    server: RedisServer = store_servers["redis"]
+    return server
 
 
 @pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "memory":
-        return "memory:"
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/log.db"
-    server: RedisServer = request.getfixturevalue("redis_server")
-    server.empty()
-    return server.url
+def url(request: pytest.FixtureRequest, store_servers: StoreServers, tmp_path: Path) -> str:
+    return store_servers.url(request.param, tmp_path)
 
 
 @asynccontextmanager

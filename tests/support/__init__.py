@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
+from glob import glob
 from pathlib import Path
 from typing import Any, AnyStr
 
@@ -38,9 +39,12 @@ def cases(name: str) -> Any:
     return json.loads((CASES / name).read_text("utf8"))
 
 
-def need_command(command: str) -> str:
-    """The path of a program from tools/system_parts.py; without it: skip, but fail in CI."""
-    found = shutil.which(command)
+def need_command(command: str, places: str = "") -> str:
+    """The path of a program from tools/system_parts.py; without it: skip, but fail in CI.
+
+    `places` is a pattern of folders in which it may be, if it is not on PATH.
+    """
+    found = shutil.which(command) or next(iter(sorted(glob(f"{places}/{command}"))[::-1]), None)
     if found is None:
         (pytest.fail if IN_CI else pytest.skip)(f"needs the program {command}")
     return found

@@ -21,6 +21,8 @@ def free_port() -> int:
 class RedisServer:
     """Start it, stop it, kill it, start it again on the same port with what it had."""
 
+    name = "Redis"
+
     def __init__(self, folder: Path, *, aof: bool = False) -> None:
         self.command = need_command("redis-server")
         self.folder = folder
@@ -68,6 +70,15 @@ class RedisServer:
 
     def empty(self) -> None:
         assert self.ask("FLUSHALL") == b"+OK\r\n"
+
+    def cpu(self) -> float:
+        """Seconds of processor time that it has used."""
+        lines = self.info("cpu")
+        return float(lines["used_cpu_user"]) + float(lines["used_cpu_sys"])
+
+    def send(self, how: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(how)
 
     def end(self, how: int = signal.SIGTERM) -> None:
         assert self.process is not None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jsonrill.store import Bounds, Store, open_store
 from jsonrill.store.tasks import stop
-from support.redis_server import RedisServer
+from support.stores import StoreServer
 
 
 class Load(NamedTuple):
@@ -25,17 +25,17 @@ class Figures(NamedTuple):
     p99: float
     worst: float
     process_core: float
-    redis_core: float
+    server_core: float
 
     def __str__(self) -> str:
         return (
             f"p50 {self.p50 * 1000:.1f} ms, p99 {self.p99 * 1000:.1f} ms,"
             f" worst {self.worst * 1000:.1f} ms, process {self.process_core:.0%} of a core,"
-            f" Redis {self.redis_core:.0%}"
+            f" the server {self.server_core:.0%}"
         )
 
 
-def measured(url: str, load: Load, server: RedisServer | None = None) -> Figures:
+def measured(url: str, load: Load, server: StoreServer | None = None) -> Figures:
     async def main() -> Figures:
         store = open_store(url, Bounds(owner_streams=10**6, total_streams=10**6))
         await store.open()
@@ -47,7 +47,7 @@ def measured(url: str, load: Load, server: RedisServer | None = None) -> Figures
     return asyncio.run(main())
 
 
-async def _loaded(store: Store, load: Load, server: RedisServer | None) -> Figures:
+async def _loaded(store: Store, load: Load, server: StoreServer | None) -> Figures:
     names = [f"s{at}" for at in range(load.streams)]
     for name in names:
         await store.acquire(name, "p", lease=600, owner="o", meta=b"{}")
@@ -56,7 +56,7 @@ async def _loaded(store: Store, load: Load, server: RedisServer | None) -> Figur
     await asyncio.sleep(1 + load.streams / 400)
     chance = random.Random(1)
     begun, cpu = time.perf_counter(), time.process_time()
-    redis_cpu = _cpu_of(server)
+    server_cpu = _cpu_of(server)
     wanted = int(load.rate * load.seconds)
     writing: set[asyncio.Task[int]] = set()
     for at in range(wanted):
@@ -66,14 +66,14 @@ async def _loaded(store: Store, load: Load, server: RedisServer | None) -> Figur
         writing.add(task)
         task.add_done_callback(writing.discard)
     took = time.perf_counter() - begun
-    cpu, redis_cpu = time.process_time() - cpu, _cpu_of(server) - redis_cpu
+    cpu, server_cpu = time.process_time() - cpu, _cpu_of(server) - server_cpu
     async with asyncio.timeout(60):
         while len(late) < wanted:
             await asyncio.sleep(0.05)
     await stop(*readers)
     late.sort()
     p50, p99 = late[len(late) // 2], late[len(late) * 99 // 100]
-    return Figures(p50, p99, late[-1], cpu / took, redis_cpu / took)
+    return Figures(p50, p99, late[-1], cpu / took, server_cpu / took)
 
 
 async def _read(store: Store, name: str, late: list[float]) -> None:
@@ -82,9 +82,5 @@ async def _read(store: Store, name: str, late: list[float]) -> None:
         late.extend(now - float(entry.data) for entry in batch)
 
 
-def _cpu_of(server: RedisServer | None) -> float:
-    """Seconds of processor time that Redis has used."""
-    if server is None:
-        return 0.0
-    lines = server.info("cpu")
-    return float(lines["used_cpu_user"]) + float(lines["used_cpu_sys"])
+def _cpu_of(server: StoreServer | None) -> float:
+    return 0.0 if server is None else server.cpu()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import jsonrill
 from support import HARDER, ROOT, need_command
 from support.npm import installed
 
@@ -82,10 +83,11 @@ def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None
 
 
 def test_the_package_is_described_as_the_python_one_is() -> None:
-    package = json.loads((npm_package.LIBRARY / "package.json").read_text("utf8"))
+    package = json.loads(npm_package.description())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
-    for name in ("name", "version", "license"):
+    for name in ("name", "license"):
         assert package[name] == project[name]
+    assert package["version"] == jsonrill.__version__
     assert package["type"] == "module" and package["sideEffects"] is False
     assert not {"dependencies", "peerDependencies", "devDependencies", "scripts"} & set(package)
 

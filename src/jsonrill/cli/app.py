@@ -40,7 +40,6 @@ app = typer.Typer(
     help="Streaming JSON in both directions, as filters from standard input (or files) to standard"
     " output, one JSON a line. Try: jsonrill demo",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -245,13 +244,25 @@ def demo(
     return _do(lambda: show(pace=0.0 if fast else 1.0))
 
 
-@app.command()
-def version() -> None:
-    """Write the version, and whether the core is compiled.
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"jsonrill {__version__} ({'compiled' if compiled else 'pure Python'})")
+        raise typer.Exit
 
-    Example: jsonrill version
-    """
-    typer.echo(f"jsonrill {__version__} ({'compiled' if compiled else 'pure Python'})")
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Write the version and whether the core is compiled, and exit.",
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 def run() -> None:

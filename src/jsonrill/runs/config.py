@@ -51,7 +51,11 @@ class Config:
 
     host: str = _setting("127.0.0.1", "address to listen on")
     port: int = _setting(8377, "port to listen on; 0 takes a free one", most=65535)
-    store: str = _setting("memory:", "where logs are kept: memory:, sqlite:///file, redis://host")
+    store: str = _setting(
+        "memory:",
+        "where logs are kept: memory:, sqlite:///file, redis://host, redis+cluster://host,"
+        " postgresql://host/database",
+    )
     tokens: tuple[str, ...] = _setting(
         (), "bearer tokens of 16 characters or more, each `name:token` (or a bare token)"
     )
@@ -77,6 +81,7 @@ class Config:
     send_timeout: float = _seconds(30.0, "a reader that takes nothing for so long is cut off")
     retry: int = _setting(2000, "milliseconds after which a browser reconnects")
     max_connection: float = _seconds(3600.0, "a reader's connection ends then, to be resumed")
+    long_poll: float = _seconds(20.0, "time that a long poll waits for something new")
     readers: int = _setting(2000, "readers in this process", above_zero=True)
     readers_per_stream: int = _setting(
         500, "readers of one stream in this process", above_zero=True
@@ -113,9 +118,7 @@ class Config:
         if self.upstream and self.upstreams:
             raise ConfigError("set upstream or upstreams, not both")
         if self.workers > 1 and self.store == "memory:":
-            raise ConfigError(
-                "several workers need a store that they share: sqlite:/// or redis://"
-            )
+            raise ConfigError("several workers need a store that they share, not memory:")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, **stronger: Any) -> Config:

@@ -11,8 +11,8 @@ import logging
 import math
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from ..store import (
@@ -23,6 +23,8 @@ from ..store import (
     StoreFull,
     StoreUnavailable,
     StreamTaken,
+    Tail,
+    Turn,
     UnknownStream,
     open_store,
 )
@@ -175,8 +177,13 @@ class Hub:
                 if name:
                     raise
                 continue  # created, but the answer was lost: no client knows its id
-            self.metrics.add("streams_created_total")
+            self.created(stream)
             return stream
+
+    def created(self, stream: str, data: Sequence[bytes] = ()) -> None:
+        """Count a new stream, and the records that it begins with."""
+        self.metrics.add("streams_created_total")
+        self._count(stream, len(data), data)
 
     async def append(
         self,
@@ -188,6 +195,7 @@ class Hub:
         *,
         call: str = "",
         hold: float = 0.0,
+        turn: Turn | None = None,
     ) -> int:
         """Append records as the store does; close a stream that is full with an ERROR.
 
@@ -199,8 +207,8 @@ class Hub:
         call = call or (secrets.token_hex() if first is None and hold else "")
         while True:
             try:
-                last = await self.store.append(
-                    stream, producer, data, first=first, lease=lease, call=call
+                tail = await self.store.write(
+                    stream, producer, data, first=first, lease=lease, call=call, turn=turn
                 )
                 break
             except StoreUnavailable as error:
@@ -209,14 +217,23 @@ class Hub:
                 self._failed("append", error)
                 await asyncio.sleep(0.1)
             except StoreFull as full:
-                if full.bound.startswith("stream"):
+                if full.bound in ("stream_bytes", "stream_entries"):
                     await self.end(stream, End("error", "LIMIT_EXCEEDED", str(full)))
                 raise
+        self._count(stream, tail.last, data)
+        return tail.last
+
+    async def write(self, stream: str, data: Sequence[bytes], **more: Any) -> Tail:
+        """Write records as `Store.write` does, without a producer that holds the stream."""
+        tail = await self.store.write(stream, "", data, **more)
+        self._count(stream, tail.last, data)
+        return tail
+
+    def _count(self, stream: str, last: int, data: Sequence[bytes]) -> None:
         self.metrics.add("records_total", len(data))
         self.metrics.add("record_bytes_total", sum(map(len, data)))
         if stream in self._readers:
             self._appended[stream] = last, time.monotonic()
-        return last
 
     def sent(self, stream: str, seq: int, seen: int) -> int:
         """Measure how long the records up to `seq` took to reach a reader, after `seen`."""
@@ -306,17 +323,8 @@ class Hub:
         self, stream: str, status: Status, options: ViewOptions, position: Position
     ) -> AsyncIterator[Reader]:
         """Return a reader, counted until it is closed; TooMany at the limit of readers."""
-        mine = self._readers.get(stream, 0)
-        if mine >= self.config.readers_per_stream:
-            raise TooMany("this stream has too many readers")
-        if self.metrics.get("readers") >= self.config.readers:
-            raise TooMany("this server has too many readers")
         kept = StreamOptions.from_bytes(status.meta)
-        self._readers[stream] = mine + 1
-        self.metrics.add("readers", 1)
-        views = None
-        reader = None
-        try:
+        with self.counted(stream):
             views = self._views_of(stream, status, kept, options)
             views.readers += 1
             reader = Reader(
@@ -329,17 +337,30 @@ class Hub:
                 lost=not position.is_in(status.last, status.mark),
                 left=lambda view: self._left(views, view),
             )
-            yield reader
+            try:
+                yield reader
+            finally:
+                self.metrics.add("replays_total", reader.replays)
+                self._leave(views)
+
+    @contextmanager
+    def counted(self, stream: str) -> Iterator[None]:
+        """Count a reader of this stream inside the block; TooMany at the limit of readers."""
+        mine = self._readers.get(stream, 0)
+        if mine >= self.config.readers_per_stream:
+            raise TooMany("this stream has too many readers")
+        if self.metrics.get("readers") >= self.config.readers:
+            raise TooMany("this server has too many readers")
+        self._readers[stream] = mine + 1
+        self.metrics.add("readers", 1)
+        try:
+            yield
         finally:
             self.metrics.add("readers", -1)
-            if reader is not None:
-                self.metrics.add("replays_total", reader.replays)
             self._readers[stream] -= 1
             if not self._readers[stream]:
                 del self._readers[stream]
                 self._appended.pop(stream, None)
-            if views is not None:
-                self._leave(views)
 
     def _views_of(
         self, stream: str, status: Status, kept: StreamOptions, options: ViewOptions

@@ -1,7 +1,8 @@
 """What one record of a stream's log says, and how it is written as bytes.
 
 A record is a piece of text, a snapshot, or a provider's event (both as JSON text); the last one
-says how the stream ended. Only this file knows the bytes; the store does not read them.
+says how the stream ended. Only this file knows the bytes; the store does not read them. A stream
+that anything may be written to has bytes that are no text, too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ Reason = Literal["closed", "cancelled", "error"]
 
 _MARKS: Final[dict[Input, bytes]] = {"text": b"t", "snapshots": b"s", "events": b"e"}
 _INPUTS: Final = {mark: name for name, mark in _MARKS.items()}
+_BYTES: Final = b"b"
 
 
 class Record(NamedTuple):
@@ -24,6 +26,10 @@ class Record(NamedTuple):
 
     input: Input
     body: str
+
+
+class NotText(Record):
+    """Bytes that are not UTF-8; their body is for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,23 @@ def to_bytes(record: Record) -> bytes:
     return _MARKS[record.input] + record.body.encode("utf-8", "surrogatepass")
 
 
+def raw_record(data: bytes) -> bytes:
+    """A record of bytes, which are text if they are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _BYTES + data
+    return _MARKS["text"] + data
+
+
+def raw_bytes(entry: Entry) -> bytes:
+    """The bytes that were published in a record that is not the final one."""
+    return entry.data[1:]
+
+
 def from_entry(entry: Entry) -> Record | End:
     if entry.final:
         return End(**json.loads(entry.data))
+    if entry.data[:1] == _BYTES:
+        return NotText("text", entry.data[1:].decode("utf-8", "replace"))
     return Record(_INPUTS[entry.data[:1]], entry.data[1:].decode("utf-8", "surrogatepass"))

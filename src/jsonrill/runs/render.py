@@ -29,7 +29,7 @@ from ..wire.fragment import Fragment
 from ..wire.full import to_wire
 from ..wire.parser import Parser
 from .options import BadOption, StreamOptions, ViewOptions
-from .records import End, Record
+from .records import End, NotText, Record
 
 T = TypeVar("T")
 # Characters that are read in one part, where that does not show: the costliest schemas take a
@@ -109,6 +109,8 @@ class TextSource:
         return "".join(texts)
 
     def _text(self, record: Record) -> str:
+        if isinstance(record, NotText):
+            raise InvalidJSON("the stream has bytes that are not UTF-8 text")
         if record.input == "text":
             return record.body
         if record.input == "snapshots":

@@ -32,6 +32,7 @@ from .access.permissions import hub_of, require_subject
 from .http import (
     convert,
     demo,
+    durable,
     pages,
     publish,
     relay,
@@ -113,6 +114,17 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/v1/streams/{id}/events", subscribe.events),
     ("GET,POST", "/v1/streams/{id}/ai-sdk", subscribe.ai_sdk),
     ("GET,POST", "/v1/streams/{id}/ag-ui", subscribe.ag_ui),
+    *(
+        (method, path, handler)
+        for path in ("/v1/streams/{id}/durable", "/v1/durable/{path:path}")
+        for method, handler in (
+            ("GET", durable.read),
+            ("HEAD", durable.head),
+            ("POST", durable.append),
+            ("DELETE", durable.delete),
+        )
+    ),
+    ("PUT", "/v1/durable/{path:path}", durable.create),
     ("POST", "/v1/tickets", publish.ticket),
     ("POST", "/v1/convert", convert.convert),
     ("POST", "/v1/chat/completions", relay.chat_completions),
@@ -186,7 +198,7 @@ def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str
     given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
     count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
     if config.store == "memory:" and config.workers == 1 and count.isdigit() and int(count) > 1:
-        raise ConfigError("several workers need a store that they share: sqlite:/// or redis://")
+        raise ConfigError("several workers need a store that they share, not memory:")
 
 
 def _routes(config: Config) -> list[Route]:
@@ -208,8 +220,8 @@ def _by_method(path: str, handlers: dict[str, Handler]) -> Handler:
         request.scope["jsonrill.route"] = path
         if path != "/livez":  # alive is also who cannot reach the store
             await hub_of(request).open()
-        method = "GET" if request.method == "HEAD" else request.method
-        return await handlers[method](request)
+        handler = handlers.get(request.method) or handlers["GET"]  # of a HEAD
+        return await handler(request)
 
     return endpoint
 
@@ -218,7 +230,7 @@ def _cors(config: Config) -> Middleware:
     return Middleware(
         CORSMiddleware,
         allow_origins=[*config.origins],
-        allow_methods=["GET", "POST", "DELETE"],
+        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
         allow_headers=[
             "authorization",
             "content-type",
@@ -226,11 +238,19 @@ def _cors(config: Config) -> Middleware:
             "jsonrill-producer",
             "jsonrill-seq",
             "idempotency-key",
+            "if-none-match",
             "x-api-key",
             "anthropic-version",
             "anthropic-beta",
             "jsonrill-fragments",
             "x-request-id",
+            *durable.REQUEST_HEADERS,
         ],
-        expose_headers=["location", "etag", "jsonrill-stream", "x-request-id"],
+        expose_headers=[
+            "location",
+            "etag",
+            "jsonrill-stream",
+            "x-request-id",
+            *durable.RESPONSE_HEADERS,
+        ],
     )

@@ -65,7 +65,12 @@ def _of_store(error: StoreError) -> Problem:
         case StreamTaken():
             return Problem(409, "TAKEN", "another producer holds this stream")
         case StoreFull(
-            bound="owner_streams" | "owner_bytes" | "total_streams" | "total_bytes" | "memory"
+            bound="owner_streams"
+            | "owner_bytes"
+            | "stream_producers"
+            | "total_streams"
+            | "total_bytes"
+            | "memory"
         ):
             return Problem(429, "TOO_MANY", str(error), {"retry-after": "10"})
         case StoreFull():

@@ -1,10 +1,14 @@
-"""Stores: append-only logs of streams in memory, in a SQLite file or in Redis.
+"""Stores: append-only logs of streams in memory, in a SQLite file, in Redis or in PostgreSQL.
 
 `open_store(url)` chooses: `memory:`, `sqlite:///relative.db` or `sqlite:////absolute.db`,
-`redis://host:port/db` (also `rediss://`, `unix://`).
+`redis://host:port/db` (also `rediss://`, `unix://`), `postgresql://user@host/database` (also
+`postgres://`). A store is one class in a module of its own, and one line of `KINDS`.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Final, NamedTuple
 
 from .base import (
     Bounds,
@@ -28,6 +32,7 @@ from .memory import MemoryStore
 from .sqlite import SqliteStore
 
 __all__ = [
+    "KINDS",
     "Bounds",
     "Entry",
     "LogClosed",
@@ -50,17 +55,38 @@ __all__ = [
 ]
 
 
+class _Kind(NamedTuple):
+    """A kind of store: its module and class, what its URLs look like, the extra that it needs."""
+
+    module: str
+    name: str
+    form: str
+    extra: str = ""
+
+
+KINDS: Final = {
+    "memory": _Kind("memory", "MemoryStore", "memory:"),
+    "sqlite": _Kind("sqlite", "SqliteStore", "sqlite:///file"),
+    "redis": _Kind("redis", "RedisStore", "redis://host", "redis"),
+    "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", "postgres"),
+}
+_ALSO: Final = {"rediss": "redis", "unix": "redis", "postgres": "postgresql"}
+
+
 def open_store(url: str, bounds: Bounds | None = None) -> Store:
     """Return the store that a URL names, not yet opened; ValueError for an unknown scheme."""
     scheme, _, rest = url.partition(":")
-    if scheme == "memory" and not rest:
-        return MemoryStore(bounds)
-    if scheme == "sqlite" and rest.startswith("///") and len(rest) > 3:
-        return SqliteStore(rest[3:], bounds)
-    if scheme in ("redis", "rediss", "unix") and rest.startswith("//"):
-        try:
-            from .redis import RedisStore
-        except ModuleNotFoundError as error:
-            raise ValueError("a Redis store needs: pip install 'jsonrill[redis]'") from error
-        return RedisStore(url, bounds)
-    raise ValueError(f"a store is memory:, sqlite:///file or redis://host, not {scheme}:")
+    kind = KINDS.get(_ALSO.get(scheme, scheme))
+    if kind is None:
+        forms = ", ".join(kind.form for kind in KINDS.values())
+        raise ValueError(f"a store is one of {forms}; not {scheme}:")
+    try:
+        module = import_module(f".{kind.module}", __name__)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"the store {kind.form} needs: pip install 'jsonrill[{kind.extra}]'"
+        ) from error
+    made: type[Store] = getattr(module, kind.name)
+    if not made.takes(rest):
+        raise ValueError(f"write the URL of such a store as {kind.form}")
+    return made.at(url, bounds)

@@ -199,6 +199,16 @@ class Store(ABC):
         self.on_error: Callable[[str, Exception], None] = _log_error
         self._signals = Signals()
 
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        """Return True if this can follow the scheme and its colon in a URL."""
+        return rest.startswith("//")
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        """Return a store for a URL, not yet opened."""
+        return cls(url, bounds)  # type: ignore[arg-type, call-arg]
+
     async def open(self) -> None:  # noqa: B027 - most need nothing
         """Open files and connections. Called first, in the event loop that will use the store."""
 
@@ -295,21 +305,28 @@ class Store(ABC):
             while not signal.closed:
                 signal.clear()
                 found = await self._patiently(stream, after, patience)
-                if after > found.last and mark is None and not waited:
-                    raise LogGap(found.last)
+                after, mark = follow(found, after, mark, waited=waited)
                 if found.entries:
-                    after, mark = follow(after, mark, found.entries)
                     yield found.entries
                     if found.entries[-1].final:
                         return
-                elif after != found.last or mark not in (None, found.mark):
-                    raise LogLost("the store lost records of this stream")
                 if after < found.last:
                     continue
                 if found.closed:
                     return
                 mark, waited = found.mark, True
                 await signal.wait(self.look_every * random.uniform(0.75, 1.0))
+
+    async def look(
+        self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
+    ) -> Look:
+        """Return the state of the log and the next entries, without waiting for any.
+
+        Raises as `read` does.
+        """
+        found = await self._patiently(stream, after, patience)
+        follow(found, after, mark)
+        return found
 
     async def _patiently(self, stream: str, after: int, patience: float) -> Look:
         """Return the result of one `_look`, repeated while the store cannot be reached."""
@@ -368,15 +385,24 @@ def next_mark(mark: int, data: bytes) -> int:
     return (mark * 31 + crc32(data)) & 0xFFFFFFFF
 
 
-def follow(after: int, mark: int | None, entries: Sequence[Entry]) -> tuple[int, int]:
-    """The position and mark at the end of `entries`; LogLost unless they follow each other."""
-    for entry in entries:
+def follow(
+    found: Look, after: int, mark: int | None, *, waited: bool = False
+) -> tuple[int, int | None]:
+    """Return the position and mark after what was found at a position.
+
+    LogGap if the log does not reach it, and nothing else is known of it; LogLost if it did before
+    (`waited`), or if what was found does not follow it.
+    """
+    if after > found.last and mark is None and not waited:
+        raise LogGap(found.last)
+    if not found.entries and (after != found.last or mark not in (None, found.mark)):
+        raise LogLost("the store lost records of this stream")
+    for entry in found.entries:
         if entry.seq != after + 1 or (
             mark is not None and entry.mark != next_mark(mark, entry.data)
         ):
             raise LogLost(f"record {after + 1} of this stream is lost, or another one than before")
         after, mark = entry.seq, entry.mark
-    assert mark is not None
     return after, mark
 
 

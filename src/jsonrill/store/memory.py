@@ -84,6 +84,14 @@ class MemoryStore(Store):
         self._total = 0
         self._swept = 0.0
 
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        return not rest
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        return cls(bounds)
+
     async def close(self) -> None:
         self._signals.close()
 

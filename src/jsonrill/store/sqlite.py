@@ -125,6 +125,14 @@ class SqliteStore(Store):
         self._listened = asyncio.Event()
         self._signals.on_change = lambda _: self._listened.set()
 
+    @classmethod
+    def takes(cls, rest: str) -> bool:
+        return rest.startswith("///") and len(rest) > 3
+
+    @classmethod
+    def at(cls, url: str, bounds: Bounds | None) -> Store:
+        return cls(url.partition("///")[2], bounds)
+
     async def open(self) -> None:
         # Only this user may read the streams; SQLite gives its other files the same mode.
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -21,7 +21,9 @@ _STATUSES: Final = {
     "401": "A token or ticket is missing or not valid.",
     "403": "Pages of other sites may not send this request.",
     "404": "There is no such stream, or it belongs to another owner.",
+    "405": "The stream takes no such request.",
     "409": "The stream is closed, held by another producer, or shorter than this position.",
+    "410": "The log is lost, or ended with an error.",
     "413": "The request is too large.",
     "415": "The media type is not supported.",
     "422": "An option is unknown or has a value that is not allowed.",
@@ -92,6 +94,7 @@ _RECORDS: Final[Json] = {
     "required": True,
     "content": {**_ANY, **{kind: {"schema": _text()} for kind in _TEXT_TYPES}},
 }
+_BYTES: Final[Json] = {"content": {"*/*": {"schema": {}}}}
 _ASKED: Final = {"model": _text(), "stream": _BOOLEAN}
 _CHAT: Final = _object({**_ASKED, "messages": {"type": "array"}})
 _MESSAGES: Final = _object({**_CHAT["properties"], "max_tokens": _integer(minimum=1)})
@@ -119,6 +122,33 @@ _KEY: Final = _parameter(
     "A name for this request; repeated, it adds nothing.",
     _text(pattern="^[!-~]{1,256}$"),
 )
+_COUNT: Final = _integer(minimum=0, maximum=2**53 - 1)
+_NUMBERED: Final = [
+    _parameter("Producer-Id", "header", "A producer that numbers its requests.", _text()),
+    _parameter("Producer-Epoch", "header", "Raised when the producer is restarted.", _COUNT),
+    _parameter("Producer-Seq", "header", "Number of the request in its epoch, from 0.", _COUNT),
+]
+_PATH: Final = _parameter(
+    "path", "path", "The stream's name; it may have slashes.", _text(minLength=1), required=True
+)
+_CLOSES: Final = _parameter(
+    "Stream-Closed", "header", "Close the stream with this request.", _text(enum=["true", "false"])
+)
+_LIFE: Final = [
+    _parameter(
+        "Stream-TTL", "header", "Seconds after its last use.", _text(pattern="^(0|[1-9][0-9]*)$")
+    ),
+    _parameter("Stream-Expires-At", "header", "When it is deleted.", _text(format="date-time")),
+    _CLOSES,
+]
+_ORDER: Final = _parameter(
+    "Stream-Seq", "header", "Greater, as text, than in any request before.", _text()
+)
+_OFFSETS: Final = [
+    _parameter("offset", "query", "-1, now, or a Stream-Next-Offset.", _text()),
+    _parameter("live", "query", "Wait for what is new.", _text(enum=["long-poll", "sse"])),
+    _parameter("cursor", "query", "The Stream-Cursor of the last response.", _text()),
+]
 _TAG: Final = _parameter("If-None-Match", "header", "The ETag of the value you have.", _text())
 _WIRE: Final = _parameter(
     "Jsonrill-Fragments",
@@ -191,7 +221,7 @@ def _routes() -> Iterator[Route]:
     deleted: Good = {204: ("The stream was deleted.", None)}
     yield Route(f"DELETE {one}", "delete", "Delete a stream", deleted, _OWNED)
     last: Good = {200: ("The number of the last record.", _ANY)}
-    who = [_PRODUCER, _FIRST, _KEY]
+    who = [_PRODUCER, _FIRST, _KEY, *_NUMBERED]
     bad = f"{_POSTED} 404 409 429 503"
     yield Route(f"POST {one}/chunks", "append", "Append records", last, bad, who, _RECORDS)
     yield Route(f"POST {one}/close", "close", "Close a stream that is complete", state, _OWNED)
@@ -209,6 +239,11 @@ def _routes() -> Iterator[Route]:
         for method, body in (("get", None), ("post", _body({}, required=False))):
             at, summary = f"{method.upper()} {one}/{name}", f"Read with a client for {name}"
             yield Route(at, f"{name}-{method}", summary, to_read, f"{bad} 413", shown, body)
+    yield from _durable(f"{one}/durable", "by id", [*_OFFSETS, _TAG, _RESUMING[-1]])
+    yield from _durable("/v1/durable/{path}", "by name", [*_OFFSETS, _TAG])
+    there: Good = {201: ("The stream was created.", None), 200: ("It is there already.", None)}
+    at, bad = "PUT /v1/durable/{path}", "400 401 403 409 413 429 503"
+    yield Route(at, "durable-create", "Create a stream by name", there, bad, _LIFE, _BYTES)
     shown = [_NEW, *_view("every", "size")]
     at = "POST /v1/convert"
     yield Route(at, "convert", "Convert a body into events", events, _POSTED, shown, _RECORDS)
@@ -245,6 +280,29 @@ def _routes() -> Iterator[Route]:
     yield Route("GET /metrics", "metrics", "Get metrics in Prometheus format", metrics, "401")
 
 
+def _durable(path: str, how: str, reading: list[Json]) -> Iterator[Route]:
+    """The routes of the Durable Streams protocol for one stream."""
+    name = f"durable-{how.split()[-1]}"
+    data: Good = {
+        200: ("What comes after the offset.", {"*/*": {"schema": {}}}),
+        204: ("There is nothing new.", None),
+        304: ("The same as before.", None),
+    }
+    state: Good = {200: ("The state of the stream, in headers.", None)}
+    done: Good = {
+        200: ("The numbered request was accepted.", None),
+        204: ("The body was appended, or is there already.", None),
+    }
+    deleted: Good = {204: ("The stream was deleted.", None)}
+    bad = f"{_READABLE} 400 410"
+    yield Route(f"GET {path}", f"{name}-read", f"Read a stream {how}", data, bad, reading)
+    yield Route(f"HEAD {path}", f"{name}-head", f"Get the state {how}", state, f"{_OWNED} 400")
+    sent = [_CLOSES, _ORDER, _KEY, *_NUMBERED]
+    bad = f"{_OWNED} 400 405 409 413 429"
+    yield Route(f"POST {path}", f"{name}-append", f"Append {how}", done, bad, sent, _BYTES)
+    yield Route(f"DELETE {path}", f"{name}-delete", f"Delete {how}", deleted, f"{_OWNED} 400")
+
+
 def _demo_routes() -> Iterator[Route]:
     models: Good = {200: ("The list of models.", _ANY)}
     yield Route("GET /demo/models", "models", "List the simulated models", models, "401")
@@ -265,7 +323,8 @@ def document(root: str = "", *, demo: bool = False) -> Json:
     paths: Json = {}
     for route in (*_routes(), *(_demo_routes() if demo else ())):
         method, path = route.at.split()
-        shared = {"parameters": [_ID]} if "{id}" in path else {}
+        named = {"{id}": _ID, "{path}": _PATH}
+        shared = {"parameters": [it for name, it in named.items() if name in path]}
         paths.setdefault(path, shared)[method.lower()] = route.operation()
     return {
         "openapi": "3.1.0",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,6 +15,7 @@ from ...runs.positions import Position
 from ...runs.records import CANCELLED, CLOSED, End
 from ...runs.render import rendering
 from ...runs.value import value_of
+from ...store import TurnRefused
 from ..access import tickets
 from ..access.permissions import (
     credentials_of,
@@ -26,6 +27,7 @@ from ..access.permissions import (
 )
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
+from .producers import accepted, check_repeated, turn_of
 
 
 async def create(request: Request) -> Response:
@@ -36,6 +38,8 @@ async def create(request: Request) -> Response:
     # Whatever is asked for later must not find these options wrong.
     rendering(options, replace(view, format="updates"))
     rendering(options, replace(view, format="calls"))
+    if turn_of(request) is not None:
+        raise Problem(400, "HEADER", "Producer-Seq numbers requests that append to a stream")
     producer = _producer(request)
     lease = options.lease or hub.config.lease
     stream = await hub.create(owner, options, producer, lease)
@@ -54,17 +58,29 @@ async def append(request: Request) -> Response:
     hub, allowed = hub_of(request), await owned(request)
     options = StreamOptions.from_bytes(allowed.status.meta)
     producer = _producer(request)
-    first = _first_record(request)
+    first, turn = _first_record(request), turn_of(request)
+    if first is not None and turn is not None:
+        message = "Jsonrill-Seq numbers records, Producer-Seq requests: send one of them"
+        raise Problem(400, "HEADER", message)
     limit = hub.config.record_bytes
     # A repeated text must give the same records: then all of it is one record.
     intake = _intake(request, options, limit, whole=first is not None)
     lease = options.lease or hub.config.lease
-    if allowed.status.closed or _is_short(request, limit):
+    if turn is not None or allowed.status.closed or _is_short(request, limit):
         # All of it or nothing: a short body with a fault in it leaves no trace.
         records = await _all_records(request, intake, hub.config.body_bytes)
         call = request.headers.get("idempotency-key", "")
-        last = await hub.append(allowed.stream, producer, records, first, lease, call=call)
-        return JSONResponse({"last": last})
+        try:
+            last = await hub.append(
+                allowed.stream, producer, records, first, lease, call=call, turn=turn
+            )
+        except TurnRefused as refused:
+            assert turn is not None
+            check_repeated(turn, refused)
+            headers = accepted(refused.epoch, refused.seq)
+            return JSONResponse({"last": refused.tail.last}, headers=headers)
+        headers = {} if turn is None else accepted(turn.epoch, turn.seq)
+        return JSONResponse({"last": last}, headers=headers)
     async with hub.holding(allowed.stream, producer, lease):
         last = allowed.status.last
         async for records in _records(request, intake):
@@ -216,20 +232,8 @@ def _is_short(request: Request, limit: int) -> bool:
     return length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= limit
 
 
-# How producers of the Durable Streams protocol number their requests, which is not done here.
-_DURABLE: Final = ("producer-id", "producer-epoch", "producer-seq")
-
-
 def _producer(request: Request) -> str:
-    """Who publishes. Headers of another protocol are refused: what they promise is not kept."""
-    for name in _DURABLE:
-        if name in request.headers:
-            raise Problem(
-                400,
-                "HEADER",
-                f"{name.title()} numbers requests, as Durable Streams does; here records are"
-                " numbered, by Jsonrill-Seq, and a producer is named by Jsonrill-Producer",
-            )
+    """Return the name of the producer that holds the stream from now on."""
     return request.headers.get("jsonrill-producer", "")
 
 

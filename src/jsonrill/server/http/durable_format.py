@@ -1,0 +1,260 @@
+"""The Durable Streams protocol as text: settings of a stream, offsets, bodies ↔ records, events.
+
+A stream of JSON has a record for each message, any other a record for each append, or several if
+that is large. Records are written as those of other streams, so that every format can read them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Final
+
+from ...jsontext import dumps
+from ...runs.options import StreamOptions
+from ...runs.records import End, Record, from_entry, raw_bytes, raw_record, to_bytes
+from ...store import Entry, Tail
+
+DEFAULT_TYPE: Final = "application/octet-stream"
+MOST_SECONDS: Final = 10**10
+# The lease of a stream is that much longer than its life: it never runs out before.
+LEASE_MARGIN: Final = 5.0
+_SECONDS: Final = re.compile("0|[1-9][0-9]*")
+_TIME: Final = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII
+)
+_OFFSET: Final = re.compile("([0-9]{16})_([0-9a-f]{8})", re.ASCII)
+_MEDIA: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+# Cursors count intervals of this many seconds, from this moment on; one that a client has already
+# seen is followed by one that is up to an hour later.
+_INTERVAL: Final = 20
+_BEGINNING: Final = 1_728_432_000
+_LINE_END: Final = re.compile(b"\r\n|\r|\n")
+
+
+class BadRequest(ValueError):
+    """A header, a parameter or a body that the protocol does not allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a client chose when it created a stream."""
+
+    content_type: str
+    ttl: int | None = None
+    expires_at: str = ""
+
+    @classmethod
+    def of(cls, content_type: str, ttl: str | None, expires_at: str | None) -> Settings:
+        """Read the headers of a request; BadRequest if they are wrong."""
+        if not _MEDIA.fullmatch(media_type(content_type)):
+            raise BadRequest("Content-Type is no media type")
+        if ttl is not None and expires_at is not None:
+            raise BadRequest("a stream has a Stream-TTL or a Stream-Expires-At, not both")
+        if ttl is not None and (not _SECONDS.fullmatch(ttl) or int(ttl[:12]) > MOST_SECONDS):
+            raise BadRequest("Stream-TTL is a whole number of seconds without leading zeros")
+        settings = cls(content_type, None if ttl is None else int(ttl), expires_at or "")
+        if expires_at is not None and settings.until() <= time.time():
+            raise BadRequest("Stream-Expires-At is in the past")
+        return settings
+
+    @classmethod
+    def in_meta(cls, meta: bytes) -> Settings | None:
+        """Return the settings of a stream; None if it was not created by this protocol."""
+        found = StreamOptions.from_bytes(meta).notes.get("durable")
+        return None if found is None else cls(**found)
+
+    def to_meta(self) -> bytes:
+        options = StreamOptions(input="events" if self.is_json else "text")
+        options.notes["durable"] = asdict(self)
+        return options.to_bytes()
+
+    def until(self) -> float:
+        """Return the Unix time at which the stream ends, 0 if it has none."""
+        if not self.expires_at:
+            return 0.0
+        if not _TIME.fullmatch(self.expires_at):
+            raise BadRequest("Stream-Expires-At is a time such as 2030-01-31T12:00:00Z")
+        try:
+            return datetime.fromisoformat(self.expires_at.upper()).timestamp()
+        except ValueError as error:
+            raise BadRequest(f"Stream-Expires-At is no time: {error}") from error
+
+    def seconds(self) -> float:
+        """Return the time to live; 0 if the stream has none, a moment if that is 0."""
+        return 0.0 if self.ttl is None else self.ttl or 0.001
+
+    def lease(self, keep: float) -> float:
+        """Return the seconds that the stream lives if it is used now; `keep`: if it may choose."""
+        until = self.until()
+        return (until - time.time() if until else self.seconds() or keep) + LEASE_MARGIN
+
+    def headers(self) -> dict[str, str]:
+        found = {"content-type": self.content_type}
+        if self.ttl is not None:
+            found["stream-ttl"] = str(self.ttl)
+        if self.expires_at:
+            found["stream-expires-at"] = self.expires_at
+        return found
+
+    @property
+    def is_json(self) -> bool:
+        return media_type(self.content_type) == "application/json"
+
+    @property
+    def is_text(self) -> bool:
+        return self.is_json or media_type(self.content_type).startswith("text/")
+
+    def is_as(self, other: Settings) -> bool:
+        """Return True if both ask for the same stream."""
+        mine, theirs = media_type(self.content_type), media_type(other.content_type)
+        return mine == theirs and (self.ttl, self.until()) == (other.ttl, other.until())
+
+
+def of_other(meta: bytes) -> Settings:
+    """Return the settings of a stream that was created by jsonrill's own protocol."""
+    is_text = StreamOptions.from_bytes(meta).input == "text"
+    return Settings("text/plain; charset=utf-8" if is_text else "application/json")
+
+
+def media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def stream_id(owner: str, path: str) -> str:
+    """Return the id under which the stream of a path is stored: each owner has its own paths."""
+    name = blake2b(json.dumps([owner, path]).encode(), digest_size=24).digest()
+    return "ds-" + base64.urlsafe_b64encode(name).decode()
+
+
+def offset(tail: Tail) -> str:
+    """Return the offset of a position: its record, so that offsets sort, and that record's mark."""
+    return f"{tail.last:016d}_{tail.mark:08x}"
+
+
+def parse_offset(text: str) -> Tail:
+    """Parse an offset; BadRequest if it is none."""
+    found = _OFFSET.fullmatch(text)
+    if found is None:
+        raise BadRequest("offset is -1, now, or a Stream-Next-Offset of this stream")
+    return Tail(int(found[1]), int(found[2], 16))
+
+
+def cursor(theirs: str | None) -> str:
+    """Return a cursor for a live response that is later than the one that the client has."""
+    now = int(time.time() - _BEGINNING) // _INTERVAL
+    if theirs is not None and _SECONDS.fullmatch(theirs) and len(theirs) < 16:
+        if int(theirs) >= now:
+            return str(int(theirs) + random.randint(1, 3600 // _INTERVAL))
+    return str(now)
+
+
+def records_of(body: bytes, settings: Settings, limit: int) -> list[bytes]:
+    """Return the records for a body, each of up to `limit` bytes; BadRequest if it is not JSON.
+
+    OverflowError if a message is larger than that.
+    """
+    if not settings.is_json:
+        return [raw_record(part) for part in _parts(body, limit)]
+    try:
+        messages = list(_messages(body.decode()))
+    except (ValueError, RecursionError) as error:
+        raise BadRequest("the body is not JSON") from error
+    if any(len(message) > limit for message in messages):
+        raise OverflowError(f"a message has at most {limit} bytes")
+    return [to_bytes(Record("events", message)) for message in messages]
+
+
+def _parts(body: bytes, limit: int) -> Iterator[bytes]:
+    """Cut a body into parts, not inside a character if it is UTF-8."""
+    at = 0
+    while at < len(body):
+        end = at + limit
+        if end < len(body):
+            cut = end
+            while cut > max(at + 1, end - 3) and body[cut] & 0xC0 == 0x80:
+                cut -= 1
+            end = cut
+        yield body[at:end]
+        at = end
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+# Only where a value ends is of interest; as texts, numbers of any length are read quickly.
+_JSON: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
+
+
+def _messages(text: str) -> Iterator[str]:
+    """Yield the elements of an array, or one other value, as they are written."""
+    at = _space(text, 0)
+    if text[at : at + 1] != "[":
+        end = _JSON.raw_decode(text, at)[1]
+        yield text[at:end]
+    else:
+        end = at + 1
+        while text[_space(text, end) : _space(text, end) + 1] != "]" or end > at + 1:
+            begin = _space(text, end)
+            end = _JSON.raw_decode(text, begin)[1]
+            yield text[begin:end]
+            end = _space(text, end)
+            if text[end : end + 1] == "]":
+                break
+            if text[end : end + 1] != ",":
+                raise ValueError("a comma is missing")
+            end += 1
+        end = _space(text, end) + 1
+    if _space(text, end) != len(text):
+        raise ValueError("there is more than one value")
+
+
+def _space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def body_of(entries: Iterable[Entry], settings: Settings) -> bytes:
+    """Return the body of a response: the messages as an array, or the bytes as they were."""
+    data = [raw_bytes(entry) for entry in entries]
+    return b"[" + b",".join(data) + b"]" if settings.is_json else b"".join(data)
+
+
+def data_event(entries: Sequence[Entry], settings: Settings) -> bytes:
+    """Return an event with the data of entries; what is not text is sent as base64."""
+    data = body_of(entries, settings)
+    if not settings.is_text:
+        data = base64.b64encode(data)
+    # A reader drops one space after the colon.
+    lines = [
+        b"data:" + (b" " if line[:1] == b" " else b"") + line for line in _LINE_END.split(data)
+    ]
+    return b"\n".join([b"event: data", *lines, b"\n"])
+
+
+def control_event(tail: Tail, *, cursor: str | None, up_to_date: bool, closed: bool) -> bytes:
+    """Return the event that says where the stream goes on, or that it does not."""
+    says: dict[str, Any] = {"streamNextOffset": offset(tail)}
+    if not closed:
+        says["streamCursor"] = cursor
+    if up_to_date:
+        says["upToDate"] = True
+    if closed:
+        says["streamClosed"] = True
+    return f"event: control\ndata:{dumps(says)}\n\n".encode()
+
+
+def end_of(entry: Entry) -> End:
+    """Return how a stream ended, from its final entry."""
+    found = from_entry(entry)
+    assert isinstance(found, End)
+    return found

@@ -1,0 +1,15 @@
+"""The npm packages of package.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.npm import installed
+
+
+@pytest.fixture(scope="session")
+def npm() -> Path:
+    """A folder with the scripts and what they import."""
+    return installed(Path(__file__).parent, "durable")

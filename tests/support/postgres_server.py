@@ -1,0 +1,154 @@
+"""A PostgreSQL server on a free port of loopback, in a folder of its own.
+
+`initdb` refuses root, so root runs it as the user `postgres` that the Debian package creates, in a
+folder that this user can reach.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from support import SLACK, need_command
+from support.processes import free_port
+
+# Debian does not put the programs of a server on PATH.
+PLACES = "/usr/lib/postgresql/*/bin"
+
+
+class PostgresServer:
+    """Start it, stop it, kill it, halt it, start it again on the same port with what it had."""
+
+    name = "PostgreSQL"
+
+    def __init__(self, **settings: object) -> None:
+        self.command = need_command("postgres", PLACES)
+        self.folder = Path(tempfile.mkdtemp(prefix="jsonrill-postgres-"))
+        self.port = free_port()
+        # Nothing is lost when the processes die, only when the machine does.
+        self.settings = {"fsync": "off", "max_connections": 300, **settings}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.user = "postgres" if os.geteuid() == 0 else None
+        if self.user:
+            shutil.chown(self.folder, self.user, self.user)
+        data = self.folder / "data"
+        made = subprocess.run(
+            [
+                Path(self.command).resolve().with_name("initdb"),
+                *("--pgdata", data, "--username", "jsonrill", "--auth", "trust"),
+                *("--encoding", "UTF8", "--locale", "C", "--no-sync"),
+            ],
+            user=self.user,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+        )
+        assert made.returncode == 0, made.stderr
+
+    def url_of(self, user: str = "jsonrill", database: str = "postgres") -> str:
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    @property
+    def url(self) -> str:
+        return self.url_of()
+
+    def start(self) -> None:
+        until = time.monotonic() + 30 * SLACK
+        while True:
+            # Killed, it may leave processes behind that end a little later; until then it refuses.
+            self._launch()
+            if self._is_up(until):
+                return
+            assert time.monotonic() < until, (self.folder / "log").read_text()[-2000:]
+            time.sleep(0.1)
+
+    def _launch(self) -> None:
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "port": self.port,
+            "unix_socket_directories": "",
+            **self.settings,
+        }
+        words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                [self.command, "-D", self.folder / "data", *words],
+                stdout=log,
+                stderr=log,
+                user=self.user,
+                cwd=self.folder,
+            )
+
+    def _is_up(self, until: float) -> bool:
+        assert self.process is not None
+        while time.monotonic() < until and self.process.poll() is None:
+            try:
+                self.ask("SELECT 1")
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+            else:
+                return True
+        return False
+
+    def ask(self, query: str, user: str = "jsonrill", database: str = "postgres") -> Any:
+        """The first field of the answer, if there is one."""
+        url = self.url_of(user, database)
+        with psycopg.connect(url, autocommit=True, connect_timeout=2) as link:
+            cursor = link.execute(query.encode())
+            row = cursor.fetchone() if cursor.description else None
+            return row and row[0]
+
+    def empty(self) -> None:
+        self.ask("DROP SCHEMA IF EXISTS jsonrill CASCADE")
+
+    def _processes(self) -> Iterator[tuple[int, list[str]]]:
+        """The process and its children, each with the fields of /proc/PID/stat after its name."""
+        assert self.process is not None
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            pid = int(stat.parent.name)
+            if self.process.pid in (pid, int(fields[1])):
+                yield pid, fields
+
+    def cpu(self) -> float:
+        """Seconds of processor time that it has used."""
+        ticks = sum(sum(map(int, fields[11:13])) for _, fields in self._processes())
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def send(self, how: int) -> None:
+        """Send a signal to all its processes, the parent first: each is a session of its own."""
+        for pid, _ in sorted(self._processes(), key=lambda found: found[0]):
+            with suppress(ProcessLookupError):
+                os.kill(pid, how)
+
+    def end(self, how: int = signal.SIGTERM) -> None:
+        assert self.process is not None
+        if how == signal.SIGKILL:
+            self.send(how)
+        else:
+            # To SIGTERM it would wait for its clients.
+            self.process.send_signal(signal.SIGINT)
+        self.process.wait(20 * SLACK)
+
+    def __enter__(self) -> PostgresServer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.end(signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)

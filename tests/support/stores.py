@@ -1,0 +1,70 @@
+"""Every kind of store with the server that it needs, started once and emptied for each test."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+from jsonrill.store import KINDS as _KINDS
+from support.postgres_server import PostgresServer
+from support.redis_server import RedisServer
+
+# The schemes of URLs, one for each kind of store.
+KINDS = tuple(_KINDS)
+
+
+class StoreServer(Protocol):
+    """The server of a store, as tests see it."""
+
+    name: str
+
+    @property
+    def url(self) -> str: ...
+    def start(self) -> None: ...
+    def end(self, how: int = ...) -> None:
+        """End it, with SIGKILL or politely."""
+
+    def send(self, how: int) -> None:
+        """Send a signal to all its processes: SIGSTOP, SIGCONT."""
+
+    def empty(self) -> None: ...
+    def cpu(self) -> float:
+        """Seconds of processor time that it has used."""
+
+
+def new_server(kind: str, folder: Path, **settings: Any) -> Any:
+    """A server of a kind, not yet started, that has what it had when it is started again."""
+    if kind == "postgresql":
+        return PostgresServer(**settings)
+    return RedisServer(folder, aof=True)
+
+
+class StoreServers:
+    """`servers[kind]` is running; None for a store without a server."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._running: dict[str, Any] = {}
+
+    def __getitem__(self, kind: str) -> Any:
+        if kind in ("memory", "sqlite"):
+            return None
+        if kind not in self._running:
+            folder = self._stack.enter_context(tempfile.TemporaryDirectory())
+            server = new_server(kind, Path(folder))
+            self._running[kind] = self._stack.enter_context(server)
+        return self._running[kind]
+
+    def url(self, kind: str, folder: Path) -> str:
+        """The URL of an empty store; a file is made in `folder`."""
+        if kind == "memory":
+            return "memory:"
+        if kind == "sqlite":
+            return f"sqlite:///{folder}/log.db"
+        self[kind].empty()
+        return str(self[kind].url)
+
+    def close(self) -> None:
+        self._stack.close()
