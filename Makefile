@@ -23,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test test-sources quick hard compiled check format cover bench bench-guard fuzz npm clean
+.PHONY: help demo serve test test-sources quick hard compiled check format cover bench bench-guard fuzz npm wheels clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -60,6 +60,7 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict src
 	$(BIN)/mypy tests tools bench
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_docs.py
 
 format: .venv/.stamp-dev  ## let ruff format and fix what it can
@@ -81,6 +82,9 @@ fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -
 
 npm:  ## the npm package, in dist/ (needs node and npm)
 	@$(PYTHON) tools/npm_package.py
+
+wheels:  ## wheels for the Pythons found here and the source distribution, tried, in dist/
+	@$(PYTHON) tools/wheels.py
 
 clean:  ## remove .venv and everything made by the other words
 	rm -rf .venv build dist src/*.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache

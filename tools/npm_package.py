@@ -60,15 +60,13 @@ def install(npm: str) -> None:
 def stage(folder: Path) -> None:
     """Put everything that is published into `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    modules = sorted(LIBRARY.glob("*.js"))
-    for file in (*modules, ROOT / "LICENSE"):
-        shutil.copy(file, folder)
+    shutil.copytree(LIBRARY, folder)
+    shutil.copy(ROOT / "LICENSE", folder)
     (folder / "package.json").write_text(description(), "utf8")
     page = (ROOT / "docs" / "javascript.md").read_text("utf8")
     (folder / "README.md").write_text(readme(page), "utf8")
     compiler = TOOLS / "node_modules" / "typescript" / "bin" / "tsc"
-    staged = [str(folder / file.name) for file in modules]
+    staged = [*map(str, sorted(folder.rglob("*.js")))]
     command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(folder), *staged]
     subprocess.run(command, check=True)
 

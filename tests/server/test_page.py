@@ -67,7 +67,7 @@ def test_every_module_is_served_as_what_it_is() -> None:
     found = [file for file in WEB.rglob("*.*") if file.suffix in kinds]
     assert len(found) > 10
     for file in found:
-        answer = asked("GET", f"/web/{file.parent.name}/{file.name}")
+        answer = asked("GET", f"/web/{file.relative_to(WEB).as_posix()}")
         assert answer.status_code == 200 and answer.content == file.read_bytes(), file.name
         assert answer.headers["content-type"].startswith(kinds[file.suffix])
 

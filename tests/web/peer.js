@@ -11,8 +11,11 @@ import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
 import { Parser } from "../../src/jsonrill/web/lib/parser.js";
 import { PartialStream } from "../../src/jsonrill/web/lib/partialstream.js";
+import { Parts } from "../../src/jsonrill/web/lib/parts.js";
 import { formatPath, fromPointer, parsePath, toPointer } from "../../src/jsonrill/web/lib/paths.js";
+import { Reader } from "../../src/jsonrill/web/lib/providers/index.js";
 import { Rebuilder } from "../../src/jsonrill/web/lib/rebuilder.js";
+import * as streams from "../../src/jsonrill/web/lib/index.js";
 import { ToolCalls } from "../../src/jsonrill/web/lib/toolcalls.js";
 import { parse, stringify } from "../../src/jsonrill/web/lib/json.js";
 import { frozen } from "./support.js";
@@ -40,6 +43,24 @@ function read(stage, piece, last) {
     return [error.fragments, told(error)];
   }
 }
+
+const shownCall = (call) => ({
+  ...call,
+  args: text(frozen(call.args)),
+  raw: call.raw,
+  result: text(call.result),
+  completeArgs: call.completeArgs,
+  openPath: call.openPath && formatPath(call.openPath),
+});
+
+const shownPart = (part) => ({
+  ...part,
+  call: part.call?.id ?? null,
+  status: part.call?.status ?? null,
+  text: part.text,
+  value: text(frozen(part.value)),
+  result: text(part.result),
+});
 
 const jobs = {
   /** What a Document and a Parser make of each piece and of the end. */
@@ -141,19 +162,37 @@ const jobs = {
   },
 
   /** The calls after each event, and after the end. */
-  calls({ events, keep }) {
-    const calls = new ToolCalls({ keep, numbers: "exact" });
-    const shown = () =>
-      calls.calls.map((call) => ({
-        ...call,
-        args: text(frozen(call.args)),
-        raw: call.raw,
-        result: text(call.result),
-        completeArgs: call.completeArgs,
-      }));
-    const steps = events.map((event) => (calls.add(frozen(event)), shown()));
+  calls({ events, keep, provider }) {
+    const calls = new ToolCalls({ keep, provider, numbers: "exact" });
+    const steps = events.map((event) => (calls.add(frozen(event)), calls.calls.map(shownCall)));
     calls.flush();
-    return [...steps, shown()];
+    return [...steps, calls.calls.map(shownCall)];
+  },
+
+  /** What each event says, and the parts that it and the end change. */
+  provider({ events, provider, choice }) {
+    const reader = new Reader(provider, "exact");
+    const parts = new Parts({ provider, choice, numbers: "exact" });
+    const steps = events.map((event) => ({
+      said: text(reader.feed(frozen(event))),
+      provider: reader.provider,
+      parts: parts.add(event).map(shownPart),
+    }));
+    return { steps, last: parts.flush().map(shownPart), error: parts.error, usage: text(parts.usage) };
+  },
+
+  /** What a function yields of a source, and the error that it throws. */
+  async stream({ name, source, fields = [], options }) {
+    const found = [];
+    try {
+      for await (const one of streams[name](source, ...fields, options)) {
+        found.push(name === "values" || name === "select" ? text(frozen(one)) : one);
+      }
+    } catch (error) {
+      if (error.code === undefined) throw error;
+      return { found, error: error.name };
+    }
+    return { found, error: null };
   },
 
   /** The value after each delta. */
@@ -182,7 +221,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { job, ...rest } = parse(line);
   let answer;
   try {
-    answer = { answer: jobs[job](rest) };
+    answer = { answer: await jobs[job](rest) };
   } catch (error) {
     answer = { failure: String(error.stack) };
   }

@@ -11,6 +11,7 @@ import {
   InvalidSchema,
   LimitExceeded,
   PathError,
+  SourceFailed,
   Truncated,
   formatPath,
   fragments,
@@ -88,9 +89,11 @@ test("what is no source is a TypeError at the call, and says what is one", () =>
   }
 });
 
-test("a Response that is no document is a TypeError that names the remedy", async () => {
-  const failed = await all(values(new Response("no", { status: 502 })));
-  assert.match(failed.error.message, /answered 502: check response.ok/);
+test("a Response that failed is a SourceFailed with its status and its body", async () => {
+  const failed = await all(values(new Response("no way", { status: 502 })));
+  assert.ok(failed.error instanceof SourceFailed);
+  assert.equal(failed.error.status, 502);
+  assert.match(failed.error.message, /status 502: no way/);
   const headers = { "content-type": "text/event-stream" };
   const events = await all(values(new Response("data: 1\n\n", { headers })));
   assert.match(events.error.message, /open\(url\)/);

@@ -235,10 +235,8 @@ test("arguments without fragments are what their text says, once it is complete,
   for (const [text, good] of TEXTS.filter(([one]) => one.trim() !== "")) {
     for (const pieces of cuttings(text)) {
       const calls = new ToolCalls();
-      let call;
-      for (const function_args of pieces) {
-        [call] = calls.add(update({ tool_call_id: "a", function_args }));
-      }
+      for (const function_args of pieces) calls.add(update({ tool_call_id: "a", function_args }));
+      const call = calls.get("a");
       if (/^[[{"tn]/.test(text.trim())) assert.equal(call.completeArgs, good, text);
       calls.add(update({ tool_call_id: "a", status: "complete" }));
       assert.equal(call.status, good ? "complete" : "truncated", text);

@@ -1,17 +1,21 @@
-"""The UI message stream of the Vercel AI SDK: text, reasoning, and calls that every event names.
+"""The streams of the Vercel AI SDK: text, reasoning, and calls that every event names.
 
-`tool-input-available` repeats the input as a value, after the tool's own validation; a call that
-was not streamed consists of it alone.
+The UI message stream, which goes to browsers, and `fullStream`, which the program itself reads;
+some names of fields differ. A call's input comes once more as a value, after the tool's own
+validation; a call that was not streamed consists of it alone.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_error, as_id, as_text
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
+from .fields import ABSENT, as_error, as_id, as_object, as_text
+from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
 
-EVENTS = frozenset(("start", "start-step", "finish-step", "finish", "abort"))
+EVENTS = frozenset(
+    "start start-step finish-step finish abort tool-call tool-result tool-error".split()
+)
+TEXTS: dict[str, type[Text | Reasoning]] = {"text-delta": Text, "reasoning-delta": Reasoning}
 CUT = frozenset(("length", "content-filter", "error"))
 
 
@@ -23,21 +27,30 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:
-    match event:
-        case {"type": str(kind), "toolCallId": call} if (known := as_id(call)) is not None:
-            return _call(kind, known, event)
-        case {"type": "text-delta", "delta": str(text)} if text:
-            return [Text(text)]
-        case {"type": "reasoning-delta", "delta": str(text)} if text:
-            return [Reasoning(text)]
-        case {"type": "start"}:
+    kind = event.get("type")
+    if not isinstance(kind, str):
+        return []
+    call = as_id(event.get("toolCallId"))
+    if call is None and kind.startswith("tool-input-"):
+        call = as_id(event.get("id"))
+    if call is not None:
+        return _call(kind, call, event)
+    if kind in TEXTS:
+        text = as_text(event.get("delta")) or as_text(event.get("text"))
+        return [TEXTS[kind](text)] if text else []
+    match kind:
+        case "start":
             return [Begin(as_id(event.get("messageId")))]
-        case {"type": "finish"}:
-            return [Finish(cut=as_text(event.get("finishReason")) in CUT, last=True)]
-        case {"type": "abort"}:
+        case "finish":
+            finish = Finish(cut=as_text(event.get("finishReason")) in CUT, last=True)
+            return [*as_usage(event.get("totalUsage")), finish]
+        case "abort":
             return [Finish(cut=True, last=True)]
-        case {"type": "error"}:
-            return [Finish(cut=True, error=as_error(event.get("errorText")))]
+        case "error":
+            error = event.get("errorText")
+            return [
+                Finish(cut=True, error=as_error(event.get("error") if error is None else error))
+            ]
         case _:
             return []
 
@@ -50,16 +63,25 @@ def _call(kind: str, call: str, event: dict[str, Any]) -> list[Statement]:
             free = event.get("inputEncoding") == "text"
             return [CallDelta(call, None, name, free=free, hosted=hosted)]
         case "tool-input-delta":
-            return [CallDelta(call, None, None, as_text(event.get("inputTextDelta")))]
-        case "tool-input-available":
+            text = as_text(event.get("inputTextDelta")) or as_text(event.get("delta"))
+            return [CallDelta(call, None, None, text)]
+        case "tool-input-available" | "tool-call":
+            if event.get("invalid") is True:
+                return [_failed(call, name, event.get("error"))]
             end = End(value=event.get("input", ABSENT))
             return [CallDelta(call, None, name, hosted=hosted, end=end)]
         case "tool-input-error":
-            why = as_text(event.get("errorText")) or "the input is not valid"
-            return [CallDelta(call, None, name, end=End(error=why))]
-        case "tool-output-available":
+            return [_failed(call, name, event.get("errorText"))]
+        case "tool-output-available" | "tool-result":
             return [Result(call, event.get("output"))]
         case "tool-output-error":
             return [Result(call, event.get("errorText"), is_error=True)]
+        case "tool-error":
+            return [Result(call, as_error(event.get("error")), is_error=True)]
         case _:
             return []
+
+
+def _failed(call: str, name: str | None, error: Any) -> CallDelta:
+    why = as_text(error) or as_text(as_object(error).get("message"))
+    return CallDelta(call, None, name, end=End(error=why or "the input is not valid"))

@@ -9,15 +9,22 @@ import {
   type DeepPartial,
   type Fragment,
   type Path,
+  type Part,
   PartialStream,
   Rebuilder,
+  type Statement,
+  type ToolCall,
+  ToolCalls,
   type Update,
+  content,
   fragments,
   open,
   partial,
+  parts,
   select,
   text,
   texts,
+  toolCalls,
   updates,
   values,
 } from "jsonrill";
@@ -114,5 +121,27 @@ export function classes() {
   } catch (error) {
     if (error instanceof InvalidJSON) console.log(error.offset, error.path, error.expected, changed);
     if (error instanceof InvalidSchema) console.log(error.issues.length);
+  }
+}
+
+interface Chunk {
+  choices: { delta: { content?: string | null } }[];
+}
+
+export async function ask(stream: Promise<AsyncIterable<Chunk>>, response: Response) {
+  for await (const recipe of values<Recipe>(stream, { choice: 1 })) void recipe.title;
+  for await (const recipe of values<Recipe>(stream, { tool: "cook", live: true })) void recipe.title;
+  for await (const piece of text(response, "title", { tool: true, sse: true })) piece.length;
+  for await (const piece of content(stream)) holds<Equal<typeof piece, string>>();
+  const calls = new ToolCalls({ provider: "anthropic", numbers: "bigint" });
+  for await (const call of toolCalls(response, { calls })) {
+    holds<Equal<typeof call, ToolCall>>();
+    const status: "streaming" | "complete" | "error" | "truncated" = call.status;
+    void [status, call.args, call.error?.code, call.hosted];
+  }
+  const own = (event: { say: string }): Statement[] => [{ kind: "text", text: event.say }];
+  for await (const part of parts([{ say: "a" }], { provider: own })) {
+    holds<Equal<typeof part, Part>>();
+    void [part.kind, part.delta, part.text, part.complete, part.call?.name];
   }
 }

@@ -1,6 +1,6 @@
 /** What the package's types must refuse; each line below a mark is an error. */
 
-import { Document, Rebuilder, open, select, text, updates, values } from "jsonrill";
+import { Document, Rebuilder, open, parts, select, text, toolCalls, updates, values } from "jsonrill";
 
 interface Recipe {
   title: string;
@@ -17,6 +17,14 @@ export async function wrong(response: Response) {
   values(12);
   // @ts-expect-error the field is missing
   text(response);
+  // @ts-expect-error a tool is a name, or true
+  values(response, { tool: 3 });
+  // @ts-expect-error not a provider
+  parts(response, { provider: "opnai" });
+  for await (const call of toolCalls(response)) {
+    // @ts-expect-error not a status
+    void (call.status === "finished");
+  }
   // @ts-expect-error not a mode
   updates(response, { mode: "REALTIM" });
   // @ts-expect-error not an entity

@@ -7,7 +7,9 @@ need one as always. Only the files of the package are there: no path is looked u
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final, NamedTuple
 
 from starlette.requests import Request
@@ -41,16 +43,24 @@ class File(NamedTuple):
 def load(demo: bool) -> dict[str, File]:
     """Every file of the page by its name; `demo` tells the page whether there are models."""
     found = {}
-    for folder in ("lib", "page"):
-        for file in (files("jsonrill") / "web" / folder).iterdir():
-            name = f"{folder}/{file.name}"
-            kind = _TYPES.get(file.name.rpartition(".")[2])
-            if kind is not None and file.is_file():
-                body = file.read_bytes()
-                if name == INDEX and demo:
-                    body = body.replace(b'data-demo="off"', b'data-demo="on"')
-                found[name] = File(body, kind, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    for name, file in _files(files("jsonrill") / "web"):
+        kind = _TYPES.get(name.rpartition(".")[2])
+        if kind is not None:
+            body = file.read_bytes()
+            if name == INDEX and demo:
+                body = body.replace(b'data-demo="off"', b'data-demo="on"')
+            found[name] = File(body, kind, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
     return found
+
+
+def _files(folder: Traversable, before: str = "") -> Iterator[tuple[str, Traversable]]:
+    """The files in a folder and those below it, each with its path."""
+    for item in folder.iterdir():
+        name = f"{before}{item.name}"
+        if item.is_dir():
+            yield from _files(item, f"{name}/")
+        else:
+            yield name, item
 
 
 async def index(request: Request) -> Response:

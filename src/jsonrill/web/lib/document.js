@@ -1,6 +1,7 @@
 /** Text → a value that grows: the machine with a `Growing` as its sink. */
 
-import { Growing, isComplete } from "./growing.js";
+import { Growing } from "./growing.js";
+import { isComplete } from "./lookup.js";
 import { Machine } from "./machine.js";
 
 /** @typedef {import("./paths.js").Path} Path */

@@ -9,7 +9,7 @@ import { ANY_INDEX, fits, parsePattern } from "./paths.js";
 import { Placed } from "./placed.js";
 
 /** @typedef {import("./machine.js").Sink} Sink */
-/** @typedef {import("./paths.js").Place} Place */
+/** @typedef {import("./place.js").Place} Place */
 /** @typedef {import("./paths.js").Pattern} Pattern */
 /**
  * What counts as an entity: a key, a pattern such as `"days[*].activities"`, several of these, or an

@@ -9,6 +9,8 @@
  *     ├── FieldNotFound     a field that was asked for never came, or is no string
  *     ├── FragmentError     a fragment does not fit where it was applied
  *     ├── ServerError       the server that is read from reports an error
+ *     ├── SourceFailed      the provider of a stream reports an error, or a response has an error status
+ *     ├── UnknownSource     no event of a source was recognised, or it has not what was asked for
  *     └── StreamClosed      fed after the end, or after an error
  *
  * What an error knows is in its fields, and `toJSON()` is how it crosses the wire. Wrong use (an

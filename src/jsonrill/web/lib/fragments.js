@@ -7,8 +7,9 @@
  */
 
 import { JsonrillError } from "./errors.js";
-import { PathError, Place, parsePath } from "./paths.js";
-import { ExactNumber, conversion, isNumberText, isObject, own, survives } from "./values.js";
+import { PathError, parsePath } from "./paths.js";
+import { Place } from "./place.js";
+import { ExactNumber, NUMBER, conversion, isObject, own } from "./values.js";
 
 /**
  * @typedef {"StartObject" | "EndObject" | "StartArray" | "EndArray" | "Key" | "StartString"
@@ -499,4 +500,23 @@ function shown(value) {
     text = typeof value;
   }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/**
+ * True for the text of a JSON number.
+ * @param {unknown} text
+ * @returns {text is string}
+ */
+function isNumberText(text) {
+  return typeof text === "string" && NUMBER.test(text);
+}
+
+/**
+ * True if a reader that has only doubles reads the same number. An integer must be exact.
+ * @param {string} text
+ */
+function survives(text) {
+  const number = Number(text);
+  if (!Number.isFinite(number)) return false;
+  return /[.eE]/.test(text) || BigInt(text) === BigInt(number);
 }

@@ -7,7 +7,6 @@
  * (`===`) in every value. A value that is not read costs nothing but itself.
  */
 
-import { lookup, parsePath } from "./paths.js";
 import { put } from "./values.js";
 
 /** @typedef {import("./paths.js").Path} Path */
@@ -199,16 +198,4 @@ export class Growing {
     else if (inner === undefined) this.live = value;
     else put(inner, this._key, value);
   }
-}
-
-/**
- * True if `value` has a value at `path` and the one at `open` is not inside it.
- * @param {any} value
- * @param {Path | string} path
- * @param {Path | null} open
- */
-export function isComplete(value, path, open) {
-  const steps = typeof path === "string" ? parsePath(path) : path;
-  if (open !== null && steps.every((step, at) => step === open[at])) return false;
-  return lookup(value, steps) !== undefined;
 }

@@ -1,33 +1,45 @@
 /**
- * Which call a wire event speaks of. The rules, in their order:
+ * Which call a statement is about. The rules, in this order:
  *
  * 1. A known id wins.
  * 2. A new id opens a new call, even if its index is taken. But without a name it is another id of
  *    the call at that index; and with the same name it is the id of that call if it has none yet and
- *    its arguments are not complete.
- * 3. Without an id, the index tells: the call last opened there. An index not seen opens a call.
+ *    its arguments have not ended.
+ * 3. Without an id, the index decides: the call last opened there. An index not seen opens a call. So
+ *    does a name, if the arguments of that call have begun and it has another name; or, in a response
+ *    without ids, if they have ended.
  * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
- *    another name, or has one and is complete.
+ *    another name, or has one and its arguments have ended.
  *
- * All of it within one message. What calls hold and how they end is not known here.
+ * All of it within one response and choice, a scope. What calls hold and how they end is not known
+ * here.
  */
 
+/** @typedef {import("./providers/statements.js").CallDelta} CallDelta */
 /**
- * What identity sees of a call; `given`: true if the id is the sender's own.
+ * What identity sees of a call. `given`: the id is the provider's own and will not change. `begun`:
+ * argument text has arrived. `argsEnded`: the arguments are a complete JSON value, right or wrong.
+ * `settled`: complete or truncated.
  * @typedef {{id: string, given: boolean, index: number | null, name: string | null,
- *   messageId: string, readonly argsEnded: boolean, readonly open: boolean,
+ *   messageId: string, readonly begun: boolean, readonly argsEnded: boolean, readonly open: boolean,
  *   readonly settled: boolean}} Call
  */
 
 /**
- * The calls of one message.
+ * The calls of one response and choice.
  * @template {Call} C
  */
 export class Scope {
-  /** @param {string} messageId */
-  constructor(messageId) {
+  /**
+   * @param {string} messageId
+   * @param {number} choice
+   */
+  constructor(messageId, choice) {
     this.messageId = messageId;
+    this.choice = choice;
     this.ended = false;
+    // True if an event has named a call by its id.
+    this.hasIds = false;
     /** @type {Set<C>} */
     this.calls = new Set();
     /** @type {Map<string, C>} */
@@ -61,80 +73,97 @@ export class Scope {
 }
 
 /**
- * Events' ids, indices and names → calls, which `make(id, index, messageId)` makes.
+ * Finds the call of a `CallDelta`; `make(id, index, messageId)` makes a new one.
  * @template {Call} C
  */
 export class Identity {
+  #make;
+  /** @type {Map<string, Scope<C>>} */
+  #scopes = new Map();
+  // The latest call of each id, for results, which come late and name no response.
+  /** @type {Map<string, C>} */
+  #known = new Map();
+  // The response at hand, and whether the source has named it.
+  /** @type {string | null} */
+  #response = null;
+  #named = false;
+  #count = 0;
+  /** True if the last `find` linked an id or an index with a call that lacked it. */
+  linked = false;
+
   /** @param {(id: string, index: number | null, messageId: string) => C} make */
   constructor(make) {
-    this._make = make;
-    /** @type {Map<string, Scope<C>>} */
-    this._scopes = new Map();
-    // The latest call of each id, for results, which come late and name no message.
-    /** @type {Map<string, C>} */
-    this._known = new Map();
-    // The message at hand; has the sender named it?
-    /** @type {string | null} */
-    this._message = null;
-    this._named = false;
-    this._count = 0;
-    // Did the last `find` link an id or an index with a call that lacked it?
-    this.linked = false;
+    this.#make = make;
   }
 
   /**
-   * The call that is meant, a new one if need be; null: nothing that we know.
-   * @param {string | null} id
-   * @param {number | null} index
-   * @param {string | null} name
+   * A response begins: what names no response belongs to this one.
    * @param {string | null} message
    */
-  find(id, index, name, message) {
-    if (message !== null) {
-      this._message = message;
-      this._named = true;
-    }
-    const scope = this._scope(message, id, name);
-    let call = scope === null ? null : among(scope, id, index, name);
+  begin(message) {
+    this.#response = message;
+    this.#named = message !== null;
+  }
+
+  /**
+   * The call that the delta is about, opened if need be; null if there is none.
+   * @param {CallDelta} delta
+   * @returns {C | null}
+   */
+  find(delta) {
+    if (delta.message) this.begin(delta.message);
+    const scope = this.#scope(delta);
+    let call = scope === null ? null : among(scope, delta);
+    const { index = null, alias = null, name = null } = delta;
+    let id = delta.id ?? null;
     if (call === null) {
-      // Nothing is open and this only continues something: a straggler, not a call.
-      if (id === null && index === null && name === null && scope?.calls.size) return null;
-      call = this._open(scope ?? this._newScope(message), id, index);
+      if (delta.opens === false) return null;
+      if (id === null && index === null) {
+        // Nothing is open and this only continues something: a straggler, not a call.
+        if (alias === null && name === null && scope?.calls.size) return null;
+        id = alias; // where that is all there is, it is the id for good
+      }
+      call = this.#open(scope ?? this.#newScope(delta), id, index);
     }
-    this._learn(call, id, index);
+    this.#learn(call, id, index, alias);
     return call;
   }
 
   /**
-   * The latest call of this id, in whatever message.
+   * The latest call of this id, in whatever response.
    * @param {string | null} id
    */
   known(id) {
-    return id === null ? null : (this._known.get(id) ?? null);
+    return id === null ? null : (this.#known.get(id) ?? null);
   }
 
   /**
-   * The messages that end now: this one (null: the one at hand), or all.
-   * @param {{all: true} | {all?: false, message: string | null}} which
+   * The scopes that end when this response ends; all open ones but `exceptFor` if none is named.
+   * @param {string | null} message
+   * @param {number | null} choice
+   * @param {string | null} [exceptFor]
    * @returns {Scope<C>[]}
    */
-  ended(which) {
-    const one = this._scopes.get((which.all ? null : which.message) ?? this._message ?? "");
-    const scopes = which.all ? [...this._scopes.values()] : one ? [one] : [];
-    const ended = scopes.filter((scope) => !scope.ended);
-    for (const scope of ended) scope.ended = true;
-    return ended;
+  ended(message, choice, exceptFor = null) {
+    let ending = [...this.#scopes.values()].filter((scope) => scope.messageId !== exceptFor);
+    if (message !== null || choice !== null) {
+      const one = this.#scopes.get(keyOf(message || this.#response || "", choice ?? 0));
+      ending = one === undefined ? [] : [one];
+    }
+    ending = ending.filter((scope) => !scope.ended);
+    for (const scope of ending) scope.ended = true;
+    return ending;
   }
 
   /**
-   * Know nothing of this call any more.
+   * Forget this call.
    * @param {C} call
    */
   drop(call) {
-    const scope = this._scopes.get(call.messageId);
+    const scope = this.#scopes.get(call.messageId);
     if (scope === undefined) return;
     for (const id of scope.names.get(call) ?? []) {
-      for (const ids of [scope.ids, this._known]) if (ids.get(id) === call) ids.delete(id);
+      for (const ids of [scope.ids, this.#known]) if (ids.get(id) === call) ids.delete(id);
     }
     scope.names.delete(call);
     if (call.index !== null && scope.indices.get(call.index) === call) {
@@ -142,39 +171,40 @@ export class Identity {
     }
     if (scope.last === call) scope.last = null;
     scope.calls.delete(call);
-    if (scope.calls.size === 0) this._scopes.delete(call.messageId);
+    if (scope.calls.size === 0) this.#scopes.delete(call.messageId);
   }
 
   /**
-   * Know nothing of this message any more; the calls it had.
+   * Forget this message; returns the calls it had.
    * @param {string} messageId
    */
   forget(messageId) {
-    const calls = [...(this._scopes.get(messageId)?.calls ?? [])];
+    const calls = [...(this.#scopes.get(messageId)?.calls ?? [])];
     for (const call of calls) this.drop(call);
-    if (this._message === messageId) this._message = null;
+    if (this.#response === messageId) this.#response = null;
     return calls;
   }
 
   /**
-   * The message that is meant, if it is there already.
-   * @param {string | null} message
-   * @param {string | null} id
-   * @param {string | null} name
+   * The scope that the delta is about, if it is there already.
+   * @param {CallDelta} delta
+   * @returns {Scope<C> | null}
    */
-  _scope(message, id, name) {
-    if (message !== null) return this._scopes.get(message) ?? null;
-    if (this._message === null) return null;
-    const scope = this._scopes.get(this._message) ?? null;
+  #scope({ message, choice = 0, id = null, name = null }) {
+    const response = message || this.#response;
+    if (response === null) return null;
+    const scope = this.#scopes.get(keyOf(response, choice)) ?? null;
+    if (message) return scope;
     const isNew = id !== null && !scope?.ids.has(id);
-    if (isNew) {
-      // An event that names its call but no message may mean an earlier message.
-      const other = this._known.get(id);
-      if (other?.open) return this._scopes.get(other.messageId) ?? null;
+    // An event that names its call but no response may be about an earlier response.
+    const other = scope === null || isNew ? this.known(id) : null;
+    if (other?.open) {
+      const home = /** @type {Scope<C>} */ (this.#scopes.get(other.messageId));
+      if (home.choice === choice) return home;
     }
-    if (scope?.ended && !this._named && (name !== null || isNew)) {
-      // A sender that names no messages: a new id or a name is the next turn's.
-      this._message = null;
+    // A source that names no responses: a new id or a name belongs to the next turn.
+    if (scope?.ended && !this.#named && (name !== null || isNew)) {
+      this.#response = null;
       return null;
     }
     return scope;
@@ -185,19 +215,19 @@ export class Identity {
    * @param {string | null} id
    * @param {number | null} index
    */
-  _open(scope, id, index) {
+  #open(scope, id, index) {
     scope.ended = false;
     scope.count += 1;
     // At an index that is taken, a made id is all that tells two calls apart: it stays.
     const given = id !== null || (index !== null && scope.indices.has(index));
-    // A made id is told from what the sender sees too, so that both ends make the same one.
+    // Made of what a receiver sees too, so that both ends make the same one.
     const tail = `${index ?? ""}${index === null || given ? `#${scope.count}` : ""}`;
     const name = id ?? `${scope.messageId}:${tail}`;
-    const call = this._make(name, index, scope.messageId);
+    const call = this.#make(name, index, scope.messageId);
     call.given = given;
     scope.calls.add(call);
     scope.know(call, name);
-    this._known.set(name, call);
+    this.#known.set(name, call);
     if (index !== null) {
       // The index leads elsewhere from now on, so an id that was made is the id for good.
       const before = scope.indices.get(index);
@@ -207,30 +237,36 @@ export class Identity {
     return call;
   }
 
-  /** @param {string | null} message */
-  _newScope(message) {
-    if (message === null && this._message === null) {
-      this._count += 1;
-      this._message = `message-${this._count}`;
-      this._named = false;
+  /**
+   * @param {CallDelta} delta
+   * @returns {Scope<C>}
+   */
+  #newScope({ message, choice = 0 }) {
+    let response = message || this.#response;
+    if (response === null) {
+      this.#count += 1;
+      response = this.#response = `message-${this.#count}`;
+      this.#named = false;
     }
-    const id = message ?? /** @type {string} */ (this._message);
-    const scope = this._scopes.get(id) ?? new Scope(id);
-    this._scopes.set(id, scope);
+    const key = keyOf(response, choice);
+    const scope = this.#scopes.get(key) ?? new Scope(key, choice);
+    this.#scopes.set(key, scope);
     return scope;
   }
 
   /**
-   * Link what has been seen together.
+   * Link the id, the alias and the index that came together.
    * @param {C} call
    * @param {string | null} id
    * @param {number | null} index
+   * @param {string | null} alias
    */
-  _learn(call, id, index) {
-    const scope = /** @type {Scope<C>} */ (this._scopes.get(call.messageId));
+  #learn(call, id, index, alias) {
+    const scope = /** @type {Scope<C>} */ (this.#scopes.get(call.messageId));
     scope.last = call;
     this.linked = false;
     if (id !== null) {
+      scope.hasIds = true;
       if (!call.given) {
         call.id = id;
         call.given = true;
@@ -238,9 +274,10 @@ export class Identity {
       }
       if (!scope.ids.has(id)) {
         scope.know(call, id);
-        this._known.set(id, call);
+        this.#known.set(id, call);
       }
     }
+    if (alias !== null && !scope.ids.has(alias)) scope.know(call, alias);
     if (index !== null && call.index === null) {
       call.index = index;
       if (!scope.indices.has(index)) scope.indices.set(index, call);
@@ -250,29 +287,36 @@ export class Identity {
 }
 
 /**
- * Rules 1 to 4 among the calls that are there.
+ * The call of the scope that the delta is about, by rules 1 to 4.
  * @template {Call} C
  * @param {Scope<C>} scope
- * @param {string | null} id
- * @param {number | null} index
- * @param {string | null} name
+ * @param {CallDelta} delta
  * @returns {C | null}
  */
-function among(scope, id, index, name) {
+function among(scope, { id = null, index = null, name = null, alias = null, received }) {
+  let there = alias === null ? undefined : scope.ids.get(alias);
   if (id !== null) {
     const known = scope.ids.get(id);
     if (known !== undefined) return known;
-    const there = index === null ? undefined : scope.indices.get(index);
+    if (there !== undefined && there.id === alias) return there;
+    if (there === undefined && index !== null) there = scope.indices.get(index);
     return there !== undefined && takesId(there, scope, name) ? there : null;
   }
-  if (index !== null) return scope.indices.get(index) ?? null;
+  if (there !== undefined || (alias !== null && index === null)) return there ?? null;
+  if (index !== null) {
+    const call = scope.indices.get(index) ?? null;
+    if (name === null || call === null || call.name === null) return call;
+    // A sender has decided already, and names a call that is not the first at its index.
+    if (received || scope.ended) return call;
+    return isAnother(call, scope, name) ? null : call;
+  }
   const call = scope.openCall();
   if (call === null || name === null || call.name === null) return call;
   return call.argsEnded || call.name !== name ? null : call;
 }
 
 /**
- * True if an id that is new belongs to this call.
+ * True if an id that is new belongs to this call, decided by what a receiver sees too.
  * @param {Call} call
  * @param {{ended: boolean}} scope
  * @param {string | null} name
@@ -282,4 +326,23 @@ function takesId(call, scope, name) {
   if (name === null) return !call.given || call.name !== null;
   if (call.given) return false;
   return call.name === null || (call.name === name && !call.argsEnded);
+}
+
+/**
+ * True if a name that comes at the index of this call is that of another call.
+ * @param {Call} call
+ * @param {{hasIds: boolean}} scope
+ * @param {string} name
+ */
+function isAnother(call, scope, name) {
+  if (call.argsEnded || !call.open) return name !== call.name || !scope.hasIds;
+  return call.begun && name !== call.name;
+}
+
+/**
+ * @param {string} message
+ * @param {number} choice
+ */
+function keyOf(message, choice) {
+  return choice ? `${message}:${choice}` : message;
 }

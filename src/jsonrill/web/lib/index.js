@@ -1,11 +1,13 @@
 /**
  * jsonrill: JSON that streams, for programs that talk to language models.
  *
- * `values`, `text`, `texts`, `select`, `updates` and `fragments` read text from any source; `Document`,
- * `Parser`, `PartialStream` and `Rebuilder` are what they are made of; `open` reads the events of a
- * jsonrill server.
+ * `values`, `text`, `texts`, `select`, `updates` and `fragments` read text from any source, a provider's
+ * stream among them; `content`, `parts` and `toolCalls` read such a stream as what it is. `Document`,
+ * `Parser`, `PartialStream`, `Rebuilder`, `Parts` and `ToolCalls` are what they are made of; `open` reads
+ * the events of a jsonrill server.
  */
 
+export { content, parts, toolCalls } from "./answers.js";
 export { applyDelta, DeltaError } from "./delta.js";
 export { Document } from "./document.js";
 export {
@@ -22,11 +24,13 @@ export { EventsError, LimitError, openEvents, openEventSource, SSEDecoder } from
 export { Fragment, FragmentError } from "./fragments.js";
 export { open } from "./open.js";
 export { Parser } from "./parser.js";
+export { Part, Parts } from "./parts.js";
 export { PartialStream } from "./partialstream.js";
 export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
 export { Rebuilder } from "./rebuilder.js";
+export { SourceFailed, UnknownSource } from "./source-errors.js";
 export { fragments, partial, select, text, texts, updates, values } from "./streams.js";
-export { ToolCalls } from "./toolcalls.js";
+export { ToolCall, ToolCalls } from "./toolcalls.js";
 export { parse, stringify } from "./json.js";
 export { Update } from "./update.js";
 export { ExactNumber } from "./values.js";
@@ -34,7 +38,10 @@ export { ExactNumber } from "./values.js";
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").Limits} Limits */
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
+/** @typedef {import("./providers/index.js").Provider} Provider */
+/** @typedef {import("./providers/statements.js").Statement} Statement */
 /** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("./sources.js").SourceOptions} SourceOptions */
 /** @typedef {import("./sse.js").SSEEvent} SSEEvent */
 /** @typedef {import("./fragments.js").Kind} Kind */
 /** @typedef {import("./values.js").Numbers} Numbers */

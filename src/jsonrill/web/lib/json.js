@@ -26,8 +26,8 @@ export function parse(text, numbers = "exact") {
 }
 
 /**
- * `JSON.stringify`, but an `ExactNumber` is written as the number it is, in every engine, and
- * depth is no matter.
+ * `JSON.stringify`, but an `ExactNumber` or a BigInt is written as the number it is, in every engine,
+ * and depth is no matter.
  * @param {any} value
  * @param {number | string} [indent] as in `JSON.stringify`
  * @returns {string}
@@ -67,8 +67,8 @@ export function stringify(value, indent = 0) {
  * @param {Level[]} levels
  */
 function write(value, out, levels) {
-  if (value instanceof ExactNumber) {
-    out.push(value.text);
+  if (value instanceof ExactNumber || typeof value === "bigint") {
+    out.push(String(value));
   } else if (Array.isArray(value)) {
     out.push("[");
     levels.push({ holder: value, keys: null, size: value.length, at: 0 });

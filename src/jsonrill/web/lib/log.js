@@ -39,7 +39,7 @@ import {
 
 /** @typedef {import("./delta.js").Change} Change */
 /** @typedef {import("./paths.js").Path} Path */
-/** @typedef {import("./paths.js").Place} Place */
+/** @typedef {import("./place.js").Place} Place */
 /** @typedef {import("./replay.js").Entry} Entry */
 /** @typedef {{ended: () => void, givenUp: () => void}} Told */
 

@@ -103,7 +103,8 @@ const ESCAPES = {
 const CUT_PAIR = /^(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?$/;
 const LOW = /^\\u[dD][c-fC-F][0-9a-fA-F]{2}/;
 // RFC 7464: what may be before each of many documents; what ends a line or record.
-const SEPARATOR = "\x1e";
+/** Between two documents (RFC 7464). */
+export const SEPARATOR = "\x1e";
 const RECORD_END = /[\n\x1e]/g;
 
 const DEFAULT_LIMITS = {

@@ -3,7 +3,7 @@
 import { InvalidJSON, LimitExceeded } from "./errors.js";
 import { Fragment } from "./fragments.js";
 import { Machine } from "./machine.js";
-import { Place } from "./paths.js";
+import { Place } from "./place.js";
 
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
 

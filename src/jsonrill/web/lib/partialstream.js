@@ -14,7 +14,7 @@ import { conversion } from "./values.js";
 
 /** @typedef {import("./entities.js").Declared} Declared */
 /** @typedef {import("./entities.js").EntityOption} EntityOption */
-/** @typedef {import("./paths.js").Place} Place */
+/** @typedef {import("./place.js").Place} Place */
 /** @typedef {import("./update.js").Entity} Entity */
 /** @typedef {"BATCH" | "ALL-TOGETHER" | "ONE-BY-ONE" | "PROGRESSIVE" | "REALTIME"} Mode */
 /**

@@ -4,7 +4,7 @@
  * (RFC 6901, read against a value).
  */
 
-import { endOfString, isObject, own } from "./values.js";
+import { endOfString, isObject } from "./values.js";
 
 /** @typedef {(string | number)[]} Path */
 
@@ -22,42 +22,6 @@ export class PathError extends Error {
   }
 }
 
-/** A path as one step below its parent: making one costs the same at any depth. */
-export class Place {
-  /** @type {string | null} */
-  #text = null;
-
-  /**
-   * @param {Place | null} parent null: the root's
-   * @param {string | number} key
-   */
-  constructor(parent, key) {
-    this.parent = parent;
-    this.key = key;
-  }
-
-  /** @returns {Path} */
-  get path() {
-    /** @type {Path} */
-    const path = [];
-    for (let place = /** @type {Place | null} */ (this); place !== null; place = place.parent) {
-      path.push(place.key);
-    }
-    return path.reverse();
-  }
-
-  /** The path as text; kept, because those below begin with it. */
-  get text() {
-    /** @type {Place[]} */
-    const unknown = [];
-    let place = /** @type {Place | null} */ (this);
-    for (; place !== null && place.#text === null; place = place.parent) unknown.push(place);
-    let text = place === null ? "root" : /** @type {string} */ (place.#text);
-    for (const below of unknown.reverse()) below.#text = text += stepText(below.key);
-    return text;
-  }
-}
-
 /**
  * `["users", 1, "a.b"]` as `root.users[1]["a.b"]`.
  * @param {Path} path
@@ -68,7 +32,7 @@ export function formatPath(path) {
 }
 
 /** @param {string | number} step */
-function stepText(step) {
+export function stepText(step) {
   if (typeof step === "number") return `[${step}]`;
   return NAME.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
 }
@@ -221,19 +185,4 @@ function stepOf(token, value, path) {
   }
   if (!isObject(value)) throw new PathError(`${formatPath(path)} is neither an object nor an array`);
   return token.replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-/**
- * What is at `path` in `value`; undefined if there is nothing.
- * @param {any} value
- * @param {Path} path
- */
-export function lookup(value, path) {
-  for (const step of path) {
-    const fits = Array.isArray(value) ? typeof step === "number" : typeof step === "string";
-    if (!fits || !(Array.isArray(value) || isObject(value))) return undefined;
-    value = own(value, step);
-    if (value === undefined) return undefined;
-  }
-  return value;
 }

@@ -1,6 +1,6 @@
 /** Where a sink of the machine is in the document, for all that need paths. */
 
-import { Place } from "./paths.js";
+import { Place } from "./place.js";
 
 /**
  * Knows where it is. A subclass calls `next` when a value begins, `enter` and `leave` for containers,

@@ -3,7 +3,8 @@
  */
 
 import { Fragment, FragmentError, WireReader } from "./fragments.js";
-import { Growing, isComplete } from "./growing.js";
+import { Growing } from "./growing.js";
+import { isComplete } from "./lookup.js";
 
 export { Fragment, FragmentError, KINDS, WireReader } from "./fragments.js";
 export { formatPath, fromPointer, parsePath, toPointer } from "./paths.js";

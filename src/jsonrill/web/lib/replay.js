@@ -5,7 +5,8 @@
  */
 
 import { Growing } from "./growing.js";
-import { Place, toPointer } from "./paths.js";
+import { toPointer } from "./paths.js";
+import { Place } from "./place.js";
 import { ExactNumber, isObject, own, put } from "./values.js";
 
 /** @typedef {import("./delta.js").Change} Change */

@@ -1,55 +1,91 @@
 /**
- * What text can be read from → its pieces. The only file that knows what a source is; leaving the
- * loop early closes the source, so that `break` stops a generation.
+ * What can be read from → its elements, and a stage that reads them. The only file that knows what a
+ * source is; leaving the loop early closes the source, so that `break` stops a generation.
+ *
+ * Text goes to the stage as it is. Events of a provider are decoded, by a module that is loaded when
+ * the first of them has arrived: programs that read text do not pay for it.
  */
 
 /** @typedef {string | ArrayBuffer | ArrayBufferView} Piece */
 /**
- * Text, or what gives text in pieces: a fetch `Response`, a `ReadableStream`, a Node stream, any
- * sync or async iterable of strings or bytes; or a promise of one of these.
- * @typedef {Piece | Response | ReadableStream<Piece> | Iterable<Piece> | AsyncIterable<Piece>} Text
+ * Text, or what gives text in pieces or a provider's events: a fetch `Response`, a `ReadableStream`, a
+ * Node stream, the stream of an SDK, any sync or async iterable of strings, bytes or events; or a
+ * promise of one of these.
+ * @typedef {Piece | Response | ReadableStream<any> | Iterable<any> | AsyncIterable<any>
+ *   | {readonly fullStream: AsyncIterable<any>}} Text
  */
-/** @typedef {Text | Promise<Text>} Source */
+/** @typedef {Text | PromiseLike<Text>} Source */
+/**
+ * How to read a provider's stream. `tool`: the arguments of this tool's calls in place of the answer's
+ * text (true: of any tool), each a document of its own. `choice`: which of several answers. `sse`: the
+ * text is an event stream, whatever its type. `provider`: whose events these are.
+ * @typedef {{tool?: string | boolean, choice?: number, sse?: boolean,
+ *   provider?: import("./providers/index.js").Provider}} SourceOptions
+ */
+/**
+ * `many` is that of the reader of the text. `first`: of several calls only the first counts. `events`:
+ * the answer may have no text.
+ * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean}} Reading
+ */
+/**
+ * An iterator over the elements of a source, and what is known of it before the first one: the media
+ * type of a response, and the response itself if its status is an error.
+ * @typedef {{elements: AsyncIterator<any> | Iterator<any>, media: string, failure: Response | null}} Opened
+ */
+/**
+ * Reads one piece (undefined: the end) and puts what it finds into `out`; true if it needs no more.
+ * @template T
+ * @typedef {(piece: any, out: T[]) => unknown} Stage
+ */
+/**
+ * Puts a decoder before a stage.
+ * @typedef {(stage: Stage<any>, options: Reading, opened: Opened) => Stage<any> | Promise<Stage<any>>} Decode
+ */
 
 const ACCEPTED =
-  "a source is a string, bytes, a Response, a ReadableStream, a Node stream, or an iterable of " +
-  "strings or bytes";
+  "a source is a string, bytes, a Response, a stream of the web, of Node or of an SDK, or an iterable " +
+  "of strings, bytes or events";
 
 /**
  * Throw a TypeError at once for what is no source.
  * @param {any} source
  */
 export function checkSource(source) {
-  const known =
-    isPiece(source) ||
-    typeof source?.then === "function" ||
-    isResponse(source) ||
-    typeof source?.getReader === "function" ||
-    typeof source?.[Symbol.asyncIterator] === "function" ||
-    typeof source?.[Symbol.iterator] === "function";
-  if (known) return;
+  const methods = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
+  const has = (/** @type {string | symbol} */ name) => typeof source?.[name] === "function";
+  if (isPiece(source) || isResponse(source) || source?.fullStream || methods.some(has)) return;
   const kind = source === null ? "null" : (source?.constructor?.name ?? typeof source);
-  throw new TypeError(`${ACCEPTED}, not ${kind}`);
+  const hint = source?.choices || source?.content || source?.output ? " (ask with stream: true)" : "";
+  throw new TypeError(`${ACCEPTED}, not ${kind}${hint}`);
 }
 
 /**
- * An iterator over the pieces of a source.
  * @param {Source} source
- * @returns {Promise<AsyncIterator<Piece> | Iterator<Piece>>}
+ * @returns {Promise<Opened>}
  */
-export async function iteratorOf(source) {
+async function opened(source) {
   /** @type {any} */
   let given = await source;
   checkSource(given);
-  if (isPiece(given)) return [given].values();
-  if (isResponse(given)) given = bodyOf(given);
+  let media = "";
+  let failure = null;
+  if (isPiece(given)) {
+    given = [given];
+  } else if (isResponse(given)) {
+    media = given.headers?.get("content-type") ?? "";
+    if (!given.ok) failure = given;
+    given = given.body ?? [];
+  } else {
+    given = given.fullStream ?? given;
+  }
   // Not every browser can iterate over a ReadableStream.
   const iterate = given[Symbol.asyncIterator] ?? given[Symbol.iterator];
-  return iterate === undefined ? new StreamIterator(given) : iterate.call(given);
+  const elements = iterate ? iterate.call(given) : iteratorOf(given);
+  return { elements, media, failure };
 }
 
 /** @param {any} source */
-function isPiece(source) {
+export function isPiece(source) {
   const bytes = ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
   return typeof source === "string" || bytes;
 }
@@ -59,80 +95,84 @@ function isResponse(source) {
   return typeof source?.status === "number" && "body" in source;
 }
 
-/** @param {Response} response */
-function bodyOf(response) {
-  const type = response.headers.get("content-type") ?? "";
-  if (!response.ok) {
-    throw new TypeError(`the server answered ${response.status}: check response.ok before reading`);
-  }
-  if (/^text\/event-stream\b/i.test(type)) {
-    throw new TypeError("this response is an event stream: open(url) reads those of jsonrill");
-  }
-  return response.body ?? [];
+/**
+ * True if a source whose first element this is (undefined: it is empty) holds events.
+ * @param {any} first
+ * @param {Opened} source
+ * @param {Reading} options
+ */
+function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = "auto", many }) {
+  if (failure !== null || !(first === undefined || isPiece(first))) return true;
+  if (tool || sse || choice || provider !== "auto") return true;
+  // Lines of JSON are a provider's events, unless the reader takes many texts.
+  return /^text\/event-stream\b/i.test(media) || (!many && /ndjson|json-?l(ines)?\b/i.test(media));
 }
 
-/** A ReadableStream as an iterator. */
-class StreamIterator {
-  #reader;
-
-  /** @param {ReadableStream<Piece>} stream */
-  constructor(stream) {
-    this.#reader = stream.getReader();
-  }
-
-  /** @returns {Promise<IteratorResult<Piece>>} */
-  next() {
-    return /** @type {Promise<any>} */ (this.#reader.read());
-  }
-
-  /** @returns {Promise<IteratorReturnResult<undefined>>} */
-  async return() {
-    await this.#reader.cancel();
-    return { done: true, value: undefined };
-  }
+/**
+ * A ReadableStream as an iterator.
+ * @param {ReadableStream<any>} stream
+ * @returns {AsyncIterator<any>}
+ */
+function iteratorOf(stream) {
+  const reader = stream.getReader();
+  const cancel = () => reader.cancel();
+  return /** @type {any} */ ({ next: () => reader.read(), return: cancel });
 }
 
 /**
  * Run `stage` over the pieces of a source, and over `undefined` at its end; yields what it puts into
- * `out`. What it found before it throws is yielded first. When it returns true, nothing more is read.
+ * `out`. What it found before it throws is yielded first. `decode` says how to read events; else the
+ * options and the first element do.
  * @template T
  * @param {Source} source
- * @param {(piece: Piece | undefined, out: T[]) => boolean | void} stage
+ * @param {Stage<T>} stage
+ * @param {Reading} [options]
+ * @param {Decode} [decode]
  * @returns {AsyncGenerator<T, void, undefined>}
  */
-export async function* drive(source, stage) {
-  const pieces = await iteratorOf(source);
-  let open = false;
+export async function* drive(source, stage, options = {}, decode) {
+  const read = await opened(source);
+  const { elements } = read;
+  let isFirst = true;
+  let isOpen = false;
   try {
     for (;;) {
-      open = false; // a source that fails is not closed
-      const { done, value } = await pieces.next();
-      open = !done;
+      isOpen = false; // a source that fails is not closed
+      const { done, value } = await elements.next();
+      isOpen = !done;
+      const element = done ? undefined : value;
+      if (isFirst) {
+        isFirst = false;
+        if (!decode && holdsEvents(element, read, options)) {
+          ({ decode } = await import("./decoding.js"));
+        }
+        if (decode) stage = await decode(stage, options, read);
+      }
       /** @type {T[]} */
       const out = [];
       let failure;
-      let over;
+      let isOver;
       try {
-        over = stage(done ? undefined : value, out);
+        isOver = stage(element, out) === true;
       } catch (error) {
         failure = { error };
       }
       for (const one of out) yield one;
       if (failure) throw failure.error;
-      if (done || over) return;
+      if (done || isOver) return;
     }
   } finally {
-    if (open) await close(pieces);
+    if (isOpen) await close(elements);
   }
 }
 
 /**
  * The loop was left: an error of the source is ignored from here on.
- * @param {AsyncIterator<Piece> | Iterator<Piece>} pieces
+ * @param {AsyncIterator<any> | Iterator<any>} elements
  */
-async function close(pieces) {
+async function close(elements) {
   try {
-    await pieces.return?.();
+    await elements.return?.();
   } catch {
     // It was left.
   }

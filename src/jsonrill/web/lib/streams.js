@@ -9,7 +9,7 @@ import { Document } from "./document.js";
 import { Truncated } from "./errors.js";
 import { TextSink, ValueSink } from "./fields.js";
 import { Growing } from "./growing.js";
-import { Machine } from "./machine.js";
+import { Machine, SEPARATOR } from "./machine.js";
 import { Parser } from "./parser.js";
 import { PartialStream } from "./partialstream.js";
 import { parsePath } from "./paths.js";
@@ -17,6 +17,7 @@ import { checkSchema, validated } from "./schema.js";
 import { checkSource, drive } from "./sources.js";
 
 /** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("./sources.js").SourceOptions} SourceOptions */
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
 /** @typedef {import("./fragments.js").Fragment} Fragment */
@@ -31,14 +32,14 @@ import { checkSource, drive } from "./sources.js";
 /**
  * `live`: yield the live value, without a copy. `schema`: what the complete value must be.
  * @template T
- * @typedef {ParserOptions & {live?: boolean, schema?: StandardSchema<T>}} ValuesOptions
+ * @typedef {ParserOptions & SourceOptions & {live?: boolean, schema?: StandardSchema<T>}} ValuesOptions
  */
 /**
  * `schema`: what each value must be.
  * @template T
- * @typedef {ParserOptions & {schema?: StandardSchema<T>}} SelectOptions
+ * @typedef {ParserOptions & SourceOptions & {schema?: StandardSchema<T>}} SelectOptions
  */
-/** @typedef {Omit<ParserOptions, "many">} TextOptions */
+/** @typedef {Omit<ParserOptions, "many"> & SourceOptions} TextOptions */
 /** @typedef {import("./partialstream.js").PartialStreamOptions} PartialStreamOptions */
 /**
  * @template [T=any]
@@ -62,20 +63,48 @@ export function values(source, { live = false, schema, ...options } = {}) {
   if (schema !== undefined && options.many) {
     throw new TypeError('of many documents each is validated by select(source, "root", options)');
   }
-  const growing = new Growing();
-  const machine = new Machine(growing, options);
-  const found = drive(source, (piece, /** @type {any[]} */ out) => {
+  // With a schema the arguments of each call are one document, which is validated at its end.
+  const isSplit = schema !== undefined && options.tool;
+  const parsing = isSplit ? options : withMany(options);
+  let growing = new Growing();
+  let machine = new Machine(growing, parsing);
+  const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
+    const isEnd = piece === undefined || (isSplit && piece === SEPARATOR);
     growing.begin();
     try {
-      if (piece === undefined) machine.flush();
+      if (isEnd) machine.flush();
       else machine.feed(piece);
     } finally {
       append(out, growing.finished);
       if (growing.changed && growing.started) out.push(live ? growing.live : growing.value);
     }
-    if (piece === undefined && machine.errors.length !== 0) throw machine.errors[0];
-  });
-  return schema === undefined ? found : ending(found, () => validated(schema, growing.value));
+    if (!isEnd) return;
+    if (machine.errors.length !== 0) throw machine.errors[0];
+    if (schema !== undefined) out.push(new Complete(growing.value));
+    growing = new Growing();
+    machine = new Machine(growing, parsing);
+  };
+  const found = drive(source, stage, options);
+  if (schema === undefined) return found;
+  return each(found, (one) => (one instanceof Complete ? validated(schema, one.value) : one));
+}
+
+/** Marks a complete value, which the schema has not seen yet. */
+class Complete {
+  /** @param {any} value */
+  constructor(value) {
+    this.value = value;
+  }
+}
+
+/**
+ * The options for reading the arguments of calls, each of which is a document.
+ * @template {ParserOptions & SourceOptions} O
+ * @param {O} options
+ * @returns {O}
+ */
+function withMany(options) {
+  return options.tool ? { ...options, many: true } : options;
 }
 
 /**
@@ -85,15 +114,6 @@ export function values(source, { live = false, schema, ...options } = {}) {
  */
 function append(out, items) {
   for (const item of items) out.push(item);
-}
-
-/**
- * @param {AsyncGenerator<any, void, undefined>} found
- * @param {() => Promise<any>} last
- */
-async function* ending(found, last) {
-  yield* found;
-  yield await last();
 }
 
 /**
@@ -118,13 +138,13 @@ export function partial(text, options) {
 /**
  * The fragments of a text, each as soon as it is certain.
  * @param {Source} source
- * @param {ParserOptions} [options]
+ * @param {ParserOptions & SourceOptions} [options]
  * @returns {AsyncGenerator<Fragment, void, undefined>}
  */
-export function fragments(source, options) {
+export function fragments(source, options = {}) {
   checkSource(source);
-  const parser = new Parser(options);
-  return drive(source, (piece, /** @type {Fragment[]} */ out) => {
+  const parser = new Parser(withMany(options));
+  const stage = (/** @type {any} */ piece, /** @type {Fragment[]} */ out) => {
     try {
       append(out, piece === undefined ? parser.flush() : parser.feed(piece));
     } catch (error) {
@@ -132,7 +152,8 @@ export function fragments(source, options) {
       throw error;
     }
     if (piece === undefined && parser.errors.length !== 0) throw parser.errors[0];
-  });
+  };
+  return drive(source, stage, options);
 }
 
 /**
@@ -173,7 +194,7 @@ function pieces(source, fields, shown, options) {
   checkSource(source);
   const sink = new TextSink(fields);
   const machine = new Machine(sink, options);
-  return drive(source, (piece, /** @type {T[]} */ out) => {
+  const stage = (/** @type {any} */ piece, /** @type {T[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
       else machine.feed(piece);
@@ -182,7 +203,9 @@ function pieces(source, fields, shown, options) {
       sink.pieces = [];
     }
     if (piece === undefined) sink.check();
-  });
+  };
+  // Of several calls the first is read.
+  return drive(source, stage, { ...options, first: true });
 }
 
 /**
@@ -202,8 +225,8 @@ export function select(source, field, { schema, ...options } = {}) {
     machine.limitText(offset, inValue ? size : Infinity);
   });
   const limits = { ...options.limits, text: Infinity };
-  const machine = new Machine(sink, { ...options, limits });
-  const found = drive(source, (piece, /** @type {any[]} */ out) => {
+  const machine = new Machine(sink, { ...withMany(options), limits });
+  const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
       else machine.feed(piece);
@@ -214,14 +237,15 @@ export function select(source, field, { schema, ...options } = {}) {
     if (piece !== undefined) return;
     if (machine.errors.length !== 0) throw machine.errors[0];
     sink.check();
-  });
+  };
+  const found = drive(source, stage, options);
   return schema === undefined ? found : each(found, (value) => validated(schema, value));
 }
 
 /**
  * @template T
  * @param {AsyncGenerator<any, void, undefined>} found
- * @param {(value: any) => Promise<T>} work
+ * @param {(value: any) => T | Promise<T>} work
  */
 async function* each(found, work) {
   for await (const value of found) yield await work(value);
@@ -232,15 +256,16 @@ async function* each(found, work) {
  * an ERROR of the stream the source is closed.
  * @template [T=any]
  * @param {Source} source
- * @param {PartialStreamOptions} [options]
+ * @param {PartialStreamOptions & SourceOptions} [options]
  * @returns {AsyncGenerator<Update<T>, void, undefined>}
  */
-export function updates(source, options) {
+export function updates(source, options = {}) {
   checkSource(source);
   /** @type {PartialStream<T>} */
-  const stream = new PartialStream(options);
-  return drive(source, (piece, /** @type {Update<T>[]} */ out) => {
+  const stream = new PartialStream(withMany(options));
+  const stage = (/** @type {any} */ piece, /** @type {Update<T>[]} */ out) => {
     append(out, piece === undefined ? stream.flush() : stream.feed(piece));
     return stream.ended;
-  });
+  };
+  return drive(source, stage, options);
 }

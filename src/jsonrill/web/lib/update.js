@@ -5,13 +5,13 @@
  * are first read, and making or keeping an update costs the same however large the entity is.
  */
 
-import { isComplete } from "./growing.js";
+import { isComplete } from "./lookup.js";
 import { completePaths, difference } from "./replay.js";
 
 /** @typedef {import("./delta.js").Change} Change */
 /** @typedef {import("./log.js").Log} Log */
 /** @typedef {import("./paths.js").Path} Path */
-/** @typedef {import("./paths.js").Place} Place */
+/** @typedef {import("./place.js").Place} Place */
 /** @typedef {"PARTIAL" | "COMPLETED" | "ERROR"} Status */
 /**
  * What went wrong, as `JsonrillError.toJSON` says it; `path` is text.

@@ -11,7 +11,7 @@
  */
 
 // RFC 8259 section 6.
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+export const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const DECIMAL = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 // This many digits always survive as a double, if no exponent moves them out of its range.
 const SAFE_DIGITS = 15;
@@ -43,15 +43,6 @@ export class ExactNumber {
 }
 
 /**
- * True for the text of a JSON number.
- * @param {unknown} text
- * @returns {text is string}
- */
-export function isNumberText(text) {
-  return typeof text === "string" && NUMBER.test(text);
-}
-
-/**
  * The number that a JSON number means: a `number` if that says the same, else an `ExactNumber`.
  * @param {string} text
  * @returns {number | ExactNumber}
@@ -70,16 +61,6 @@ export function toNumber(text) {
 export function toBigInt(text) {
   const number = Number(text);
   return Number.isSafeInteger(number) || /[.eE]/.test(text) ? number : BigInt(text);
-}
-
-/**
- * True if a reader that has only doubles reads the same number. An integer must be exact.
- * @param {string} text
- */
-export function survives(text) {
-  const number = Number(text);
-  if (!Number.isFinite(number)) return false;
-  return /[.eE]/.test(text) || BigInt(text) === BigInt(number);
 }
 
 /**

@@ -4,12 +4,13 @@ import { make } from "./dom.js";
 import { errorOf } from "./errors.js";
 import { escapeText, shorten } from "./escaping.js";
 import { TextView } from "./textview.js";
-import { ToolCalls } from "../lib/toolcalls.js";
+import { Calls } from "../lib/calls.js";
+import { translate } from "../lib/providers/jsonrill.js";
 import { Tree } from "./tree.js";
 import { parse } from "../lib/json.js";
 import { TreeView } from "./view.js";
 
-/** @typedef {import("../lib/toolcalls.js").ToolCall} ToolCall */
+/** @typedef {import("../lib/call.js").ToolCall} ToolCall */
 /** @typedef {import("./renderers.js").OnSelect} OnSelect */
 /** @typedef {(error: import("./errors.js").StreamError) => void} OnError */
 
@@ -121,7 +122,7 @@ function resultValue(result) {
 
 /** The renderer of tool calls: see renderers.js. */
 export class Cards {
-  calls = new ToolCalls({ numbers: "exact" });
+  calls = new Calls({ numbers: "exact" });
   /** @type {Map<ToolCall, Card>} */
   _cards = new Map();
   /** @type {Set<ToolCall>} */
@@ -140,7 +141,7 @@ export class Cards {
   }
 
   clear() {
-    this.calls = new ToolCalls({ numbers: "exact" });
+    this.calls = new Calls({ numbers: "exact" });
     this._cards.clear();
     this._changed.clear();
     this._failed.clear();
@@ -156,7 +157,7 @@ export class Cards {
     const event = parse(data);
     const error = errorOf(event);
     if (error !== null) return this._onError(error);
-    for (const call of this.calls.add(event)) {
+    for (const { call } of this.calls.read(translate(event))) {
       this._changed.add(call);
       if (call.error === null || this._failed.has(call)) continue;
       this._failed.add(call);
@@ -166,7 +167,7 @@ export class Cards {
   }
 
   end() {
-    for (const call of this.calls.flush()) this._changed.add(call);
+    for (const { call } of this.calls.end([])) this._changed.add(call);
   }
 
   /** @param {number} until */

@@ -1,0 +1,70 @@
+/** The functions that read a provider's stream as what it is: an answer with text, calls and results. */
+
+import { decode, decodeEvents } from "./decoding.js";
+import { Parts } from "./parts.js";
+import { SourceFailed } from "./source-errors.js";
+import { checkSource, drive } from "./sources.js";
+import { ToolCalls } from "./toolcalls.js";
+
+/** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("./sources.js").SourceOptions} SourceOptions */
+/** @typedef {import("./parts.js").Part} Part */
+/** @typedef {import("./parts.js").PartsOptions} PartsOptions */
+/** @typedef {import("./call.js").ToolCall} ToolCall */
+/** @typedef {import("./toolcalls.js").ToolCallsOptions} ToolCallsOptions */
+
+/**
+ * The text of the answer in a provider's stream; `values` and the others read it, too. Reasoning and
+ * tool calls are not part of the text.
+ * @param {Source} source
+ * @param {Pick<SourceOptions, "choice" | "sse" | "provider">} [options]
+ * @returns {AsyncGenerator<string, void, undefined>}
+ */
+export function content(source, options) {
+  checkSource(source);
+  const stage = (/** @type {string | undefined} */ piece, /** @type {string[]} */ out) => {
+    if (piece !== undefined) out.push(piece);
+  };
+  return drive(source, stage, { ...options, events: true }, decode);
+}
+
+/**
+ * A call in a provider's stream, each time that it changes: it is the same object, which grows, and
+ * the `args` it hands out are safe to keep. `calls` is a `ToolCalls` to keep, or for the next turn.
+ * @param {Source} source
+ * @param {ToolCallsOptions & {calls?: ToolCalls}} [options]
+ * @returns {AsyncGenerator<ToolCall, void, undefined>}
+ */
+export function toolCalls(source, { calls, ...options } = {}) {
+  checkSource(source);
+  const reading = calls ?? new ToolCalls(options);
+  // Other streams may be read into the same calls: this one ends only its own messages.
+  /** @type {Set<string>} */
+  const seen = new Set();
+  const stage = (/** @type {any} */ event, /** @type {ToolCall[]} */ out) => {
+    const isEnd = event === undefined;
+    if (isEnd && seen.size === 0) return;
+    for (const call of isEnd ? reading.flush(...seen) : reading.add(event)) {
+      seen.add(call.messageId);
+      out.push(call);
+    }
+  };
+  return drive(source, stage, { provider: reading.reader.given }, decodeEvents);
+}
+
+/**
+ * The parts of an answer as they grow: text, reasoning, calls and results, in order. SourceFailed is
+ * thrown at the end if the provider reported an error; a call that was cut off is `truncated`.
+ * @param {Source} source
+ * @param {PartsOptions} [options]
+ * @returns {AsyncGenerator<Part, void, undefined>}
+ */
+export function parts(source, options = {}) {
+  checkSource(source);
+  const reading = new Parts(options);
+  const stage = (/** @type {any} */ event, /** @type {Part[]} */ out) => {
+    for (const part of event === undefined ? reading.flush() : reading.add(event)) out.push(part);
+    if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
+  };
+  return drive(source, stage, { provider: options.provider }, decodeEvents);
+}

@@ -1,0 +1,89 @@
+/** Text that holds a provider's events → these events: server-sent events, or JSON, one a line. */
+
+import { SSEDecoder } from "./sse.js";
+
+/** @typedef {import("./sources.js").Piece} Piece */
+
+// What an event stream begins with, and the longest of it.
+const FIELDS = /^(?:data|event|id|retry)?:/;
+const LONGEST = "event:".length;
+const DONE = "[DONE]";
+
+/**
+ * Decodes text in any pieces. Without `sse` the beginning of the text decides. A piece that is one
+ * JSON object need not end with a line break: many programs keep events so.
+ */
+export class EventText {
+  /** @type {SSEDecoder | null} */
+  #decoder;
+  #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  #isDecided;
+  #rest = "";
+
+  /** @param {boolean} sse */
+  constructor(sse) {
+    this.#decoder = sse ? new SSEDecoder() : null;
+    this.#isDecided = sse;
+  }
+
+  /**
+   * The events that are complete with this piece, as JSON text.
+   * @param {Piece} piece
+   * @returns {string[]}
+   */
+  feed(piece) {
+    const text = typeof piece === "string" ? piece : this.#utf8.decode(piece, { stream: true });
+    if (this.#decoder !== null) return dataOf(this.#decoder, text);
+    this.#rest += text;
+    if (!this.#isDecided) {
+      const begun = this.#rest.replace(/^[\ufeff \t\r\n]+/, "");
+      if (FIELDS.test(begun)) {
+        this.#decoder = new SSEDecoder();
+        return dataOf(this.#decoder, this.#rest);
+      }
+      this.#isDecided = begun.length >= LONGEST || begun.startsWith("{");
+    }
+    return this.#lines();
+  }
+
+  /** The last event, which counts without its blank line if it is JSON. */
+  flush() {
+    if (this.#decoder !== null) return dataOf(this.#decoder, "\n\n").filter(isJson);
+    const rest = this.#rest.trim();
+    this.#rest = "";
+    return rest ? [rest] : [];
+  }
+
+  #lines() {
+    const lines = this.#rest.split("\n").map((line) => line.trim());
+    const rest = /** @type {string} */ (lines.pop());
+    const found = lines.filter((line) => line !== "" && line !== DONE);
+    if (rest.startsWith("{") && rest.endsWith("}") && isJson(rest)) {
+      found.push(rest);
+      this.#rest = "";
+    } else {
+      this.#rest = this.#rest.slice(this.#rest.lastIndexOf("\n") + 1);
+    }
+    return found;
+  }
+}
+
+/**
+ * The data of the events that are not the end of the stream.
+ * @param {SSEDecoder} decoder
+ * @param {string} text
+ */
+function dataOf(decoder, text) {
+  const events = decoder.feed(text).filter(({ type, data }) => type !== "CLOSE" && data !== DONE);
+  return events.map(({ data }) => data);
+}
+
+/** @param {string} text */
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

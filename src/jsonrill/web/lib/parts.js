@@ -1,0 +1,189 @@
+/**
+ * The parts of an answer, in the order in which they begin: text, reasoning, calls, results.
+ *
+ * A text or a thought is complete when another part begins or the answer ends. Calls may grow beside
+ * each other, so a call keeps its index while later parts come. For example, an answer with a thought,
+ * a call and a text:
+ *
+ *     reasoning 0 "Let me"     reasoning 0 " look."     reasoning 0 "" complete
+ *     call 1 '{"city":'        call 1 '"Rome"}' complete
+ *     text 2 "One moment."     text 2 "" complete
+ */
+
+import { Calls } from "./calls.js";
+import { stringify } from "./json.js";
+import { Reader } from "./providers/index.js";
+import { ofChoice } from "./providers/statements.js";
+
+/** @typedef {import("./call.js").ToolCall} ToolCall */
+/** @typedef {import("./calls.js").CallUpdate} CallUpdate */
+/** @typedef {import("./providers/statements.js").Statement} Statement */
+/** @typedef {import("./providers/statements.js").Said} Said */
+/**
+ * `choice` selects one of several answers.
+ * @typedef {Omit<import("./calls.js").CallOptions, "keep"> & {choice?: number,
+ *   provider?: import("./providers/index.js").Provider}} PartsOptions
+ */
+/** @typedef {"text" | "reasoning" | "call" | "result"} PartKind */
+
+/**
+ * A change of one part of an answer, or its end.
+ *
+ * `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text follows,
+ * the arguments of a call are a complete value. `call` is the call, also of a result, whose `result`
+ * or `error` says what the tool returned.
+ */
+export class Part {
+  #text;
+  /** @type {any} */
+  result = undefined;
+  /** @type {string | null} */
+  error = null;
+
+  /**
+   * @param {PartKind} kind
+   * @param {number} index
+   * @param {string} delta
+   * @param {boolean} complete
+   * @param {ToolCall | null} call
+   * @param {string} text
+   */
+  constructor(kind, index, delta, complete, call, text) {
+    this.kind = kind;
+    this.index = index;
+    this.delta = delta;
+    this.complete = complete;
+    this.call = call;
+    this.#text = text;
+  }
+
+  /** The text of the part up to here; of a call, the argument text so far. */
+  get text() {
+    return this.call === null ? this.#text : this.call.raw;
+  }
+
+  /** The arguments of the call, as far as they are known; else the text. It is safe to keep. */
+  get value() {
+    return this.call === null ? this.#text : this.call.args;
+  }
+
+  /** The part as JSON wants it: its delta, and of a call its arguments once complete. */
+  toJSON() {
+    const { kind, index, delta, complete, call, result, error } = this;
+    const args = kind === "call" && complete ? { args: call?.args } : {};
+    const its = call && { call: { id: call.id, name: call.name, status: call.status, ...args } };
+    return kind === "result"
+      ? { kind, index, ...its, result, error }
+      : { kind, index, ...its, delta, complete };
+  }
+}
+
+/** Reads a provider's events and returns the parts of the answer as they grow. */
+export class Parts {
+  #reader;
+  #choice;
+  #calls;
+  /** The part that text is added to. @type {{kind: PartKind, block: unknown, index: number, text: string} | null} */
+  #open = null;
+  /** @type {Map<ToolCall, number>} */
+  #indices = new Map();
+  #count = 0;
+  /** The error of the provider. @type {string | null} */
+  error = null;
+  /** The token counts, as the provider wrote them. @type {{[name: string]: any} | null} */
+  usage = null;
+
+  /** @param {PartsOptions} [options] */
+  constructor({ choice = 0, provider = "auto", ...options } = {}) {
+    if (!Number.isInteger(choice) || choice < 0) {
+      throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
+    }
+    this.#choice = choice;
+    this.#reader = new Reader(provider, options.numbers);
+    this.#calls = new Calls({ ...options, keep: Infinity });
+  }
+
+  /** The calls of the answer, in the order in which they began. */
+  get calls() {
+    return this.#calls.calls;
+  }
+
+  /**
+   * The parts that one event changes.
+   * @param {unknown} event
+   */
+  add(event) {
+    return ofChoice(this.#reader.feed(event), this.#choice).flatMap((one) => this.#act(one));
+  }
+
+  /** The parts at the end of the stream: calls that have not ended are truncated. */
+  flush() {
+    return [...this.#changes(this.#calls.end([])), ...this.#closeText()];
+  }
+
+  /**
+   * @param {Statement} said
+   * @returns {Part[]}
+   */
+  #act(said) {
+    switch (said.kind) {
+      case "text":
+      case "reasoning":
+        return this.#text(said);
+      case "usage":
+        this.usage = { ...this.usage, ...said.counts };
+        return [];
+      default: {
+        const parts = this.#changes(this.#calls.read([said]));
+        if (said.kind === "begin" || said.kind === "finish") parts.push(...this.#closeText());
+        if (said.kind === "finish") this.error ??= said.error ?? said.malformed ?? null;
+        return parts;
+      }
+    }
+  }
+
+  /** @param {Said} said */
+  #text({ kind, text, block = null }) {
+    /** @type {Part[]} */
+    let parts = [];
+    if (this.#open === null || this.#open.kind !== kind || this.#open.block !== block) {
+      parts = this.#closeText();
+      this.#open = { kind, block, index: this.#count, text: "" };
+      this.#count += 1;
+    }
+    this.#open.text += text;
+    parts.push(new Part(kind, this.#open.index, text, false, null, this.#open.text));
+    return parts;
+  }
+
+  #closeText() {
+    const entry = this.#open;
+    this.#open = null;
+    return entry === null ? [] : [new Part(entry.kind, entry.index, "", true, null, entry.text)];
+  }
+
+  /** @param {CallUpdate[]} updates */
+  #changes(updates) {
+    return updates.flatMap(({ call, text, isResult }) => {
+      if (isResult) return [this.#result(call)];
+      let index = this.#indices.get(call);
+      const parts = index === undefined ? this.#closeText() : [];
+      if (index === undefined) {
+        index = this.#count;
+        this.#count += 1;
+        this.#indices.set(call, index);
+      }
+      return [...parts, new Part("call", index, text ?? "", call.completeArgs, call, "")];
+    });
+  }
+
+  /** @param {ToolCall} call */
+  #result(call) {
+    const part = new Part("result", this.#count, "", true, call, "");
+    this.#count += 1;
+    const { result } = call;
+    if (!call.resultIsError) part.result = result;
+    else part.error = typeof result === "string" ? result : stringify(result);
+    return part;
+  }
+}

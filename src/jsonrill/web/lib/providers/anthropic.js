@@ -1,0 +1,94 @@
+/**
+ * Anthropic Messages: content blocks with an index, of text, of thoughts and of calls.
+ *
+ * Tools of the user, of the server and of MCP servers. The `input` in a block's start is a
+ * placeholder, never text; only a non-empty one counts, and only if no delta follows.
+ */
+
+import { isObject } from "../values.js";
+import { asError, asId, asIndex, asObject, asText, filled, typed } from "./fields.js";
+import { asUsage } from "./statements.js";
+
+/** @typedef {import("./fields.js").Fields} Fields */
+/** @typedef {import("./statements.js").Statement} Statement */
+
+const CALLS = ["tool_use", "server_tool_use", "mcp_tool_use"];
+const CUT = ["max_tokens", "model_context_window_exceeded", "refusal"];
+
+export const accepts = typed("content_block_", "message_start", "message_delta", "message_stop");
+
+/**
+ * @param {Fields} event
+ * @returns {Statement[]}
+ */
+export function translate(event) {
+  const index = asIndex(event.index);
+  switch (event.type) {
+    case "content_block_delta":
+      return isObject(event.delta) ? delta(index, event.delta) : [];
+    case "content_block_start":
+      return isObject(event.content_block) ? start(index, event.content_block) : [];
+    case "content_block_stop":
+      return index === null ? [] : [{ kind: "call", index, opens: false, end: { sure: false } }];
+    case "message_start": {
+      if (!isObject(event.message)) return [];
+      const { id, usage } = event.message;
+      return [{ kind: "begin", message: asId(id) }, ...asUsage(usage)];
+    }
+    case "message_delta": {
+      const reason = asObject(event.delta).stop_reason;
+      if (typeof reason !== "string") return [];
+      return [...asUsage(event.usage), { kind: "finish", cut: CUT.includes(reason) }];
+    }
+    case "message_stop":
+      return [{ kind: "finish", last: true }];
+    case "error":
+      return [{ kind: "finish", cut: true, error: asError(event.error), last: true }];
+    default:
+      return [];
+  }
+}
+
+/**
+ * @param {number | null} index
+ * @param {Fields} said
+ * @returns {Statement[]}
+ */
+function delta(index, said) {
+  const { type, text, thinking } = said;
+  if (type === "input_json_delta" && "partial_json" in said && index !== null) {
+    // The block before it says what it is: a result, too, may come as JSON.
+    return [{ kind: "call", index, text: asText(said.partial_json), opens: false }];
+  }
+  if (type === "text_delta" && asText(text) !== null) {
+    return [{ kind: "text", text, choice: 0, block: index }];
+  }
+  if (type === "thinking_delta" && asText(thinking) !== null) {
+    return [{ kind: "reasoning", text: thinking, choice: 0, block: index }];
+  }
+  return [];
+}
+
+/**
+ * @param {number | null} index
+ * @param {Fields} block
+ * @returns {Statement[]}
+ */
+function start(index, block) {
+  const { type, text, content } = block;
+  if (CALLS.includes(type)) {
+    const [id, name] = [asId(block.id), asText(block.name)];
+    const preset = filled(block.input);
+    return [{ kind: "call", id, index, name, hosted: type !== "tool_use", preset }];
+  }
+  if (type === "text" && asText(text) !== null) {
+    return [{ kind: "text", text, choice: 0, block: index }];
+  }
+  if (typeof block.tool_use_id === "string" && "content" in block) {
+    // MCP results have a flag, those of server tools content of a type `…_error`.
+    const isError =
+      block.is_error === true || (asText(asObject(content).type) ?? "").endsWith("_error");
+    return [{ kind: "result", id: block.tool_use_id, result: content, isError }];
+  }
+  return [];
+}

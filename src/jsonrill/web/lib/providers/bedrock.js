@@ -1,0 +1,66 @@
+/** Amazon Bedrock ConverseStream: one member of a union per event, blocks with an index. */
+
+import { isObject } from "../values.js";
+import { asError, asId, asIndex, asObject, asText } from "./fields.js";
+import { asUsage } from "./statements.js";
+
+/** @typedef {import("./fields.js").Fields} Fields */
+/** @typedef {import("./statements.js").Statement} Statement */
+
+const EVENTS = "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop".split(" ");
+const CUT = ["max_tokens", "model_context_window_exceeded", "guardrail_intervened", "content_filtered"];
+
+/** @param {Fields} event */
+export function accepts(event) {
+  return EVENTS.some((name) => name in event);
+}
+
+/**
+ * @param {Fields} event
+ * @returns {Statement[]}
+ */
+export function translate(event) {
+  const { contentBlockDelta, contentBlockStart, contentBlockStop, messageStart, messageStop } = event;
+  if (isBlock(contentBlockDelta) && isObject(contentBlockDelta.delta)) {
+    return delta(asIndex(contentBlockDelta.contentBlockIndex), contentBlockDelta.delta);
+  }
+  if (isBlock(contentBlockStart) && isObject(asObject(contentBlockStart.start).toolUse)) {
+    const { toolUseId, name } = contentBlockStart.start.toolUse;
+    const index = asIndex(contentBlockStart.contentBlockIndex);
+    return [{ kind: "call", id: asId(toolUseId), index, name: asText(name) }];
+  }
+  if (isBlock(contentBlockStop)) {
+    const index = asIndex(contentBlockStop.contentBlockIndex);
+    return [{ kind: "call", index, opens: false, end: { sure: false } }];
+  }
+  if (messageStart !== undefined) return [{ kind: "begin" }];
+  if (messageStop !== undefined) {
+    const reason = asText(asObject(messageStop).stopReason) ?? "";
+    const malformed = reason.startsWith("malformed_") ? reason : null;
+    return [{ kind: "finish", cut: CUT.includes(reason), malformed }];
+  }
+  const metadata = asObject(event.metadata);
+  if ("usage" in metadata) return asUsage(metadata.usage);
+  const failed = Object.keys(event).filter((key) => key.endsWith("Exception"));
+  return failed.map((key) => ({ kind: "finish", cut: true, error: asError(event[key]), last: true }));
+}
+
+/** @param {unknown} block @returns {block is Fields} */
+function isBlock(block) {
+  return isObject(block) && "contentBlockIndex" in block;
+}
+
+/**
+ * @param {number | null} index
+ * @param {Fields} said
+ * @returns {Statement[]}
+ */
+function delta(index, said) {
+  if (isObject(said.toolUse) && "input" in said.toolUse) {
+    return [{ kind: "call", index, text: asText(said.toolUse.input) }];
+  }
+  const text = asText(said.text);
+  if (text !== null) return [{ kind: "text", text, choice: 0, block: index }];
+  const thought = asText(asObject(said.reasoningContent).text);
+  return thought === null ? [] : [{ kind: "reasoning", text: thought, choice: 0, block: index }];
+}

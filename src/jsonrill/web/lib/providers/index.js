@@ -1,0 +1,166 @@
+/**
+ * One module for each provider: its events in, statements out. This file lists the modules and
+ * recognises which provider an event is from.
+ */
+
+import { parse } from "../json.js";
+import { isObject } from "../values.js";
+import * as agUi from "./ag-ui.js";
+import * as anthropic from "./anthropic.js";
+import * as bedrock from "./bedrock.js";
+import * as cohere from "./cohere.js";
+import { asError } from "./fields.js";
+import * as gemini from "./gemini.js";
+import * as jsonrill from "./jsonrill.js";
+import * as mistral from "./mistral.js";
+import * as ollama from "./ollama.js";
+import * as openaiChat from "./openai-chat.js";
+import * as openaiResponses from "./openai-responses.js";
+import * as vercel from "./vercel.js";
+
+/** @typedef {import("../values.js").Numbers} Numbers */
+/** @typedef {import("./fields.js").Fields} Fields */
+/** @typedef {import("./statements.js").Statement} Statement */
+/** @typedef {import("./statements.js").Translate} Translate */
+/**
+ * What a module has: `accepts` tells if an event is its provider's; one that remembers events makes a
+ * new `translation` for each stream.
+ * @typedef {{accepts: (event: Fields) => boolean, translate?: unknown,
+ *   translation?: () => Translate}} Page
+ */
+/**
+ * @typedef {"openai_chat" | "anthropic" | "openai_responses" | "jsonrill" | "gemini" | "bedrock"
+ *   | "mistral" | "ag_ui" | "cohere" | "vercel" | "ollama"} ProviderName
+ */
+/**
+ * `"auto"` recognises the provider; a function reads events of one's own.
+ * @typedef {"auto" | ProviderName | Translate} Provider
+ */
+
+// An event is offered to them in this order: those that recognise theirs most surely come first.
+/** @type {Map<ProviderName, Page>} */
+const PROVIDERS = new Map(
+  /** @type {[ProviderName, Page][]} */ ([
+    ["openai_chat", openaiChat],
+    ["anthropic", anthropic],
+    ["openai_responses", openaiResponses],
+    ["jsonrill", jsonrill],
+    ["gemini", gemini],
+    ["bedrock", bedrock],
+    ["mistral", mistral],
+    ["ag_ui", agUi],
+    ["cohere", cohere],
+    ["vercel", vercel],
+    ["ollama", ollama],
+  ]),
+);
+
+/**
+ * Events → statements.
+ *
+ * With `auto` the provider of the event before reads an event if it accepts it, else the first that
+ * does. An event that none accepts (an `error`) is read by the provider of the event before; if it is
+ * the first event, only an error is read.
+ */
+export class Reader {
+  #numbers;
+  /** @type {Map<ProviderName, Translate>} */
+  #pages = new Map();
+  /** @type {(event: Fields) => boolean} */
+  #accepts = () => false;
+  /** @type {Translate} */
+  #translate = onlyErrors;
+
+  /**
+   * @param {Provider} [provider]
+   * @param {Numbers} [numbers] how the numbers of events that are text become values
+   */
+  constructor(provider = "auto", numbers = "number") {
+    this.#numbers = numbers;
+    this.given = provider;
+    /** The provider of the last event; null if it is not known yet. @type {ProviderName | null} */
+    this.provider = null;
+    if (provider === "auto") return;
+    if (typeof provider === "function") {
+      this.#translate = provider;
+    } else {
+      if (!PROVIDERS.has(provider)) {
+        const names = [...PROVIDERS.keys()].join(", ");
+        throw new TypeError(`provider is auto, ${names} or a function, not ${String(provider)}`);
+      }
+      this.#switchTo(provider);
+    }
+    this.#accepts = () => true;
+  }
+
+  /**
+   * The statements of an event: an object, or JSON text.
+   * @param {unknown} event
+   * @returns {Statement[]}
+   */
+  feed(event) {
+    const known = plain(event, this.#numbers);
+    if (known === null) return [];
+    if (!this.#accepts(known)) {
+      const name = pageOf(known);
+      if (name !== null) this.#switchTo(name);
+    }
+    return this.#translate(known);
+  }
+
+  /** @param {ProviderName} name */
+  #switchTo(name) {
+    const { accepts, translate, translation } = /** @type {Page} */ (PROVIDERS.get(name));
+    const made = this.#pages.get(name) ?? translation?.() ?? /** @type {Translate} */ (translate);
+    this.#pages.set(name, made);
+    this.provider = name;
+    this.#accepts = accepts;
+    this.#translate = made;
+  }
+}
+
+/**
+ * The statements of an event before the provider is known.
+ * @param {Fields} event
+ * @returns {Statement[]}
+ */
+function onlyErrors({ error }) {
+  if (!isObject(error)) return [];
+  return [{ kind: "finish", cut: true, error: asError(error), last: true }];
+}
+
+/**
+ * The name of the provider that this event is from; null if it is not known.
+ * @param {unknown} event
+ */
+export function recognise(event) {
+  const known = plain(event, "number");
+  return known === null ? null : pageOf(known);
+}
+
+/** @param {Fields} event */
+function pageOf(event) {
+  for (const [name, { accepts }] of PROVIDERS) if (accepts(event)) return name;
+  return null;
+}
+
+/**
+ * The event as an object; null for what cannot be one. Unwraps the events that some clients wrap in
+ * an object with `data`.
+ * @param {unknown} event
+ * @param {Numbers} numbers
+ * @returns {Fields | null}
+ */
+function plain(event, numbers) {
+  let known = event;
+  if (typeof event === "string") {
+    try {
+      known = parse(event, numbers);
+    } catch {
+      return null;
+    }
+  }
+  if (!isObject(known)) return null;
+  const wrapped = isObject(known.data) && typeof known.type !== "string" && !("run_id" in known);
+  return wrapped ? known.data : known;
+}

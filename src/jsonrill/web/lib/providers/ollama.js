@@ -1,0 +1,64 @@
+/**
+ * Ollama's own API: `/api/chat` and `/api/generate`, one JSON object a line.
+ *
+ * Text and thoughts come in pieces, calls complete in one event, mostly without an id. (Its OpenAI
+ * endpoint sends chat completions.)
+ */
+
+import { isObject } from "../values.js";
+import { asError, asId, asIndex, asObject, asText, filled, items } from "./fields.js";
+
+/** @typedef {import("./fields.js").Fields} Fields */
+/** @typedef {import("./statements.js").Statement} Statement */
+
+const COUNTS = ["prompt_eval_count", "eval_count", "total_duration", "eval_duration"];
+
+/** @param {Fields} event */
+export function accepts({ done, message, response }) {
+  return typeof done === "boolean" && (isObject(message) || typeof response === "string");
+}
+
+/** A translation of events, which name no response: the one after the last of one begins one. */
+export function translation() {
+  let isOpen = false;
+  return (/** @type {Fields} */ event) => {
+    const said = statements(event);
+    if (!isOpen) said.unshift({ kind: "begin" });
+    isOpen = said.at(-1)?.kind !== "finish";
+    return said;
+  };
+}
+
+/** @param {Fields} event */
+function statements(event) {
+  const error = filled(event.error);
+  /** @type {Statement[]} */
+  const said = [];
+  if (error !== undefined) {
+    said.push({ kind: "finish", cut: true, error: asError(error), last: true });
+    return said;
+  }
+  const message = asObject(event.message);
+  const thought = asText(message.thinking) ?? asText(event.thinking);
+  if (thought !== null) said.push({ kind: "reasoning", text: thought });
+  const text = asText(message.content) ?? asText(event.response);
+  if (text !== null) said.push({ kind: "text", text });
+  said.push(...items(message.tool_calls).map(callDelta));
+  if (event.done === true) {
+    const names = COUNTS.filter((name) => (event[name] ?? null) !== null);
+    const counts = Object.fromEntries(names.map((name) => [name, event[name]]));
+    if (names.length !== 0) said.push({ kind: "usage", counts });
+    said.push({ kind: "finish", cut: event.done_reason === "length", last: true });
+  }
+  return said;
+}
+
+/**
+ * @param {Fields} call
+ * @returns {Statement}
+ */
+function callDelta(call) {
+  const { index, name, arguments: args } = asObject(call.function);
+  const end = typeof args === "string" ? { text: args } : { value: filled(args) ?? {} };
+  return { kind: "call", id: asId(call.id), index: asIndex(index), name: asText(name), end };
+}

@@ -1,0 +1,192 @@
+/**
+ * OpenAI chat completions, and the many servers that speak like it: `choices[].delta`.
+ *
+ * Reasoning comes in a field of its own, or in chunks beside those of the text. A call is named by its
+ * index, its id comes once, and nothing ends it but the `finish_reason`. Also here: the older
+ * `function_call` (one, without an id) and custom tools (free text). Some clients write the names of
+ * fields in camelCase.
+ *
+ * The `id` of a chunk tells which response it belongs to; some servers send another with every chunk.
+ */
+
+import { isObject } from "../values.js";
+import { asError, asId, asIndex, asText, either, filled, items } from "./fields.js";
+import { asUsage } from "./statements.js";
+
+/** @typedef {import("./fields.js").Fields} Fields */
+/** @typedef {import("./statements.js").Statement} Statement */
+/** @typedef {import("./statements.js").CallDelta} CallDelta */
+
+// Reasons to stop at which the last call may have lost its end.
+const CUT = ["length", "content_filter", "error", "model_length"];
+// The most response ids that are remembered.
+const MOST = 1000;
+
+/** @param {Fields} event */
+export function accepts({ choices }) {
+  return Array.isArray(choices);
+}
+
+/**
+ * A translation of chunks. It remembers their ids, to see if they are those of responses: an id that
+ * has not come before begins a response, unless its chunk can only continue one. From then on such
+ * ids mean nothing, until one of them comes again.
+ */
+export function translation() {
+  /** The last id, and the response that its chunk belongs to. @type {unknown} */
+  let last = undefined;
+  /** @type {string | null} */
+  let message = null;
+  const seen = new Set();
+  let changing = false;
+  let ended = false;
+
+  /**
+   * @param {string | null} id
+   * @param {Fields} event
+   */
+  function response(id, event) {
+    if (id === null) return null;
+    if (seen.has(id)) {
+      changing = false;
+      return id;
+    }
+    if (seen.size === MOST) seen.clear();
+    seen.add(id);
+    if (message === null || ended) {
+      ended = false;
+      return id;
+    }
+    changing ||= continues(event);
+    return changing ? message : id;
+  }
+
+  return (/** @type {Fields} */ event) => {
+    const knew = changing;
+    if (event.id !== last) {
+      message = response(asId(event.id), event);
+      last = event.id;
+    }
+    const said = translate(event, message);
+    for (const one of changing ? said : []) {
+      if (one.kind !== "finish") continue;
+      ended = true;
+      // Calls before this chunk may have been taken for those of other responses.
+      if (!knew) one.message = one.choice = null;
+    }
+    return said;
+  };
+}
+
+/**
+ * True for a chunk with which no response begins: more of a call, a later call, or an end.
+ * @param {Fields} event
+ */
+function continues(event) {
+  const [choice] = items(event.choices);
+  if (choice === undefined) return false;
+  const delta = isObject(choice.delta) ? choice.delta : {};
+  const calls = items(either(delta, "tool_calls", "toolCalls"));
+  if (calls.length !== 0) return calls.every(isLater);
+  const said = Object.keys(delta).filter((key) => filled(delta[key]));
+  const finished = filled(either(choice, "finish_reason", "finishReason"));
+  return finished !== undefined && said.every((key) => key === "role");
+}
+
+/** @param {Fields} call */
+function isLater(call) {
+  const named = filled(call.id) ?? (isObject(call.function) ? filled(call.function.name) : undefined);
+  return named === undefined || Boolean(asIndex(call.index));
+}
+
+/**
+ * The statements of a chunk of this response.
+ * @param {Fields} event
+ * @param {string | null} message
+ */
+export function translate(event, message) {
+  /** @type {Statement[]} */
+  const said = [];
+  const error = filled(event.error);
+  for (const one of items(event.choices)) {
+    const choice = asIndex(one.index) ?? 0;
+    if (isObject(one.delta)) said.push(...deltaStatements(one.delta, message, choice));
+    // With an error comes a `finish_reason` that says less.
+    const reason = asText(either(one, "finish_reason", "finishReason"));
+    if (reason !== null && error === undefined) {
+      said.push({ kind: "finish", message, choice, cut: CUT.includes(reason) });
+    }
+  }
+  said.push(...asUsage(filled(event.usage)));
+  if (error !== undefined) said.push({ kind: "finish", cut: true, error: asError(error) });
+  return said;
+}
+
+/**
+ * @param {Fields} delta
+ * @param {string | null} message
+ * @param {number} choice
+ */
+function deltaStatements(delta, message, choice) {
+  const said = thoughts(filled(delta.reasoning_content) ?? delta.reasoning, choice);
+  said.push(...content(delta.content, choice));
+  for (const call of items(either(delta, "tool_calls", "toolCalls"))) {
+    said.push(callDelta(call, message, choice));
+  }
+  const old = delta.function_call;
+  if (isObject(old)) said.push(callDelta({ function: old, index: 0 }, message, choice));
+  return said;
+}
+
+/**
+ * The statements of a `content`: a text, a chunk of text or thoughts, or a list of chunks.
+ * @param {unknown} said
+ * @param {number} choice
+ * @param {number | null} [block]
+ * @returns {Statement[]}
+ */
+export function content(said, choice, block = null) {
+  if (typeof said === "string") return said ? [{ kind: "text", text: said, choice, block }] : [];
+  if (Array.isArray(said)) return items(said).flatMap((chunk) => content(chunk, choice, block));
+  if (!isObject(said)) return [];
+  if (said.type === "thinking") return thoughts(said.thinking, choice, block);
+  return said.type === "text" && typeof said.text === "string"
+    ? content(said.text, choice, block)
+    : [];
+}
+
+/**
+ * The statements of what the model thinks: a text, or a list of chunks of text.
+ * @param {unknown} said
+ * @param {number} choice
+ * @param {number | null} [block]
+ * @returns {Statement[]}
+ */
+function thoughts(said, choice, block = null) {
+  const texts = typeof said === "string" ? [said] : items(said).map((chunk) => chunk.text);
+  return texts
+    .filter((text) => asText(text) !== null)
+    .map((text) => ({ kind: "reasoning", text, choice, block }));
+}
+
+/**
+ * @param {Fields} call
+ * @param {string | null} message
+ * @param {number} choice
+ * @returns {CallDelta}
+ */
+function callDelta(call, message, choice) {
+  /** @type {CallDelta} */
+  const delta = { kind: "call", id: asId(call.id), index: asIndex(call.index), message, choice };
+  if (isObject(call.function)) {
+    const { name, arguments: text } = call.function;
+    delta.name = asText(name);
+    if (isObject(text) || Array.isArray(text)) delta.value = text;
+    else delta.text = asText(text);
+  } else if (isObject(call.custom)) {
+    delta.name = asText(call.custom.name);
+    delta.text = asText(call.custom.input);
+    delta.free = true;
+  }
+  return delta;
+}

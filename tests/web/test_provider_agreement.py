@@ -1,0 +1,276 @@
+"""JavaScript and Python read the streams of providers alike: statements, calls, parts and text.
+
+The cases are those of Python's own tests. `peer.js` does in node what is done here.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import fields
+from typing import Any
+from zlib import crc32
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jsonrill
+from jsonrill import Part, Parts, ToolCalls
+from jsonrill.paths import format_path
+from jsonrill.providers import Reader
+from jsonrill.providers.fields import ABSENT
+from jsonrill.providers.statements import (
+    Aggregate,
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Keep,
+    Reasoning,
+    Result,
+    Text,
+    Usage,
+)
+from jsonrill.providers.statements import Part as ArgumentPart
+from support import CASES
+from support.answer_streams import ANSWERS
+from support.javascript import Ask, agree, examples, in_js_order
+from support.junk import JUNK
+from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
+from support.sources import collect
+
+pytestmark = pytest.mark.filterwarnings("ignore::jsonrill.UnknownEvents")
+
+# The providers that JavaScript knows.
+PAGES = frozenset(
+    "openai_chat anthropic openai_responses jsonrill gemini bedrock mistral ag_ui cohere vercel"
+    " ollama".split()
+)
+KINDS = {
+    Begin: "begin",
+    Text: "text",
+    Reasoning: "reasoning",
+    CallDelta: "call",
+    Result: "result",
+    Aggregate: "aggregate",
+    Usage: "usage",
+    Finish: "finish",
+}
+# What a field has if it says nothing; a null is a value of `value` and `result` alone.
+SILENT = {"choice": 0, "opens": True, "sure": True, "parts": []}
+
+
+def record(said: Any) -> dict[str, Any]:
+    """A statement as JavaScript has it, without the fields that say nothing."""
+    names = said._fields if isinstance(said, ArgumentPart) else [it.name for it in fields(said)]
+    found = {}
+    for name in names:
+        value = getattr(said, name)
+        if isinstance(value, End):
+            value = record(value)
+        elif name in ("parts", "calls"):
+            value = [record(it) for it in value]
+        found["isError" if name == "is_error" else name] = value
+    kind = {"kind": KINDS[type(said)]} if type(said) in KINDS else {}
+    return kind | {name: found[name] for name in sorted(found) if not silent(name, found[name])}
+
+
+def silent(name: str, value: Any) -> bool:
+    if name in ("value", "result", "preset"):
+        return value is ABSENT
+    return value is None or value is False or (name in SILENT and value == SILENT[name])
+
+
+def cleaned(said: dict[str, Any]) -> dict[str, Any]:
+    """A record of JavaScript without the fields that say nothing."""
+    found = dict(said)
+    if isinstance(found.get("block"), str):
+        found["block"] = crc32(found["block"].encode())
+    for name in ("parts", "calls"):
+        if isinstance(found.get(name), list):
+            found[name] = [cleaned(it) for it in found[name]]
+    if isinstance(found.get("end"), dict):
+        found["end"] = cleaned(found["end"])
+    kind = {"kind": found.pop("kind")} if "kind" in found else {}
+    return kind | {name: found[name] for name in sorted(found) if not silent(name, found[name])}
+
+
+def as_numbers(value: Any) -> Any:
+    """A value whose numbers JavaScript writes alike: there 1.0 is 1."""
+    if isinstance(value, dict):
+        return {key: as_numbers(it) for key, it in value.items()}
+    if isinstance(value, list):
+        return [as_numbers(it) for it in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def compare(ask: Ask, events: list[Any], choice: int = 0, provider: str = "auto") -> None:
+    """Everything that both languages say of a stream, after each event and at its end."""
+    events = as_numbers(json.loads(json.dumps(events)))
+    compare_statements_and_parts(ask, events, choice, provider)
+    compare_calls(ask, events, provider)
+
+
+def compare_statements_and_parts(ask: Ask, events: list[Any], choice: int, provider: Any) -> None:
+    answer = ask("provider", events=events, provider=provider, choice=choice)
+    reader, parts = Reader(provider), Parts(provider, choice=choice)
+    for event, step in zip(events, answer["steps"], strict=True):
+        said = [record(it) for it in reader.feed(event) if not isinstance(it, Keep)]
+        theirs = [cleaned(it) for it in json.loads(step["said"])]
+        assert in_js_order(theirs) == in_js_order(said)
+        assert step["provider"] == reader.provider
+        compare_parts(step["parts"], parts.feed(event))
+    compare_parts(answer["last"], parts.flush())
+    assert answer["error"] == parts.error
+    assert agree(answer["usage"], parts.usage)
+
+
+def compare_parts(theirs: list[Any], ours: list[Part]) -> None:
+    assert len(theirs) == len(ours)
+    for found, part in zip(theirs, ours, strict=True):
+        call = part.call
+        who = (None, None) if call is None else (call.id, call.status)
+        said = (part.kind, part.index, part.delta, part.complete, part.text, part.error)
+        names = ("kind", "index", "delta", "complete", "text", "error")
+        assert in_js_order([found[it] for it in names]) == in_js_order([*said])
+        assert (found["call"], found["status"]) == who
+        assert agree(found["value"], part.value)
+        assert agree(found["result"], part.result)
+
+
+FIELDS = {
+    "id": "id",
+    "index": "index",
+    "messageId": "message_id",
+    "name": "name",
+    "raw": "raw",
+    "status": "status",
+    "error": "error",
+    "encoding": "encoding",
+    "answered": "answered",
+    "resultIsError": "result_is_error",
+    "completeArgs": "complete_args",
+    "hosted": "hosted",
+}
+
+
+def compare_calls(ask: Ask, events: list[Any], provider: Any) -> None:
+    calls = ToolCalls(provider, keep=256)
+    answers = ask("calls", events=events, keep=256, provider=provider)
+    for number, shown in enumerate(answers):
+        calls.feed(events[number]) if number < len(events) else calls.flush()
+        assert len(shown) == len(calls.calls)
+        for call, found in zip(calls.calls, shown, strict=True):
+            theirs = {name: found[name] for name in FIELDS}
+            ours = {name: getattr(call, mine) for name, mine in FIELDS.items()}
+            assert in_js_order(theirs) == in_js_order(ours)
+            path = call.open_path
+            assert found["openPath"] == (None if path is None else format_path(path))
+            assert agree(found["args"], call.args)
+            assert agree(found["result"], call.result)
+
+
+def page_of(events: list[Any]) -> str | None:
+    reader = Reader()
+    for event in events:
+        reader.feed(event)
+    return reader.provider
+
+
+SHARED = {name: it.events for name, it in ANSWERS.items() if page_of(it.events) in PAGES}
+CALLS = json.loads((CASES / "calls.json").read_text("utf8"))["cases"]
+MADE = [name for name in BUILDERS if page_of(STREAMS[name]) in PAGES]
+
+
+def test_the_cases_are_those_of_every_page() -> None:
+    found = {page_of(events) for events in SHARED.values()} | {page_of(STREAMS[it]) for it in MADE}
+    assert found == PAGES - {"jsonrill"}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_answers(ask: Ask, name: str) -> None:
+    events = as_numbers(SHARED[name])
+    compare(ask, events)
+    compare(ask, [json.dumps(event) for event in events])
+    for cut in range(len(events)):
+        compare_calls(ask, events[:cut], "auto")
+
+
+def test_another_choice(ask: Ask) -> None:
+    for name in ("openai_chat-choices", "openai_chat-choices-in-one-event", "gemini-choices"):
+        compare(ask, SHARED[name], choice=1)
+
+
+@pytest.mark.parametrize("case", CALLS, ids=lambda case: case["name"])
+def test_calls_of_odd_servers(ask: Ask, case: dict[str, Any]) -> None:
+    if page_of(case["events"]) not in PAGES:
+        pytest.skip("JavaScript does not know this provider")
+    for cut in range(len(case["events"]), 0, -1):
+        compare_calls(ask, case["events"][:cut], "auto")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_calls_that_are_interleaved(ask: Ask, name: str) -> None:
+    for seed in range(3):
+        compare(ask, BUILDERS[name](THREE, shuffled(THREE, seed)))
+
+
+# JavaScript cannot tell 1.0 from 1, and has only Infinity of what is larger than a double.
+PLAIN = JUNK.filter(lambda value: "." not in json.dumps(value))
+
+
+@examples(300)
+@given(
+    name=st.sampled_from(sorted([*MADE, *SHARED])),
+    chance=st.randoms(use_true_random=False),
+    junk=PLAIN,
+)
+def test_events_that_are_spoiled(ask: Ask, name: str, chance: random.Random, junk: Any) -> None:
+    """Events changed, lost, doubled and exchanged say the same in both languages, or nothing."""
+    events: list[Any] = []
+    for event in [*(STREAMS.get(name) or SHARED[name])]:
+        event = mutated(event, chance, junk) if chance.random() < 0.15 else event
+        events += [event] * chance.choice([0, 1, 1, 1, 1, 1, 1, 2])
+    if len(events) > 1 and chance.random() < 0.3:
+        at = chance.randrange(len(events) - 1)
+        events[at], events[at + 1] = events[at + 1], events[at]
+    events = [it for it in events if page_of([it]) in PAGES | {None}]
+    compare(ask, events)
+
+
+# ---- the text of an answer, and of arguments ----
+
+
+def stream(name: str, source: Any, *args: Any, **options: Any) -> tuple[list[Any], str | None]:
+    found, error = collect(getattr(jsonrill, name)(source, *args, **options))
+    return found, None if error is None else type(error).__name__
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_text_and_values(ask: Ask, name: str) -> None:
+    events = json.loads(json.dumps(SHARED[name]))
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    for source, sse in ((events, False), (body, True)):
+        for options in ({}, {"tool": True}, {"tool": "search"}, {"choice": 1}):
+            given = options | ({"sse": True} if sse else {})
+            theirs = ask("stream", name="values", source=source, options=given)
+            found, error = stream("values", source, **given)
+            assert theirs["error"] == error
+            assert len(theirs["found"]) == len(found)
+            assert all(map(agree, theirs["found"], found))
+        theirs = ask("stream", name="content", source=source, options={})
+        assert (theirs["found"], theirs["error"]) == stream("content", source)
+
+
+def test_fields_of_arguments(ask: Ask) -> None:
+    for name in MADE:
+        events = json.loads(json.dumps(STREAMS[name]))
+        options = {"tool": "get_weather"}
+        theirs = ask("stream", name="text", source=events, fields=["city"], options=options)
+        assert (theirs["found"], theirs["error"]) == stream("text", events, "city", **options)
+        theirs = ask(
+            "stream", name="select", source=events, fields=["q"], options={"tool": "search"}
+        )
+        found, error = stream("select", events, "q", tool="search")
+        assert ([json.loads(it) for it in theirs["found"]], theirs["error"]) == (found, error)

@@ -1,0 +1,111 @@
+"""Make and try the wheels: `python tools/wheels.py` leaves one for each Python it finds in dist/.
+
+The Pythons are those of `VERSIONS` on PATH (or beside the one on PATH, as pyenv keeps them). Each
+wheel is built, installed in an environment that has nothing else of jsonrill, and has to pass the
+tests of the core there; then the same from the source distribution, without a compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+from zipfile import ZipFile
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+BUILD: Final = ROOT / "build" / "wheels"
+DIST: Final = ROOT / "dist"
+VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14", "3.15")
+TESTS: Final = ("tests/parse", "tests/wire", "tests/build", "tests/test_threads.py")
+NEEDED: Final = ("pytest", "pytest-rerunfailures", "hypothesis", "setuptools", "cython")
+
+
+def pythons() -> dict[str, str]:
+    """The interpreters found, by version."""
+    found: dict[str, str] = {}
+    beside = Path(sys.base_prefix).parent
+    for version in VERSIONS:
+        places = [
+            shutil.which(f"python{version}"),
+            *sorted(beside.glob(f"{version}.*/bin/python3")),
+        ]
+        for place in filter(None, map(str, places)):
+            asked = subprocess.run(
+                [place, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                capture_output=True,
+                text=True,
+            )
+            if asked.stdout.strip() == version:
+                found[version] = place
+                break
+    return found
+
+
+def environment(python: str, folder: Path) -> Path:
+    """A new environment with what builds and tests need; its interpreter."""
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([python, "-m", "venv", folder], check=True)
+    pip(folder / "bin" / "python", "install", "-c", str(ROOT / "constraints.txt"), *NEEDED)
+    return folder / "bin" / "python"
+
+
+def pip(python: Path, *words: str, **settings: str) -> None:
+    command = [str(python), "-m", "pip", "-q", "--disable-pip-version-check", *words]
+    subprocess.run(command, check=True, env={**os.environ, **settings}, cwd=ROOT)
+
+
+def install_and_test(python: Path, file: Path, compiled: bool, **settings: str) -> None:
+    """Install a wheel or a source distribution and run the tests of the core on it."""
+    words = ("install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(file))
+    pip(python, *words, **settings)
+    script = f"import jsonrill; assert jsonrill.compiled is {compiled}, jsonrill.__file__"
+    # Without the sources of this folder: what is installed is what is tried.
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([python, "-c", script], check=True, cwd=BUILD, env=clean)
+    tests = ["-q", "-p", "no:cacheprovider", "-o", "pythonpath=tests", *TESTS]
+    subprocess.run([python, "-m", "pytest", *tests], check=True, cwd=ROOT, env=clean)
+
+
+def sizes(wheel: Path) -> str:
+    with ZipFile(wheel) as archive:
+        files = archive.infolist()
+    binary = [file.file_size for file in files if file.filename.endswith((".so", ".pyd"))]
+    total = sum(file.file_size for file in files)
+    return (
+        f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, installed {total / 1e6:.1f} MB,"
+        f" {len(files)} files, of them {len(binary)} compiled ({sum(binary) / 1e6:.1f} MB)"
+    )
+
+
+def main() -> int:
+    found = pythons()
+    print(f"Pythons found: {', '.join(found) or 'none'} of {', '.join(VERSIONS)}", flush=True)
+    if not found:
+        return 1
+    shutil.rmtree(BUILD, ignore_errors=True)
+    BUILD.mkdir(parents=True)
+    lines: list[str] = []
+    for version, python in found.items():
+        own = environment(python, BUILD / version)
+        made = BUILD / f"made-{version}"
+        pip(own, "wheel", "--no-deps", "--no-build-isolation", "-w", str(made), str(ROOT))
+        (wheel,) = made.glob("*.whl")
+        install_and_test(own, wheel, compiled=True)
+        DIST.mkdir(exist_ok=True)
+        shutil.copy(wheel, DIST)
+        lines.append(sizes(wheel))
+        print(lines[-1], flush=True)
+    sdist = "from setuptools import build_meta; print(build_meta.build_sdist('dist'))"
+    own = BUILD / next(iter(found)) / "bin" / "python"
+    done = subprocess.run([own, "-c", sdist], cwd=ROOT, check=True, capture_output=True, text=True)
+    source = DIST / done.stdout.split()[-1]
+    install_and_test(own, source, compiled=False, CC="/bin/false")
+    print("\n".join(["", *lines, f"{source.name}: {source.stat().st_size / 1e6:.1f} MB"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
