@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ..demo.generations import Demo
+from ..demo.upstream import SimulatedModels
 from ..runs.config import Config, ConfigError
 from ..runs.hub import Hub
 from ..store import Store, StoreError
@@ -156,7 +157,8 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     config = config or Config.from_environment()
     check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
-    upstreams = Upstreams(config)
+    # Where there is no upstream, the simulated models are one.
+    upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
     hub.take_over = partial(take_over, hub, upstreams)
 
     @asynccontextmanager
@@ -205,8 +207,6 @@ def _routes(config: Config) -> list[Route]:
     """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
     by_path: dict[str, dict[str, Handler]] = {}
     more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
-    if config.demo and not config.upstream:
-        more += demo.API
     for methods, path, handler in (*ROUTES, *more):
         for method in methods.split(","):
             by_path.setdefault(path, {})[method] = handler

@@ -1,6 +1,7 @@
 """`serve --demo`: GET /demo/models lists the simulated models, POST /demo/streams starts one.
 
-Without an upstream, the simulated models also answer at the paths of the providers' APIs.
+The simulated models also answer as Gemini does. Where the relay has no upstream, it relays the
+other APIs to them.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ async def events(request: Request) -> Response:
     return response
 
 
-async def api(request: Request) -> Response:
-    """A request to the API of a provider, answered by a simulated model."""
+async def gemini(request: Request) -> Response:
+    """A request to Gemini's API, answered by a simulated model."""
     require_subject(request)
     hub, agent = hub_of(request), request.headers.get("user-agent", "")
     body = await read_body(request, hub.config.body_bytes)
@@ -58,19 +59,12 @@ async def api(request: Request) -> Response:
     return Response(content, script.status, dict(script.headers))
 
 
-API = (
-    ("POST", "/v1/chat/completions", api),
-    ("POST", "/v1/responses", api),
-    ("POST", "/v1/messages", api),
-    ("GET", "/v1/models", api),
-    ("GET", "/v1/models/{model}", api),
+ROUTES = (
     *(
-        ("POST", f"/{version}/models/{{model}}:{method}", api)
+        ("POST", f"/{version}/models/{{model}}:{method}", gemini)
         for version in ("v1", "v1beta")
         for method in ("generateContent", "streamGenerateContent")
     ),
-)
-ROUTES = (
     ("GET", "/demo/models", list_models),
     ("POST", "/demo/streams", start),
     ("GET", "/v1/streams/{id}/events", events),

@@ -146,7 +146,9 @@ async def _read(request: Request, api: Api) -> Asked:
     model = value.get("model")
     chosen = upstreams.choose(model if isinstance(model, str) else "")
     if chosen is None:
-        raise Refused(404, f"no upstream has the model {model!r}", "model_not_found")
+        raise Refused(
+            404, f"the model {model!r} does not exist: no upstream has it", "model_not_found"
+        )
     changes: dict[str, Any] = {}
     if isinstance(model, str) and chosen.model != model:
         changes["model"] = chosen.model

@@ -53,7 +53,9 @@ async def one_model(request: Request) -> Response:
         for model in await _models(request):
             if model["id"] == name:
                 return json_response(_shown(request, model))
-        raise Refused(404, f"no upstream has the model {name!r}", "model_not_found")
+        raise Refused(
+            404, f"the model {name!r} does not exist: no upstream has it", "model_not_found"
+        )
 
     return await in_form(_error(request))(answered)(request)
 

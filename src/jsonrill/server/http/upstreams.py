@@ -65,7 +65,9 @@ class Upstream:
 
     def headers(self, api: str, given: Mapping[str, str]) -> dict[str, str]:
         """The headers of a request for this API; raises UpstreamFailed if there is no key."""
-        passed = {name: given[name] for name in PASSED if name in given}
+        # The simulated models answer Mistral's client in its own way.
+        names = (*PASSED, "user-agent") if self.url == DEMO else PASSED
+        passed = {name: given[name] for name in names if name in given}
         auth = self.auth or ("x-api-key" if api == "messages" else "bearer")
         if auth == "x-api-key":
             passed = {**VERSION, **passed}
