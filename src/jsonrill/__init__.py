@@ -12,6 +12,7 @@ tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s a
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
+resumable runs     `Runs`: generations that survive a reload, a reader and a process; each a `Run`
 server-sent events `sse`; by hand: `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `format_path`, `parse_path`, `to_pointer`, `from_pointer`
@@ -43,8 +44,8 @@ The folders are the journey of the data. A part imports only from parts above it
     translations.py  `to_openai` and the others: events of other people's clients
     toolrunner.py    `run_tools`: tools run in threads or in the event loop
     store/           append-only logs: memory, SQLite, Redis
-    runs/            a log with a producer and readers, in formats
-    ext/             adapters for frameworks: Starlette's responses, LangChain's output parser
+    ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
+    runs/            a log with a producer and readers, in formats; `Runs`
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     demo/            recordings, simulated models, the terminal demo
@@ -53,6 +54,9 @@ The folders are the journey of the data. A part imports only from parts above it
     cli/             the commands
     web/             JavaScript: the library (`lib/`) and the page (`page/`)
 """
+
+import typing as _typing
+from importlib import import_module as _import_module
 
 from .answers import Part, Parts
 from .build.document import Document
@@ -106,6 +110,22 @@ from .wire.full import from_wire, to_wire
 from .wire.parser import Parser
 from .wire.reader import WireReader
 
+if _typing.TYPE_CHECKING:
+    from .runs.api import Run as Run
+    from .runs.api import RunEvent as RunEvent
+    from .runs.api import RunFailed as RunFailed
+    from .runs.api import Runs as Runs
+
+# Names whose modules need asyncio, and take a while to load: they are loaded when first used.
+_LATE: _typing.Final = dict.fromkeys(("Run", "RunEvent", "RunFailed", "Runs"), ".runs.api")
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_import_module(_LATE[name], __name__), name)
+
+
 compiled: bool = not _machine.__file__.endswith(".py")
 
 __version__ = "0.1.0"
@@ -131,6 +151,10 @@ __all__ = [
     "Rebuilder",
     "Repair",
     "RevisionError",
+    "Run",
+    "RunEvent",
+    "RunFailed",
+    "Runs",
     "SSEDecoder",
     "SSEEncoder",
     "SSEEvent",

@@ -13,6 +13,7 @@ from support.chaos import Chaos
 from support.crowd import Crowd, replicas
 from support.processes import Server
 from support.redis_server import RedisServer
+from support.stores import SERVED, StoreServers
 
 
 def hold(servers: list[Server], crowd: Crowd, gap: float) -> None:
@@ -74,17 +75,19 @@ def test_rolling_restarts_of_all_replicas_lose_nothing(
         hold(servers, crowd, 10)
 
 
+@pytest.mark.parametrize("kind", SERVED)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_restarts_of_redis_lose_nothing(
-    tmp_path: Path, redis_server: RedisServer, store: str, how: int
+def test_restarts_of_the_store_lose_nothing(
+    tmp_path: Path, store_servers: StoreServers, kind: str, how: int
 ) -> None:
-    with replicas(tmp_path, store, 2) as servers:
+    url, database = store_servers.url(kind, tmp_path), store_servers[kind]
+    with replicas(tmp_path, url, 2) as servers:
         crowd = Crowd(servers, 8, 300, seed=3)
 
         async def restart() -> None:
-            await asyncio.to_thread(redis_server.end, how)
+            await asyncio.to_thread(database.end, how)
             await asyncio.sleep(0.5)
-            await asyncio.to_thread(redis_server.start)
+            await asyncio.to_thread(database.start)
 
         again(crowd, [0.3, 0.6], restart)
         hold(servers, crowd, 10)
@@ -103,12 +106,13 @@ def test_restarts_of_a_server_on_sqlite_lose_nothing(tmp_path: Path, how: int) -
         hold(servers, crowd, 15)
 
 
-def test_chaos(tmp_path: Path, redis_server: RedisServer, store: str) -> None:
-    """100 faults: replicas are killed, terminated and halted, and so is Redis; over 200 readers
-    in every format lose nothing, see nothing twice and get an end."""
-    with replicas(tmp_path, store) as servers:
-        chaos = Chaos(servers, redis_server, streams=33, records=400, faults=100)
+@pytest.mark.parametrize("kind", SERVED)
+def test_chaos(tmp_path: Path, store_servers: StoreServers, kind: str) -> None:
+    """100 faults: replicas are killed, terminated and halted, and so is the server of the store, or
+    one node of it; over 200 readers in every format lose nothing, see nothing twice, get an end."""
+    with replicas(tmp_path, store_servers.url(kind, tmp_path)) as servers:
+        chaos = Chaos(servers, store_servers[kind], streams=33, records=400, faults=100)
         assert sum(len(chaos.formats(number)) for number in chaos.records) >= 200
         asyncio.run(chaos.run_all(600))
-        print(f"\n{chaos.kinds}, {chaos.reconnects} connections")
+        print(f"\n{kind}: {chaos.kinds}, {chaos.reconnects} connections")
         assert all("Traceback" not in server.log() for server in servers)

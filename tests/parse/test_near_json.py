@@ -29,7 +29,7 @@ from jsonrill import (
 )
 from support import ROOT, by_character, cuttings
 from support.documents import is_prefix, same
-from support.mutations import CONTENT, KINDS, MARKS, run
+from support.mutations import KINDS, run
 from support.near import read
 
 CASES = json.loads((ROOT / "tests/cases/near_json.json").read_text("utf8"))["cases"]
@@ -241,10 +241,9 @@ def test_bare_values_are_strings_where_the_rule_is_named() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_mutated_document_is_read_as_the_original_or_refused(kind: str) -> None:
-    counts, wrong = run(kind, seed=7, texts=300)
+    counts, wrong = run(kind, seed=7, texts=2000)
     assert not wrong, wrong[0]
     assert counts["original"] and counts["refused"]
-    assert MARKS and CONTENT
 
 
 def test_errors_are_the_documented_ones() -> None:

@@ -14,7 +14,7 @@ from jsonrill.runs.hub import Hub
 from jsonrill.runs.options import StreamOptions
 from jsonrill.runs.producer import Failed, produce
 from jsonrill.runs.records import CANCELLED, CLOSED, End, Record, from_entry
-from jsonrill.store import MemoryStore, StoreUnavailable
+from jsonrill.store import MemoryStore, StoreUnavailable, Tail
 from support import SLACK
 
 LEASE = 30.0
@@ -30,11 +30,11 @@ class Slow(MemoryStore):
         self.writes: list[tuple[float, int]] = []
         self.down = False
 
-    async def append(self, stream: str, producer: str, records: Sequence[bytes], **how: Any) -> int:
+    async def write(self, stream: str, producer: str, records: Sequence[bytes], **how: Any) -> Tail:
         if self.down:
             raise StoreUnavailable("down")
         self.writes.append((time.monotonic(), len(records)))
-        return await super().append(stream, producer, records, **how)
+        return await super().write(stream, producer, records, **how)
 
 
 def run(work: Callable[[Hub, Slow, str], Awaitable[None]], store: Slow | None = None) -> None:

@@ -20,6 +20,7 @@ from support.crowd import ALL_IN, LOST_IN, Crowd, replicas
 from support.processes import Events, Server
 from support.redis_server import RedisServer
 from support.relays import Relays, reply
+from support.stores import SERVED, StoreServers
 from support.upstream import an_upstream
 
 
@@ -50,17 +51,20 @@ def test_a_killed_replica_is_replaced_by_the_others(tmp_path: Path, store: str) 
         assert crowd.waited_less_than(5)
 
 
-def test_a_restart_of_redis_loses_nothing(
-    tmp_path: Path, redis_server: RedisServer, store: str
+@pytest.mark.parametrize("kind", SERVED)
+def test_a_restart_of_the_store_loses_nothing(
+    tmp_path: Path, store_servers: StoreServers, kind: str
 ) -> None:
-    with replicas(tmp_path, store, 1) as servers:
+    """Of one node, where it has several."""
+    url, database = store_servers.url(kind, tmp_path), store_servers[kind]
+    with replicas(tmp_path, url, 1) as servers:
         crowd = Crowd(servers, 5, 60, seed=3)
 
         async def restart() -> None:
             await crowd.written_to(0.5)
-            await asyncio.to_thread(redis_server.end, signal.SIGKILL)
+            await asyncio.to_thread(database.end, signal.SIGKILL)
             await asyncio.sleep(0.5)
-            await asyncio.to_thread(redis_server.start)
+            await asyncio.to_thread(database.start)
 
         asyncio.run(crowd.run(meanwhile=restart))
         assert crowd.waited_less_than(10)
@@ -79,11 +83,12 @@ def test_a_restart_of_a_server_on_sqlite_loses_nothing(tmp_path: Path) -> None:
         assert crowd.waited_less_than(15)
 
 
+@pytest.mark.parametrize("kind", SERVED)
 def test_chaos_loses_nothing_in_any_format(
-    tmp_path: Path, redis_server: RedisServer, store: str
+    tmp_path: Path, store_servers: StoreServers, kind: str
 ) -> None:
-    with replicas(tmp_path, store, 2) as servers:
-        chaos = Chaos(servers, redis_server, streams=3, records=60, faults=6)
+    with replicas(tmp_path, store_servers.url(kind, tmp_path), 2) as servers:
+        chaos = Chaos(servers, store_servers[kind], streams=3, records=60, faults=6)
         asyncio.run(chaos.run_all(ALL_IN))
         assert all("Traceback" not in server.log() for server in servers)
 

@@ -18,10 +18,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from jsonrill.runs.config import from_text
+from jsonrill.runs.config import check_workers, from_text
 from jsonrill.runs.metrics import Metrics
 from jsonrill.server import Config, ConfigError, create_app
-from jsonrill.server.app import check_workers
 from jsonrill.store import MemoryStore, StoreUnavailable
 from support.processes import SOURCE, Events, Server, free_port
 

@@ -81,5 +81,6 @@ def _measure(url: str, servers: StoreServers) -> Callable[[], int]:
         "memory": memory,
         "sqlite": lambda: 0,
         "redis": lambda: int(servers["redis"].info("memory")["used_memory"]),
+        "redis+cluster": lambda: int(servers["redis+cluster"].memory()),
         "postgresql": tables,
     }[url.partition(":")[0]]

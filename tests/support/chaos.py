@@ -20,7 +20,7 @@ from jsonrill.dialects import DIALECTS
 from jsonrill.runs.options import FORMATS
 from support.crowd import LINES, Crowd
 from support.processes import Events, Server
-from support.redis_server import RedisServer
+from support.stores import StoreServer
 
 # What an event stream of provider events is not read as.
 TEXT_ONLY = ("updates", "fragments", "chunks")
@@ -33,10 +33,10 @@ class Chaos(Crowd):
     """
 
     def __init__(
-        self, replicas: list[Server], redis: RedisServer, streams: int, records: int, faults: int
+        self, replicas: list[Server], store: StoreServer, streams: int, records: int, faults: int
     ) -> None:
         super().__init__(replicas, streams, records, seed=7)
-        self.redis = redis
+        self.store = store
         self.faults = faults
         self.struck = 0
         self.kinds: dict[str, int] = {}
@@ -154,9 +154,9 @@ class Chaos(Crowd):
 
         def halt(victim: Any) -> Callable[[], None]:
             def work() -> None:
-                victim.process.send_signal(signal.SIGSTOP)
+                victim.send(signal.SIGSTOP)
                 time.sleep(pause)
-                victim.process.send_signal(signal.SIGCONT)
+                victim.send(signal.SIGCONT)
 
             return work
 
@@ -164,8 +164,8 @@ class Chaos(Crowd):
             ("replica killed", restart(server, signal.SIGKILL)),
             ("replica terminated", restart(server, signal.SIGTERM)),
             ("replica halted", halt(server)),
-            ("Redis killed", restart(self.redis, signal.SIGKILL)),
-            ("Redis halted", halt(self.redis)),
+            (f"{self.store.name} killed", restart(self.store, signal.SIGKILL)),
+            (f"{self.store.name} halted", halt(self.store)),
         ]
 
 

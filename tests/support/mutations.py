@@ -1,12 +1,15 @@
 """Valid documents with one token dropped, doubled or swapped with the next one.
 
-What comes of a mutated text is `original` (read as the document was), `refused`, or wrong. Some
-mutations leave nothing to be told by, and are counted on their own:
+What comes of a mutated text is `original` (read as the document was), `refused`, or `another
+value`, which must not be. Three leave nothing to be told by, each checked by the value itself:
 
-still JSON      the text is a valid document, another one
-cut off         it is a beginning of the document, and read as one
-last of a list  the last element of a list is gone, or has become digits of the one before it: a
-                comma before the bracket is read as one too many, as everywhere
+still JSON      The text is a valid document, another one. No reader can know.
+cut off         It is a beginning of the document, and the value is a beginning of its value: what a
+                stream that stopped early is read as.
+trailing comma  It is a valid document but for commas before a bracket, and read as that document:
+                `[1, 2,]` is allowed in most languages, so the comma is read as one too many,
+                although a third value may be missing. To refuse it is to refuse the commonest
+                mistake of all.
 """
 
 from __future__ import annotations
@@ -14,32 +17,42 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 from time import monotonic
 from typing import Any
 
 from jsonrill import Document, InvalidJSON
+from support.documents import is_prefix
 
 KINDS = ("drop", "double", "swap")
-MARKS = '{}[],:"'
-CONTENT = [
+STRINGS = [
     *("a", "name", "it is late", "x, y", "see [1]", "5 apples", "{k}", "So: no", "é", "a.b", ""),
-    *("half (1/2)", 0, 1, 12, -3, 0.5, 1e10, 2024, True, False, None),
+    *("half (1/2)", 'say "hi" now', '"q"', 'he said "no"', '"yes", she said', "a: b", "a\nb"),
+    *("C:\\x", "it's", 'x", "y', '{"a": 1}', "[1, 2]", '5" nail', "<b>", "```", "// no", "# one"),
+    *("true", "null", "12", "...", "a,", "a, ", ", b", "(x)", "“c”", "x}", "y]", "{", "[", "\t"),
+    *('key": 1', "a=b", "https://example.org/?a=1,2", "2024-05-01", "日本"),
+]
+SCALARS = [0, 1, 12, -3, 0.5, 1e10, 2024, -0.0, 1e-7, True, False, None]
+KEYS = [
+    *("a", "b", "c", "key", "name", "items", "two words", "a.b", "1", "é", "it's", "x:y", ""),
+    'q"k',
 ]
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[][{},:]|\s+')
 
 
-def document(random: Random, depth: int = 0) -> Any:
-    """A value; the outermost is a container that is not empty."""
+def document(random: Random, most: int, depth: int = 0) -> Any:
+    """A value, nested at most so deep; the outermost is a container that is not empty."""
     kind = random.random()
-    if depth < 4 and (kind < 0.5 or not depth):
-        size = random.randrange(not depth, 4)
-        if kind < 0.3:
-            keys = random.sample(["a", "b", "c", "key", "name", "items"], size)
-            return {key: document(random, depth + 1) for key in keys}
-        return [document(random, depth + 1) for _ in range(size)]
-    return random.choice(CONTENT)
+    if depth >= most or (depth and kind > 0.5):
+        return random.choice(STRINGS if random.random() < 0.6 else SCALARS)
+    size = random.randrange(not depth, 5)
+    if kind < 0.3:
+        return {key: document(random, most, depth + 1) for key in random.sample(KEYS, size)}
+    if kind < 0.4 and depth < most - 1:  # objects that are alike
+        keys = random.sample(KEYS, random.randrange(1, 4))
+        return [{key: document(random, most, depth + 2) for key in keys} for _ in range(size)]
+    return [document(random, most, depth + 1) for _ in range(size)]
 
 
 def tokens(text: str, split_strings: bool) -> list[str]:
@@ -66,8 +79,8 @@ def mutated(random: Random, parts: list[str], kind: str) -> str:
     return "".join(parts)
 
 
-def outcome(value: Any, text: str, wrong: str) -> str:
-    """What became of the document `value`, written as `text`, in its mutated form."""
+def outcome(value: Any, text: str, wrong: str, pieces: Iterable[str]) -> str:
+    """What became of the document `value`, written as `text`, in its mutated form, in pieces."""
     try:
         json.loads(wrong)
         return "still JSON"
@@ -75,23 +88,29 @@ def outcome(value: Any, text: str, wrong: str) -> str:
         pass
     reader = Document(repair=True)
     try:
-        reader.feed(wrong)
+        for piece in pieces:
+            reader.feed(piece)
         reader.flush()
     except InvalidJSON:
         return "refused"
     if json.dumps(reader.value) == json.dumps(value):
         return "original"
-    if text.startswith(wrong):
+    if text.startswith(wrong) and is_prefix(reader.value, value):
         return "cut off"
-    return "last of a list" if re.search(r",\s*\]", wrong) else "another value"
+    try:
+        without = json.loads(re.sub(r",(\s*\])", r"\1", wrong))
+    except ValueError:
+        return "another value"
+    same = json.dumps(without) == json.dumps(reader.value)
+    return "trailing comma" if same else "another value"
 
 
 def cases(random: Random, kind: str) -> Iterator[tuple[Any, str, str]]:
     """Documents, as text and mutated, for ever."""
     while True:
-        value = document(random)
+        value = document(random, random.randrange(2, 6))
         style: dict[str, Any] = random.choice([{}, {"indent": 2}, {"separators": (",", ":")}])
-        text = json.dumps(value, ensure_ascii=False, **style)
+        text = json.dumps(value, ensure_ascii=random.random() < 0.1, **style)
         yield value, text, mutated(random, tokens(text, random.random() < 0.5), kind)
 
 
@@ -105,8 +124,11 @@ def run(
     for number, (value, text, broken) in enumerate(cases(Random(seed), kind)):
         if number == texts or (end is not None and monotonic() > end):
             break
-        found = outcome(value, text, broken)
+        found = outcome(value, text, broken, [broken])
         counts[found] += 1
         if found == "another value":
+            wrong.append((text, broken))
+        elif not number % 16 and outcome(value, text, broken, broken) != found:
+            counts["otherwise by character"] += 1
             wrong.append((text, broken))
     return counts, wrong

@@ -74,7 +74,7 @@ class Writer:
     def document(self, value: Any) -> str:
         if isinstance(value, str):
             return self.quoted(value)
-        text = self.value(value)
+        text = self.value(value, root=True)
         if not isinstance(value, dict):
             return text
         if self.does("fences", 0.2):
@@ -85,12 +85,12 @@ class Writer:
             text += "\nHope [this] helps, {you}!"
         return text
 
-    def value(self, value: Any, may_stay_open: bool = False) -> str:
+    def value(self, value: Any, may_stay_open: bool = False, root: bool = False) -> str:
         if isinstance(value, dict):
             members = [f"{self.key(key)}:{self.blank()}" for key in value]
-            return self.container("{}", members, list(value.values()), may_stay_open)
+            return self.container("{}", members, list(value.values()), may_stay_open, root)
         if isinstance(value, list):
-            return self.container("[]", [""] * len(value), value, may_stay_open)
+            return self.container("[]", [""] * len(value), value, may_stay_open, root)
         if isinstance(value, str):
             return self.quoted(value, inner=True)
         if value is None and self.does("nan"):
@@ -99,7 +99,9 @@ class Writer:
             return repr(value)
         return json.dumps(value)
 
-    def container(self, brackets: str, keys: list[str], items: list[Any], may: bool) -> str:
+    def container(
+        self, brackets: str, keys: list[str], items: list[Any], may: bool, root: bool
+    ) -> str:
         text, stays_open = brackets[0] + self.gap(), False
         for number, (key, item) in enumerate(zip(keys, items, strict=True)):
             if number:
@@ -108,8 +110,9 @@ class Writer:
                 alike = alike and not self.trailing
                 text += self.comma(number, brackets == "{}", alike) + self.gap()
             last = number == len(items) - 1
-            # An unclosed container is seen by the bracket of the other kind right after it.
-            other = isinstance(item, list if brackets == "{}" else dict)
+            # An unclosed container is seen by the bracket of the other kind right after it, if
+            # nothing else follows.
+            other = root and isinstance(item, list if brackets == "{}" else dict)
             written = self.value(item, may_stay_open=last and other)
             stays_open = last and other and not written.endswith(("]", "}"))
             text += key + written + self.gap()
@@ -152,9 +155,8 @@ class Writer:
         elif self.does("curly-quotes", 0.05):
             opens, closes = "“", "”"
         # Both quotes of a quotation are escaped, or neither is; and where the string ends is plain.
-        fits = text.strip() == text and (' "so" ' if closes == '"' else "it's") in text[1:-1]
-        odd = text.count(closes) != (2 if closes == '"' else 1)
-        raw = inner and fits and not odd and self.does("inner-quotes", 0.5)
+        plain = re.fullmatch(r"\w+ \"so\" [a-z]+|\w+ it's [a-z]+", text) and closes in text
+        raw = bool(inner and plain) and self.does("inner-quotes", 0.5)
         pairs = zip(text, text[1:] + " ", strict=False)
         body = (self.char(*pair, closes, raw) for pair in pairs)
         return opens + "".join(body) + closes

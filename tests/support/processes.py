@@ -64,6 +64,10 @@ class Server:
     def log(self) -> str:
         return (self.folder / "server.log").read_text()
 
+    def send(self, how: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(how)
+
     def end(self, how: int = signal.SIGTERM) -> int:
         assert self.process is not None
         self.process.send_signal(how)

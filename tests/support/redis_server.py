@@ -23,11 +23,19 @@ class RedisServer:
 
     name = "Redis"
 
-    def __init__(self, folder: Path, *, aof: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        aof: bool = False,
+        port: int = 0,
+        options: dict[str, str] | None = None,
+    ) -> None:
         self.command = need_command("redis-server")
         self.folder = folder
-        self.port = free_port()
+        self.port = port or free_port()
         self.aof = aof
+        self.options = options or {}
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -42,6 +50,7 @@ class RedisServer:
             "--save": "",
             "--appendonly": "yes" if self.aof else "no",
             "--appendfsync": "everysec",
+            **self.options,
         }
         arguments = [word for pair in options.items() for word in pair]
         self.process = subprocess.Popen([self.command, *arguments], stdout=subprocess.DEVNULL)

@@ -9,10 +9,13 @@ from typing import Any, Protocol
 
 from jsonrill.store import KINDS as _KINDS
 from support.postgres_server import PostgresServer
+from support.redis_cluster import RedisCluster
 from support.redis_server import RedisServer
 
 # The schemes of URLs, one for each kind of store.
 KINDS = tuple(_KINDS)
+# Those that have a server, which can die.
+SERVED = tuple(kind for kind in KINDS if kind not in ("memory", "sqlite"))
 
 
 class StoreServer(Protocol):
@@ -38,6 +41,8 @@ def new_server(kind: str, folder: Path, **settings: Any) -> Any:
     """A server of a kind, not yet started, that has what it had when it is started again."""
     if kind == "postgresql":
         return PostgresServer(**settings)
+    if kind == "redis+cluster":
+        return RedisCluster(folder)
     return RedisServer(folder, aof=True)
 
 
@@ -49,7 +54,7 @@ class StoreServers:
         self._running: dict[str, Any] = {}
 
     def __getitem__(self, kind: str) -> Any:
-        if kind in ("memory", "sqlite"):
+        if kind not in SERVED:
             return None
         if kind not in self._running:
             folder = self._stack.enter_context(tempfile.TemporaryDirectory())

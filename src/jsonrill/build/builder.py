@@ -139,6 +139,14 @@ class ValueBuilder(Sink):
     def takes_values(self) -> bool:
         return True
 
+    def takes_open(self) -> bool:
+        return True
+
+    def start_with(self, value: Any, offset: int) -> None:
+        self._open(value)
+        if type(value) is dict and value:
+            self._key = next(reversed(value))
+
     def next_document(self) -> None:
         """Start over; a value that no caller has seen yet is kept in `finished`."""
         self.stale = True

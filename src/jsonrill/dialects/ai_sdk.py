@@ -22,6 +22,8 @@ class AISDK(ChatDialect):
 
     # Parts do not show in its events, and a schema can take long for each character.
     part = 256
+    headers = {"x-vercel-ai-ui-message-stream": "v1"}
+    only_active = True
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)

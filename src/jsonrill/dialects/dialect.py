@@ -49,6 +49,10 @@ class Dialect(ABC):
 
     # Characters of JSON text that are best read at a time.
     part: ClassVar[int] = 4096
+    # Headers of an HTTP response that its clients ask for.
+    headers: ClassVar[Mapping[str, str]] = {}
+    # Whether a client that asks with GET wants an answer only while it is being written.
+    only_active: ClassVar[bool] = False
 
     def __init__(self, settings: Settings) -> None:
         self.failed = False

@@ -7,8 +7,15 @@ the client has gone or takes nothing any more, and closes its source in every ca
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+)
 from typing import Any, Final
 
 from starlette.background import BackgroundTask
@@ -19,17 +26,8 @@ from starlette.types import Receive, Scope, Send
 from ..eventstream import HEARTBEAT
 from ..store.tasks import stop
 from ..streams import sse
+from .event_stream import HEADERS, OPENING, TICK, Reply, beginning
 
-HEADERS: Final = {
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-store, no-transform",
-    # Proxies hold back what looks like a page.
-    "x-accel-buffering": "no",
-    "x-content-type-options": "nosniff",
-}
-# A comment, so that proxies in between pass the beginning of the response on.
-OPENING: Final = b": open\n"
-TICK = 1.0
 _END: Final = object()
 
 
@@ -127,10 +125,7 @@ class ByteStreamResponse(Response):
             pass  # the client has gone
 
     async def _send_all(self, send: Send) -> None:
-        # In the first event's own block: alone, some clients take it for an event.
-        # Not the same for all: after a restart they would come back at the same moment.
-        wait = None if self._retry is None else random.uniform(0.75, 1.25) * self._retry
-        prefix = b"" if wait is None else b"retry: %d\n" % wait
+        prefix = beginning(self._retry)
         await self._send(send, OPENING)
         self._begun = True
         async for chunk in self._source:
@@ -213,6 +208,41 @@ class EventStreamResponse(ByteStreamResponse):
             await asyncio.sleep(0)
             await stop(begun)
         await super().aclose()
+
+
+class DeferredResponse(Response):
+    """A response that is made when it is sent; or before, with `await`.
+
+    Headers, cookies and the background task that are set on it are those of the response.
+    """
+
+    def __init__(self, make: Callable[[], Awaitable[Reply]]) -> None:
+        self._make = make
+        self.status_code = 200
+        self.background: BackgroundTask | None = None
+        self.init_headers({})
+
+    async def ready(self) -> Response:
+        """Return the response itself."""
+        response = response_of(await self._make())
+        response.background = self.background
+        response.raw_headers += self.raw_headers
+        return response
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (await self.ready())(scope, receive, send)
+
+    def __await__(self) -> Generator[Any, Any, Response]:
+        return self.ready().__await__()
+
+
+def response_of(reply: Reply) -> Response:
+    """The response for a reader's request."""
+    if reply.source is None:
+        return Response(reply.body, reply.status, dict(reply.headers))
+    response = ByteStreamResponse(reply.source, headers=reply.headers, **reply.sending)
+    reply.source.response = response
+    return response
 
 
 async def _gone(receive: Receive) -> None:

@@ -62,7 +62,8 @@ cdef class Machine(Position):
     @cython.final
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except? -2
     cdef Py_ssize_t _close_warily(self, Py_ssize_t pos) except? -2
-    cdef _decoded(self, value, Py_ssize_t end)
+    cdef bint _may_decode(self) except -1
+    cdef _emit_decoded(self, value, str text, Py_ssize_t pos, Py_ssize_t end)
     @cython.final
     # A bracket that was held back is before this piece: -2 may be a place.
     cdef Py_ssize_t _leave(self, Py_ssize_t pos) except? -2

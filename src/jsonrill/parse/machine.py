@@ -24,7 +24,8 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
           the character after a number       `_ends_number`, `_odd_literal`
           a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_is_plain`
-          a string in a list, and brackets   `_string_element`, `_close_warily`, `_decoded`
+          a string in a list                 `_string_element`
+          brackets                           `_close_warily`, `_may_decode`, `_emit_decoded`
           states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
           the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
 
@@ -474,7 +475,7 @@ class Machine(Position):
             if (
                 len(text) - pos >= WORTH_DECODING
                 and self._sink.takes_values()
-                and (self._frames or not self._wary)
+                and (not self._wary or self._may_decode())
             ):
                 end = self._decode_whole(text, pos)
                 if end > pos:
@@ -556,14 +557,19 @@ class Machine(Position):
         ):
             return pos
         self._budget += left
-        self._sink.scalar(value, None, self._offset + pos)
         if self._wary:
-            self._decoded(value, end)
-        self._ended(end)
+            self._emit_decoded(value, text, pos, end)
+        else:
+            self._sink.scalar(value, None, self._offset + pos)
+            self._ended(end)
         return end
 
-    def _decoded(self, value: Any, end: int) -> None:
-        """A container was read at once, up to `end` of this piece."""
+    def _may_decode(self) -> bool:
+        """With leniency: True if a container may be read at once here."""
+        return True
+
+    def _emit_decoded(self, value: Any, text: str, pos: int, end: int) -> None:
+        """With leniency: emit a container that was read at once, from `pos` to `end`."""
 
     def _open_string(self, state: int, text: str, pos: int) -> int:
         self._state = state

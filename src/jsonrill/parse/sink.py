@@ -39,6 +39,13 @@ class Sink:
         """True if `scalar` may pass a complete container, instead of an event for each part."""
         return False
 
+    def takes_open(self) -> bool:
+        """True if `start_with` may be used."""
+        return False
+
+    def start_with(self, value: Any, offset: int) -> None:
+        """A container begins and has these members already; it is still open."""
+
 
 class PlacedSink(Sink):
     """A sink that knows where it is, for all that need paths; the others do not pay for them.

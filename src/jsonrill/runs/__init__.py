@@ -1,4 +1,4 @@
-"""A run: one generation with its log, its producer and its readers. Nothing here knows HTTP.
+"""A run: one generation with its log, its producer and its readers. No HTTP framework.
 
 records.py    what one record of the log says
 positions.py  event ids: positions in the log
@@ -11,5 +11,9 @@ reader.py     one reader, from any position to the end
 metrics.py    counts
 config.py     every setting of a server, with its default
 hub.py        all runs of one process
-producer.py   a source → the log of a run, coalesced, and its end
+producer.py   records → the log of a run, coalesced, and its end
+threads.py    iterates in a thread what would block the event loop
+elements.py   any source → records
+answer.py     what a reader's request is answered with
+api.py        `Runs`
 """

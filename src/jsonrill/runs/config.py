@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -117,7 +117,7 @@ class Config:
                 raise ConfigError(f"set {name} or {name}_file, not both")
         if self.upstream and self.upstreams:
             raise ConfigError("set upstream or upstreams, not both")
-        if self.workers > 1 and self.store == "memory:":
+        if self.workers > 1 and self.in_memory:
             raise ConfigError("several workers need a store that they share, not memory:")
 
     @classmethod
@@ -139,6 +139,11 @@ class Config:
             found[name.lower()] = from_text(name.lower(), text)
         found.update({name: value for name, value in stronger.items() if value is not None})
         return cls(**found)
+
+    @property
+    def in_memory(self) -> bool:
+        """True if only one process can use the store."""
+        return self.store.partition(":")[0] == "memory"
 
     def check_exposure(self) -> None:
         """Raise ConfigError if the server would be open to a network without a token."""
@@ -173,6 +178,16 @@ class Config:
         return Bounds(
             **{name.name: getattr(self, name.name) for name in fields(Bounds)}  # one name for each
         )
+
+
+def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Refuse a store of one process where uvicorn or gunicorn was told to start several."""
+    if not re.search(r"uvicorn|gunicorn", arguments[0]):
+        return
+    given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
+    count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
+    if config.in_memory and config.workers == 1 and count.isdigit() and int(count) > 1:
+        raise ConfigError("several workers need a store that they share, not memory:")
 
 
 def parse_tokens(given: Iterable[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..store import (
     LogClosed,
+    LogLost,
     Status,
     Store,
     StoreError,
@@ -36,7 +37,7 @@ from .positions import Position
 from .reader import Reader
 from .records import CLOSED, LOST, End, Record, to_bytes
 from .render import rendering
-from .view import View, Views
+from .view import OTHER_LOG, View, Views
 
 log = logging.getLogger("jsonrill.server")
 # A view without readers is kept this long: the next reconnect finds it warm.
@@ -65,9 +66,11 @@ class TooMany(Exception):
 class _Followed:
     """A stream with readers here: its views, and when to look at its lease again."""
 
-    __slots__ = ("deadline", "due", "lease", "looking", "views")
+    __slots__ = ("deadline", "due", "lease", "looking", "meta", "views")
 
-    def __init__(self, lease: float, now: float) -> None:
+    def __init__(self, meta: bytes, lease: float, now: float) -> None:
+        # The log that is followed: one that takes its place has other options.
+        self.meta = meta
         self.views: dict[ViewOptions, Views] = {}
         self.looking: asyncio.Task[None] | None = None
         self.due = now
@@ -100,7 +103,7 @@ class Hub:
         self.tasks: set[asyncio.Task[Any]] = set()
         # Streams whose producer is here: only it says that they are lost.
         self.producing: set[str] = set()
-        # Asked to go on with a stream whose producer is lost; it returns False if it cannot.
+        # Asked to go on with a stream whose producer is lost; False if it must be closed.
         self.take_over: Callable[[str, Status], Awaitable[bool]] | None = None
         self._followed: dict[str, _Followed] = {}
         self._readers: dict[str, int] = {}
@@ -109,6 +112,8 @@ class Hub:
         self._looking = asyncio.Semaphore(AT_ONCE)
         self._said: dict[str, float] = {}
         self.store.on_error = self._failed
+        # Called when a stream was closed here because its producer was lost.
+        self.on_lost_closed: Callable[[str, Status], object] = lambda stream, status: None
         self._opening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -143,15 +148,17 @@ class Hub:
 
         They notice it within a second, and must have ended before the server ends them.
         """
-        return self.stopping and self._time_left() <= 2 * LOOK
+        return self.stopping and self.time_left <= 2 * LOOK
 
-    def _time_left(self) -> float:
+    @property
+    def time_left(self) -> float:
+        """Seconds that work has after a stop."""
         return max(0.0, self._end_at - asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         self.stop()
         if self.tasks:
-            await asyncio.wait(self.tasks, timeout=self._time_left())
+            await asyncio.wait(self.tasks, timeout=self.time_left)
         looking = [followed.looking for followed in self._followed.values()]
         await stop(*self.tasks, self._watching, *looking)
         for view in self._views():
@@ -254,13 +261,16 @@ class Hub:
         status = await self.store.status(stream)
         if status.lost and stream not in self.producing:
             if self.take_over is None or not await self.take_over(stream, status):
-                await self._end_lost(stream)
+                await self.end_lost(stream, status)
             status = await self.store.status(stream)
         return status
 
-    async def _end_lost(self, stream: str) -> None:
+    async def end_lost(self, stream: str, status: Status) -> None:
+        """Close a stream whose producer is lost; nothing happens if it has one again."""
         ended = await self.store.finalize(stream, LOST.to_bytes(), only_if_lost=True)
         self.metrics.add("lost_producers_total", ended)
+        if ended:
+            self.on_lost_closed(stream, status)
 
     @asynccontextmanager
     async def holding(
@@ -367,8 +377,11 @@ class Hub:
     ) -> Views:
         now = asyncio.get_running_loop().time
         followed = self._followed.get(stream)
+        if followed is not None and followed.meta != status.meta:
+            self._abandon(followed)
+            followed = None
         if followed is None:
-            followed = self._followed[stream] = _Followed(status.lease, now())
+            followed = self._followed[stream] = _Followed(status.meta, status.lease, now())
         followed.alive(max(status.lease, 0.0), now())  # the store has just said so
         if status.closed:
             followed.due = math.inf
@@ -385,6 +398,14 @@ class Hub:
                 self.metrics.add("views", 1)
             followed.views[options] = views
         return views
+
+    def _abandon(self, followed: _Followed) -> None:
+        """Another log has taken the place of this one: those who still wait for more are told."""
+        self.metrics.add("views", -len(followed.views))
+        self.spawn(stop(followed.looking))
+        for view in [view for views in followed.views.values() for view in views.all]:
+            if not view.ended:
+                view.fail(LogLost(OTHER_LOG))
 
     def _views(self) -> list[View]:
         return [one for it in self._followed.values() for of in it.views.values() for one in of.all]
@@ -452,8 +473,8 @@ class Hub:
             else:
                 now = asyncio.get_running_loop().time()
                 followed.due = now + max(LOOK, status.lease)
-                if status.lease > 0:
-                    followed.alive(status.lease, now)
+                if not status.closed:
+                    followed.alive(max(status.lease, 0.0), now)
                 if status.closed:
                     followed.due = math.inf  # a view that does not get there in time is told
 

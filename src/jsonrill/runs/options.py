@@ -8,13 +8,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from ..dialects import DIALECTS
 from ..options import (
+    Duplicates,
+    Entity,
     Input,
     Mode,
+    Null,
+    Numbers,
+    OnRevision,
+    OnViolation,
     Option,
+    Rules,
+    Schemas,
     Send,
     Stage,
     Wire,
@@ -30,6 +38,47 @@ allow("format", FORMATS)
 
 STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
 VIEW: Final = {option.name: option for option in taken_by("view")}
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of a run: how what it logs is read. They are those of a stream of the server."""
+
+    mode: Mode
+    entity: Entity
+    schema: Any
+    document_schema: Any
+    check_formats: bool
+    on_violation: OnViolation
+    send: Send
+    partial_numbers: bool
+    early_literals: bool
+    zero_values: bool
+    repair: Rules
+    prefix: str
+    many: bool
+    duplicates: Duplicates
+    eager: bool
+    null: Null
+    on_revision: OnRevision
+    patience: int
+    numbers: Numbers
+    provider: str
+    schemas: Schemas
+    input: Input
+
+
+class EventOptions(TypedDict, total=False):
+    """Options of the events that a reader gets; `thread` and `run` are ids for AG-UI."""
+
+    mode: Mode
+    entity: str | None
+    send: Send
+    wire: Wire
+    fragments: int
+    every: int
+    size: int
+    thread: str
+    run: str
 
 
 class BadOption(ValueError):
@@ -99,6 +148,14 @@ class ViewOptions:
             **{name: _read(name, text) for name, text in asked.items()},
         }
         return cls(**checked(VIEW, given, "parameter"))
+
+    @classmethod
+    def of_run(cls, format: str, given: Mapping[str, Any], stream: StreamOptions) -> ViewOptions:
+        """The view that a reader of a run asks for; the run's own options are the defaults."""
+        asked = {name: value for name, value in given.items() if name not in ("thread", "run")}
+        kept = {name: value for name, value in stream.given.items() if name in ("mode", "send")}
+        found = checked(VIEW, {**kept, **asked, "format": format}, "option")
+        return cls(**found, thread=given.get("thread", ""), run=given.get("run", ""))
 
 
 def _read(name: str, text: str) -> str | int:

@@ -9,7 +9,7 @@ costs three renderings of a log at the worst.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 
 from ..store import Entry, LogGap, LogLost, Store, StoreError, UnknownStream
 from .options import ViewOptions
@@ -52,8 +52,10 @@ class Reader:
         self.position = position
         # How often it had to go back to the log.
         self.replays = 0
+        # How the log ended, or why it could not be read to its end; None before that.
+        self.end: End | None = None
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes]:
         try:
             if self._lost:
                 raise LogLost(OTHER_LOG)
@@ -151,6 +153,8 @@ class Reader:
                             yield chunk
                     self.position = Position(entry.seq, mark=entry.mark)
                     self._ended = entry.final
+                    if isinstance(said := from_entry(entry), End):
+                        self.end = said
                 group = []
                 if self._ended or (joins and self._place() is not None):
                     return
@@ -189,13 +193,15 @@ class Reader:
 
     def _seen(self, frame: Frame) -> None:
         self.position = frame.position
-        self._ended = self._ended or frame.final
+        self.end = self.end or frame.end
+        self._ended = self._ended or self.end is not None
 
     def _failure(self, error: StoreError) -> bytes:
         """Return the last event of a stream whose log no longer exists; it has no id."""
         codes = {UnknownStream: "GONE", LogGap: "LOG_LOST", LogLost: "LOG_LOST"}
         end = End("error", codes.get(type(error), "UNAVAILABLE"), str(error))
         self._ended = True
+        self.end = end
         return last_words(self._make(), end)
 
 

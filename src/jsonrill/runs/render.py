@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Final, TypeVar
 
 from ..chunker import Chunker
@@ -63,8 +63,8 @@ class Rendering(ABC):
 
     # Whether the last event is `event: CLOSE`; dialects of others end in their own way.
     closes = True
-    # Whether events carry an id: clients that cannot resume are not sent any.
-    ids = True
+    # Whether its clients resume a lost connection without being told to.
+    resumes = True
 
     @abstractmethod
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
@@ -299,14 +299,16 @@ class Raw(Rendering):
 
 
 class Dialect(TextRendering):
-    """A rendering for clients of others, which read from the start and send no ids back."""
+    """A rendering for clients of others, which take the end of a response for that of the answer.
+
+    Its events have ids all the same, for readers that send them back.
+    """
 
     closes = False
-    ids = False
+    resumes = False
 
     def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
         super().__init__(stream)
-        self._events = stream.input == "events"
         self._native = view.format == "provider"
         self._stage = _dialect(stream, view)(
             Settings(
@@ -321,12 +323,13 @@ class Dialect(TextRendering):
         )
 
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
-        if not self._events:
-            yield from super().feed_in_parts(records)
-            return
-        for record in records:
-            self._seen += len(record.body)
-            yield from in_parts(self._stage.feed(record.body), self._data)
+        for events, group in groupby(records, lambda record: record.input == "events"):
+            if not events:
+                yield from super().feed_in_parts([*group])
+                continue
+            for record in group:
+                self._seen += len(record.body)
+                yield from in_parts(self._stage.feed(record.body), self._data)
 
     def _piece(self, text: str) -> Iterator[list[str]]:
         for part, more in parts(text, self._stage.part):

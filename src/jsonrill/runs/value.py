@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import Any
 
 from ..build.document import Document
 from ..errors import InvalidJSON, LimitExceeded
 from ..jsontext import dumps_in_parts
 from ..providers.statements import text_in
-from ..store import Status, Store
+from ..store import Entry, Status, Store
 from ..toolcalls import ToolCall, ToolCalls
 from .options import StreamOptions
 from .positions import Position
@@ -20,26 +21,42 @@ from .steps import SMALL, beside
 async def value_of(store: Store, stream: str, status: Status) -> tuple[bytes, Position]:
     """Return the JSON body of the response and the position of its last record."""
     options = StreamOptions.from_bytes(status.meta)
-    records: list[Record] = []
-    end: End | None = None
-    last, mark = 0, status.mark
-    if status.last:
-        async for batch in store.read(stream):
-            for entry in batch:
-                found = from_entry(entry)
-                last, mark = entry.seq, entry.mark
-                if isinstance(found, End):
-                    end = found
-                else:
-                    records.append(found)
-            if last >= status.last:
-                break
+    entries = await _entries(store, stream, status.last)
+    records, end = _split(entries)
+    last, mark = (entries[-1].seq, entries[-1].mark) if entries else (0, status.mark)
     # Long logs are read in a thread, so that they do not block the event loop.
     if status.size > SMALL:
         body = await beside(_body, options, records, end, last)
     else:
         body = _body(options, records, end, last)
     return body, Position(last, mark=mark)
+
+
+async def read_log(store: Store, stream: str, last: int) -> tuple[list[Record], End | None]:
+    """The records of a log up to the last one, or further, and how it ended."""
+    return _split(await _entries(store, stream, last))
+
+
+async def _entries(store: Store, stream: str, last: int) -> list[Entry]:
+    entries: list[Entry] = []
+    if last:
+        async with aclosing(store.read(stream)) as batches:
+            async for batch in batches:
+                entries += batch
+                if entries[-1].seq >= last:
+                    break
+    return entries
+
+
+def _split(entries: list[Entry]) -> tuple[list[Record], End | None]:
+    records: list[Record] = []
+    end: End | None = None
+    for found in map(from_entry, entries):
+        if isinstance(found, End):
+            end = found
+        else:
+            records.append(found)
+    return records, end
 
 
 def _body(options: StreamOptions, records: list[Record], end: End | None, last: int) -> bytes:

@@ -41,7 +41,7 @@ WAKE_FRAMES = 512
 # reader waits for another view to catch up before it gets one of its own.
 WAIT_FOR_SLOW = 0.5
 WAIT_FOR_VIEW = 2.0
-OTHER_LOG = "the store lost records that were read before"
+OTHER_LOG = "this is not the log that was read before: it was replaced, or the store lost records"
 
 
 class Frame(NamedTuple):
@@ -50,9 +50,9 @@ class Frame(NamedTuple):
     start: int
     position: Position
     data: bytes
-    # Whether nothing of its group comes after it, and whether nothing comes after it at all.
+    # Whether nothing of its group comes after it; and how the log ended, if it is the last of all.
     last: bool
-    final: bool
+    end: End | None
 
 
 def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
@@ -69,9 +69,8 @@ def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
     def frame(last: bool) -> Frame:
         assert held is not None
         position = Position(seq, None if last else sub, 1 if last else seq - start, mark)
-        id = str(position) if work.ids else None
-        block = encode_event(held[0], event=held[1], id=id)
-        return Frame(start, position, block, last, last and end is not None)
+        block = encode_event(held[0], event=held[1], id=str(position))
+        return Frame(start, position, block, last, end if last else None)
 
     records: list[Record] = []
     for entry in entries:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -23,7 +22,7 @@ from starlette.routing import Route
 
 from ..demo.generations import Demo
 from ..demo.upstream import SimulatedModels
-from ..runs.config import Config, ConfigError
+from ..runs.config import Config, check_workers
 from ..runs.hub import Hub
 from ..store import Store, StoreError
 from ..store.tasks import stop
@@ -191,16 +190,6 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     app.state.readiness = Readiness(hub.store)
     app.state.upstreams = upstreams
     return app
-
-
-def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Refuse a store of one process where uvicorn or gunicorn was told to start several."""
-    if not re.search(r"uvicorn|gunicorn", arguments[0]):
-        return
-    given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
-    count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
-    if config.store == "memory:" and config.workers == 1 and count.isdigit() and int(count) > 1:
-        raise ConfigError("several workers need a store that they share, not memory:")
 
 
 def _routes(config: Config) -> list[Route]:

@@ -1,8 +1,9 @@
 """Stores: append-only logs of streams in memory, in a SQLite file, in Redis or in PostgreSQL.
 
 `open_store(url)` chooses: `memory:`, `sqlite:///relative.db` or `sqlite:////absolute.db`,
-`redis://host:port/db` (also `rediss://`, `unix://`), `postgresql://user@host/database` (also
-`postgres://`). A store is one class in a module of its own, and one line of `KINDS`.
+`redis://host:port/db` (also `rediss://`, `unix://`), `redis+cluster://host:port` (also
+`rediss+cluster://`), `postgresql://user@host/database` (also `postgres://`). A store is a class in
+a module of its own, and one line of `KINDS`.
 """
 
 from __future__ import annotations
@@ -68,9 +69,15 @@ KINDS: Final = {
     "memory": _Kind("memory", "MemoryStore", "memory:"),
     "sqlite": _Kind("sqlite", "SqliteStore", "sqlite:///file"),
     "redis": _Kind("redis", "RedisStore", "redis://host", "redis"),
+    "redis+cluster": _Kind("redis_cluster", "RedisClusterStore", "redis+cluster://host", "redis"),
     "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", "postgres"),
 }
-_ALSO: Final = {"rediss": "redis", "unix": "redis", "postgres": "postgresql"}
+_ALSO: Final = {
+    "rediss": "redis",
+    "unix": "redis",
+    "rediss+cluster": "redis+cluster",
+    "postgres": "postgresql",
+}
 
 
 def open_store(url: str, bounds: Bounds | None = None) -> Store:

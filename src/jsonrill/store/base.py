@@ -15,7 +15,7 @@ import logging
 import random
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import ClassVar, Final, NamedTuple
@@ -293,7 +293,7 @@ class Store(ABC):
 
     async def read(
         self, stream: str, after: int = 0, mark: int | None = None, *, patience: float = PATIENCE
-    ) -> AsyncIterator[list[Entry]]:
+    ) -> AsyncGenerator[list[Entry]]:
         """Yield batches of entries after a position, waiting for more until the final one.
 
         `mark` is that of the record at the position, if the caller knows it. Raises UnknownStream

@@ -86,7 +86,7 @@ class MemoryStore(Store):
 
     @classmethod
     def takes(cls, rest: str) -> bool:
-        return not rest
+        return rest in ("", "//")
 
     @classmethod
     def at(cls, url: str, bounds: Bounds | None) -> Store:

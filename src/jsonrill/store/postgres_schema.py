@@ -9,9 +9,10 @@ page and leaves nothing in indexes behind. What looks for old streams reads all 
 when a bound is reached and at intervals.
 
 A row of `books` has what the streams of one owner take, and one has the sum. A transaction that
-changes them holds a lock until it ends, so a stream books in advance, a quarter more than it needs
-while there is room, and most appends touch no book. The lock is taken after that of the stream's
-row, and a stream makes room only if no transaction holds its row: there is no deadlock.
+changes them holds a lock until it ends, so a stream books in advance, up to a quarter more than it
+needs while the books are less than three quarters full, and most appends touch no book. The lock is
+taken after that of the stream's row, and a stream makes room only if no transaction holds its row:
+there is no deadlock.
 
 `pulse` is written by every process again and again. A gap in it means that the database was down
 or could not be written to, so that no lease could be renewed: then leases count from its return.
@@ -164,9 +165,9 @@ CREATE FUNCTION jsonrill.room(
 ) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM {BOOKS_LOCK};
-    room := cost + cost / 4;
-    IF jsonrill.booked_by(whose) + room - has > of_owner
-        OR jsonrill.booked_by(NULL) + room - has > of_all THEN room := cost; END IF;
+    room := cost + least(cost / 4, of_owner / 64, of_all / 64);
+    IF jsonrill.booked_by(whose) + room - has > of_owner * 3 / 4
+        OR jsonrill.booked_by(NULL) + room - has > of_all * 3 / 4 THEN room := cost; END IF;
     WHILE jsonrill.booked_by(whose) + room - has > of_owner LOOP
         IF NOT jsonrill.evict(this, whose, now) THEN bound := 'owner_bytes'; RETURN; END IF;
     END LOOP;

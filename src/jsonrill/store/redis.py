@@ -10,13 +10,19 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 from zlib import crc32
 
 import redis.asyncio
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import OutOfMemoryError, RedisError
+from redis.exceptions import (
+    NoPermissionError,
+    OutOfMemoryError,
+    RedisClusterException,
+    RedisError,
+)
 
 from .base import (
     CALL_SIZE,
@@ -61,6 +67,12 @@ from .tasks import stop
 
 T = TypeVar("T")
 CONNECTIONS = 50
+# One try each: `_call` decides what happens next.
+CONNECTING: dict[str, Any] = {
+    "protocol": 2,
+    "retry": Retry(NoBackoff(), 0),
+    "socket_connect_timeout": 2,
+}
 
 
 class RedisStore(Store):
@@ -80,27 +92,41 @@ class RedisStore(Store):
         super().__init__(bounds)
         self._prefix = prefix
         self._patience = patience
-        # One try each: `_call` decides what happens next.
-        once: dict[str, Any] = {"protocol": 2, "retry": Retry(NoBackoff(), 0)}
-        self._client = redis.asyncio.from_url(
-            url, socket_timeout=5, socket_connect_timeout=2, max_connections=CONNECTIONS, **once
-        )
+        self._client = self._new_client(url)
         self._connections = asyncio.Semaphore(CONNECTIONS)
-        listener = redis.asyncio.from_url(url, socket_connect_timeout=2, **once)
+        listener = self._new_listener(url)
         self._wakes = Wakes(listener, self._signals, (f"{prefix}:{{", "}:log"), self._report)
-        self._pulsing: asyncio.Task[None] | None = None
-        script = self._client.register_script
+        self._pulsing: list[asyncio.Task[None]] = []
+        script = self._script
         self._acquire, self._append, self._finalize = map(script, (ACQUIRE, APPEND, FINALIZE))
         self._look_at, self._status, self._delete = map(script, (LOOK, STATUS, DELETE))
         self._touch, self._pulse_once = script(TOUCH), script(PULSE)
 
+    def _new_client(self, url: str) -> Any:
+        return redis.asyncio.from_url(
+            url, socket_timeout=5, max_connections=CONNECTIONS, **CONNECTING
+        )
+
+    def _new_listener(self, url: str) -> Any:
+        return redis.asyncio.from_url(url, **CONNECTING)
+
+    def _script(self, text: str) -> Any:
+        return self._client.register_script(text)
+
+    def _keys(self, stream: str) -> list[str]:
+        name = f"{self._prefix}:{{{stream}}}"
+        return [f"{name}:meta", f"{name}:log", f"{self._prefix}:pulse"]
+
     async def open(self) -> None:
         await self._call(self._client.ping)
-        self._pulsing = asyncio.create_task(self._pulse())
+        with suppress(NoPermissionError):  # then it is not told
+            if (await self._call(lambda: self._client.info("cluster"))).get("cluster_enabled"):
+                raise StoreError("this Redis is a node of a cluster: write redis+cluster://")
+        self._pulsing = [asyncio.create_task(self._pulse())]
 
     async def close(self) -> None:
         self._signals.close()
-        await stop(self._pulsing)
+        await stop(*self._pulsing)
         await self._wakes.close()
         await self._client.aclose()
 
@@ -119,15 +145,15 @@ class RedisStore(Store):
         end: bytes | None = None,
     ) -> Status:
         bounds = self.bounds
-        arguments: list[Any] = [producer, _ms(lease), _ms(bounds.keep_open)]
+        arguments: list[Any] = [producer, milliseconds(lease), milliseconds(bounds.keep_open)]
         if meta is not None:
             check_fits(bounds, 0, 0, records)
-            cost = self.stream_cost + len(meta) + self._cost(_with_end(records, end))
+            cost = self.stream_cost + len(meta) + self._cost(with_end(records, end))
             arguments += [owner, meta, new_mark(), call_name(secrets.token_hex()), cost]
             arguments += [bounds.owner_streams, bounds.owner_bytes]
             arguments += [bounds.total_streams, bounds.total_bytes, int(replace)]
-            arguments += [_ms(ttl) if ttl else 0, _ms(until) if until else 0]
-            arguments += [_ms(bounds.keep_closed), *_written(records, end)]
+            arguments += [milliseconds(ttl) if ttl else 0, milliseconds(until) if until else 0]
+            arguments += [milliseconds(bounds.keep_closed), *_written(records, end)]
         return _status(await self._run(self._acquire, stream, arguments))
 
     async def write(
@@ -147,19 +173,19 @@ class RedisStore(Store):
         if first is None and not call:
             call = secrets.token_hex()  # tried again, it must not add twice
         arguments: list[Any] = [producer, first or 0, call and call_name(call), CALLS * CALL_SIZE]
-        arguments += [0 if lease is None else _ms(lease), _ms(bounds.keep_open)]
+        arguments += [0 if lease is None else milliseconds(lease), milliseconds(bounds.keep_open)]
         arguments += [bounds.stream_entries, bounds.stream_bytes]
         arguments += [bounds.owner_bytes, bounds.total_bytes, self.record_cost]
         arguments += turn or ("", 0, 0)
         arguments += [TURNS, turn_cost(turn.producer) if turn else 0, order]
         # The script takes the end's flag, how long a closed stream is kept, and the records.
         flag, *pairs = _written(records, end)
-        arguments += [flag, _ms(bounds.keep_closed), *pairs]
+        arguments += [flag, milliseconds(bounds.keep_closed), *pairs]
         last, mark = await self._run(self._append, stream, arguments)
         return Tail(int(last), int(mark))
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
-        keep = _ms(self.bounds.keep_closed)
+        keep = milliseconds(self.bounds.keep_closed)
         arguments = [data, crc32(data), int(only_if_lost), keep, self.record_cost]
         done = bool((await self._run(self._finalize, stream, arguments))[0])
         self._signals.wake(stream)  # an end arrives here even if no message does
@@ -178,7 +204,11 @@ class RedisStore(Store):
         return _status(await self._run(self._status, stream, []))
 
     async def touch(self, stream: str, lease: float) -> None:
-        arguments = [_ms(lease), _ms(self.bounds.keep_open), _ms(self.bounds.keep_closed)]
+        arguments = [
+            milliseconds(lease),
+            milliseconds(self.bounds.keep_open),
+            milliseconds(self.bounds.keep_closed),
+        ]
         await self._run(self._touch, stream, arguments)
 
     async def delete(self, stream: str) -> None:
@@ -188,16 +218,16 @@ class RedisStore(Store):
         # Its own mark tells a repeated call from a second use.
         key, mark = f"{self._prefix}:once:{token}", secrets.token_hex(8).encode()
         set_it: Callable[[], Awaitable[Any]] = lambda: self._client.set(  # noqa: E731
-            key, mark, nx=True, px=_ms(seconds), get=True
+            key, mark, nx=True, px=milliseconds(seconds), get=True
         )
         before = await self._call(set_it)
         return before is None or before == mark
 
-    async def _pulse(self) -> None:
+    async def _pulse(self, stream: str = "") -> None:
         """Write the pulse at intervals, as evidence that Redis accepts writes."""
         while True:
             try:
-                await self._run(self._pulse_once, "", [], patience=0)
+                await self._run(self._pulse_once, stream, [], patience=0)
             except Exception as error:  # the loop must survive any error
                 self.on_error("pulse", error)
             await asyncio.sleep(PULSE_EVERY)
@@ -209,14 +239,23 @@ class RedisStore(Store):
         self, script: Any, stream: str, arguments: list[Any], patience: float | None = None
     ) -> list[Any]:
         """Return a script's result, or raise the error that its first item names."""
-        name = f"{self._prefix}:{{{stream}}}"
-        longest = _ms(max(self.bounds.keep_open, self.bounds.keep_closed))
-        keys = [f"{name}:meta", f"{name}:log"]
-        arguments = [self._prefix, stream, longest, *arguments]
-        word, *rest = await self._call(lambda: script(keys=keys, args=arguments), patience)
+        arguments = [self._prefix, stream, self._longest, *arguments]
+        word, *rest = await self._answer(script, stream, arguments, patience)
         if word != b"OK":
             raise _refusal(word.decode(), rest)
         return list(rest)
+
+    async def _answer(
+        self, script: Any, stream: str, arguments: list[Any], patience: float | None
+    ) -> list[Any]:
+        keys = self._keys(stream)
+        answer: list[Any] = await self._call(lambda: script(keys=keys, args=arguments), patience)
+        return answer
+
+    @property
+    def _longest(self) -> int:
+        """How long a stream without a life of its own is kept at the most, in milliseconds."""
+        return milliseconds(max(self.bounds.keep_open, self.bounds.keep_closed))
 
     async def _call(self, command: Callable[[], Awaitable[T]], patience: float | None = None) -> T:
         """Repeat a command until Redis has executed it; errors of Redis may be temporary.
@@ -232,7 +271,7 @@ class RedisStore(Store):
                     try:
                         async with self._connections:
                             return await command()
-                    except (RedisError, OSError) as error:
+                    except (RedisError, RedisClusterException, OSError) as error:
                         self.on_error("command", error)
                         # Redis before 7 puts the error of a command in a script into the message.
                         if isinstance(error, OutOfMemoryError) or "-OOM " in str(error):
@@ -261,17 +300,18 @@ def _status(answer: list[Any]) -> Status:
     )
 
 
-def _with_end(records: Sequence[bytes], end: bytes | None) -> Sequence[bytes]:
+def with_end(records: Sequence[bytes], end: bytes | None) -> Sequence[bytes]:
     return records if end is None else [*records, end]
 
 
 def _written(records: Sequence[bytes], end: bytes | None) -> list[Any]:
     """Return whether the last record is the end, and each record after its CRC."""
-    pairs = [part for data in _with_end(records, end) for part in (crc32(data), data)]
+    pairs = [part for data in with_end(records, end) for part in (crc32(data), data)]
     return [int(end is not None), *pairs]
 
 
-def _ms(seconds: float) -> int:
+def milliseconds(seconds: float) -> int:
+    """Return a time as Redis takes it, at least 1."""
     return max(1, int(seconds * 1000))
 
 

@@ -5,9 +5,9 @@ cdef int VALUE, NEXT_KEY, AFTER, END, LENIENT, BEFORE, PROSE, THOUGHTS, FENCE, I
 cdef int BLOCK_COMMENT, ASIDE, CODE, WARY
 
 cdef class ProseMachine(Machine):
-    cdef bint _between, _last
+    cdef bint _between, _last, _comment_closes, _comment_quoted, _aside_is_due
     cdef int _resume
-    cdef Py_ssize_t _mended, _depth_aside
+    cdef Py_ssize_t _mended, _depth_aside, _comment_quotes
     cdef object _rules, _on_repair
     cdef str _before_text, _language
     cdef Py_ssize_t _hold(self, str text, Py_ssize_t pos) except -2

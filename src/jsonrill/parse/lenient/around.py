@@ -50,6 +50,8 @@ _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "outp
 _SUBSCRIPT: Final = re.compile(r"(?<!\bjson)(?:\w|[)\]])\Z", re.IGNORECASE)
 _LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t]*\Z")
 _ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
+# There are two quotes in a row in a comment: they may belong around it.
+_TWO_QUOTES: Final = -(10**9)
 # As much of the prose is remembered as these patterns look at.
 _REMEMBERED: Final = 16
 
@@ -61,8 +63,12 @@ class ProseMachine(Machine):
     """
 
     __slots__ = (
+        "_aside_is_due",
         "_before_text",
         "_between",
+        "_comment_closes",
+        "_comment_quoted",
+        "_comment_quotes",
         "_depth_aside",
         "_language",
         "_last",
@@ -98,6 +104,11 @@ class ProseMachine(Machine):
         self._before_text = ""
         self._language = ""
         self._depth_aside = 0
+        # Of a comment: how many quotes it has, and if there is a closing bracket in it.
+        self._comment_quotes = 0
+        self._comment_closes = self._comment_quoted = False
+        # A bracket of the prose begins where the value is due.
+        self._aside_is_due = False
         self._start_document()
 
     def _start_document(self) -> None:
@@ -263,7 +274,8 @@ class ProseMachine(Machine):
                     if thinks:
                         self._state = THOUGHTS
                         return pos + 1
-            elif _SUBSCRIPT.search(self._before_text):
+            elif _SUBSCRIPT.search(self._before_text) or self._before_text.endswith('"'):
+                self._aside_is_due = False
                 return self._begin_aside(pos)
             else:
                 seen = self._sees_value(lookahead.BRACKET, text, pos)
@@ -273,8 +285,10 @@ class ProseMachine(Machine):
                     fits = self._fits(text, pos)
                     if fits is None:
                         return self._hold(text, pos)
+                    self._aside_is_due = False
                     return self._begin_value(pos) if fits else self._begin_aside(pos)
                 if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
+                    self._aside_is_due = char == "{" and not self._before_text
                     return self._begin_aside(pos)
             pos += 1
         self._before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
@@ -296,6 +310,7 @@ class ProseMachine(Machine):
 
     def _aside(self, text: str, pos: int) -> int:
         breaks = _BREAKS_ASIDE_OF_MANY if self._many else _BREAKS_ASIDE
+        start = pos
         while (found := breaks.search(text, pos)) is not None:
             at = found.start()
             if text[at] in "\n\x1e":
@@ -311,6 +326,7 @@ class ProseMachine(Machine):
             else:
                 self._depth_aside -= 1
                 if self._depth_aside <= 0:
+                    self._refuse_due(text, start, at)
                     self._state = PROSE
                     self._before_text = text[at]
                     return at + 1
@@ -318,7 +334,13 @@ class ProseMachine(Machine):
             self._before_text = text[at]
         if pos < len(text):
             self._before_text = text[-1]
+        self._refuse_due(text, start, len(text))
         return len(text)
+
+    def _refuse_due(self, text: str, start: int, end: int) -> None:
+        """`{it's": 1}` where the value is due is no prose, but an object that is broken."""
+        if self._aside_is_due and (quote := text.find('"', start, end)) >= 0:
+            raise self._error(InvalidJSON, "a key or '}'", "but got a quote", text, quote)
 
     def _thoughts(self, text: str, pos: int) -> int:
         """Skip what a model thinks aloud: nothing of it is the answer."""
@@ -371,16 +393,38 @@ class ProseMachine(Machine):
     def _mend_comment(self, text: str, pos: int) -> int:
         end = self._mend_mark("comments", lookahead.COMMENT, text, pos)
         if end >= 0 and not self._held:
-            self._resume = self._state
-            self._state = BLOCK_COMMENT if text[end - 1] == "*" else LINE_COMMENT
+            self._begin_comment(BLOCK_COMMENT if text[end - 1] == "*" else LINE_COMMENT)
         return end
+
+    def _begin_comment(self, state: int) -> None:
+        self._resume = self._state
+        self._state = state
+        self._comment_quotes = 0
+        self._comment_closes = self._comment_quoted = False
 
     def _line_comment(self, text: str, pos: int) -> int:
         end = text.find("\n", pos)
+        stop = len(text) if end < 0 else end
+        self._comment_quotes += text.count('"', pos, stop)
+        if text.find('""', pos, stop) >= 0 or (self._comment_quoted and text[pos] == '"'):
+            self._comment_quotes = _TWO_QUOTES
+        self._comment_quoted = text[stop - 1] == '"'
+        self._comment_closes = (
+            self._comment_closes or text.find("]", pos, stop) >= 0 or text.find("}", pos, stop) >= 0
+        )
         if end < 0:
-            return len(text)
+            return stop
+        self._refuse_comment(text, end)
         self._state = self._resume
         return end
+
+    def _refuse_comment(
+        self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON, last: bool = False
+    ) -> None:
+        """`[// no"]`: a comment, or a string without its first quote."""
+        odd = self._comment_quotes % 2 or self._comment_quotes < 0
+        if self._frames and (odd or (last and self._comment_closes)):
+            raise self._two_readings("this is a comment", "a quote is missing", text, pos, kind)
 
     def _block_comment(self, text: str, pos: int) -> int:
         end = text.find("*/", pos)

@@ -2,10 +2,11 @@
 from ..machine cimport Machine
 from .quotes cimport QuoteMachine
 
-cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, AFTER, STRING, CLOSING, GUIDED
+cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, AFTER, STRING, CLOSING, GUIDED, UNKNOWN
 
 cdef class BracketMachine(QuoteMachine):
-    cdef bint _deeper, _shallower, _misled, _lists_in_lists
+    cdef bint _deeper, _shallower, _lists_in_lists
+    cdef int _misled, _run_is_large
     cdef str _last_closer
-    cdef Py_ssize_t _root_end, _last_closed, _trailing, _last_size, _run_size
-    cdef object _last_decoded, _nested
+    cdef Py_ssize_t _root_end, _last_closed, _trailing, _last_size
+    cdef object _last_decoded, _last_element, _root_decoded, _nested

@@ -7,6 +7,8 @@ many (`_closing`). Where two readings are as likely, the text is refused.
 
 from __future__ import annotations
 
+import re
+from json import JSONDecoder
 from typing import Any, Final
 
 from ...errors import InvalidJSON
@@ -19,6 +21,8 @@ from .quotes import QuoteMachine
 ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
 _FAR: Final = 32
+UNKNOWN: Final = -1
+_LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 
 class BracketMachine(QuoteMachine):
@@ -29,12 +33,14 @@ class BracketMachine(QuoteMachine):
         "_last_closed",
         "_last_closer",
         "_last_decoded",
+        "_last_element",
         "_last_size",
         "_lists_in_lists",
         "_misled",
         "_nested",
+        "_root_decoded",
         "_root_end",
-        "_run_size",
+        "_run_is_large",
         "_shallower",
         "_trailing",
     )
@@ -46,15 +52,20 @@ class BracketMachine(QuoteMachine):
         # Where the last container ended, what it was, and if a comma was before its bracket.
         self._last_closed = -1
         self._last_closer = ""
+        # Text, start and end of the last container that was read at once, of the last one that was
+        # an object outside of an object, and of the root if its bracket is held.
         self._last_decoded: Any = None
+        self._last_element: Any = None
+        self._root_decoded: Any = None
         self._trailing = -1
         # Where the first object ended in an object, by the depth of the outermost object around it
         # with no list in between: if a bracket is one too many, it may have been that one. And if
         # that was so in the last one.
         self._nested: dict[int, int] = {}
-        self._misled = False
-        # How many members the last container had, and the largest of those that ended with it.
-        self._last_size = self._run_size = 0
+        self._misled = 0
+        # How many members the last container had, and if one of those that ended with it had more
+        # than one.
+        self._last_size = self._run_is_large = 0
         # Whether a list began with a list: its bracket may have come twice.
         self._lists_in_lists = False
         # Another reading of the brackets so far would leave more open, or fewer.
@@ -98,17 +109,31 @@ class BracketMachine(QuoteMachine):
         if comma:
             self._may_repair("trailing-commas", text, pos)
             self._take_comma_back()
-        if self._string_at == self._token and (
-            self._shown.rstrip()[-1:] in ANY_CLOSER or self._first in ("{", "[")
-        ):
-            raise self._two_readings(
-                "the bracket is wrong", "a bracket in the string before belongs here", text, pos
-            )
+        string = self._last_string()
+        if string[-1:] in ANY_CLOSER or string[:1] in ("{", "["):
+            raise self._bracket_in_string(text, pos)
         if comma and not only_missing(self._brackets(), seen.closers):
             raise self._two_readings(
                 "the bracket is wrong", "a value is missing before it", text, pos
             )
         return self._mend_brackets(text, pos, char, seen, doubled)
+
+    def _bracket_in_string(self, text: str, pos: int) -> InvalidJSON:
+        error: InvalidJSON = self._two_readings(
+            "the bracket is wrong", "a bracket in the string before belongs here", text, pos
+        )
+        return error
+
+    def _last_string(self) -> str:
+        """First and last character of the string that came last, but for brackets, else ""."""
+        if self._string_at == self._token:
+            return self._first + self._shown.rstrip()[-1:]
+        value = _members(self._last_decoded) if self._last_closed >= self._token else None
+        while value and isinstance(value, list):
+            if value == [""]:
+                return "[]"
+            value = value[-1][1] if isinstance(value, _Members) else value[-1]
+        return value.strip() if isinstance(value, str) else ""
 
     def _close_tuple(self, text: str, pos: int, comma: bool) -> int:
         if self._state == AFTER and not self._count and not comma:
@@ -131,7 +156,7 @@ class BracketMachine(QuoteMachine):
         if seen.then in ("end", "text") and not may_end(expected, seen.closers, doubled):
             raise self._two_readings("a bracket is one too many", "one is missing", text, pos)
         (opened, cost), *others = sorted(ways.items(), key=lambda way: way[1])
-        if self._deeper or self._shallower or (doubled and self._misled):
+        if self._deeper or self._shallower or (doubled and self._is_misled()):
             raise self._two_readings("this bracket is wrong", "one before it is", text, pos)
         if seen.then == "key" or seen.then == "value":
             if cost > 1:
@@ -175,6 +200,8 @@ class BracketMachine(QuoteMachine):
             return -1
         self._take_comma_back()
         self._refuse_shifted(text, pos)
+        if self._last_string()[-1:] in ANY_CLOSER:
+            raise self._bracket_in_string(text, pos)
         self._may_repair("brackets", text, pos)
         self._leave_noted(pos)
         self._deeper = True
@@ -207,6 +234,8 @@ class BracketMachine(QuoteMachine):
             raise self._two_readings("a bracket is missing here", "one before it", text, pos)
         self._refuse_doubled(text, pos)
         self._refuse_shifted(text, pos)
+        if self._last_string()[-1:] in ANY_CLOSER:
+            raise self._bracket_in_string(text, pos)
         self._may_repair("brackets", text, pos)
         self._leave_noted(pos)
         self._deeper = True
@@ -224,7 +253,7 @@ class BracketMachine(QuoteMachine):
         """`{"a": {"b": 1, "c": 2}`: the last bracket is missing, or one before "c"."""
         after = self._state == AFTER and self._last_closed >= self._token
         alike = self._last_closer == ("}" if self._object else "]")
-        if after and alike and self._run_size > 1:
+        if after and alike and self._is_run_large():
             raise self._two_readings("a bracket is missing here", "one before it", text, pos, kind)
 
     def _close_all(self, text: str, pos: int) -> None:
@@ -237,26 +266,38 @@ class BracketMachine(QuoteMachine):
     # ---- what is remembered of containers --------------------------------------------------
 
     def _close_warily(self, pos: int) -> int:
-        if len(self._frames) == 1 and not self._many and "brackets" in self._rules:
-            self._root_end = self._offset + pos
-            self._last_size = self._size()
-            self._state = CLOSING
+        if len(self._frames) == 1 and self._keeps_root_open():
+            self._hold_root(self._offset + pos, self._size())
             return pos + 1
         return self._leave_noted(pos)
+
+    def _keeps_root_open(self) -> bool:
+        return not self._many and "brackets" in self._rules
+
+    def _hold_root(self, offset: int, size: int) -> None:
+        """The root's bracket: it is emitted when it is seen not to be one too many."""
+        self._root_end = offset
+        self._last_size = size
+        self._state = CLOSING
 
     def _leave_noted(self, pos: int) -> int:
         """End the open container, and remember what may be needed to tell readings apart."""
         at = self._offset + pos
         depth = len(self._frames)
+        continued = self._last_closed >= self._token
+        if not continued:
+            self._last_decoded = None
         if self._object:
             if depth > 1 and self._frames[-1][0]:
                 self._nested.setdefault(self._chain(depth - 1), at)
             else:
-                self._misled = self._may_be_earlier(depth)
-                self._nested.pop(depth, None)
-        continued = self._last_closed >= self._token
+                self._misled = 1 if 0 <= self._nested.pop(depth, -1) < self._token else UNKNOWN
+                self._last_element = self._last_decoded if continued else None
         self._last_size = self._size()
-        self._run_size = max(self._last_size, self._run_size if continued else 0)
+        if self._last_size > 1:
+            self._run_is_large = 1
+        elif not continued:
+            self._run_is_large = 0
         self._last_closed = at
         self._last_closer = "}" if self._object else "]"
         if self._parens:
@@ -279,28 +320,63 @@ class BracketMachine(QuoteMachine):
             depth -= 1
         return depth
 
-    def _decoded(self, value: Any, end: int) -> None:
-        at = self._offset + end - 1
+    def _may_decode(self) -> bool:
+        """True but where a schema asks for types, or the root must stay open and cannot."""
+        if self._wary == GUIDED:
+            return False
+        return bool(self._frames) or not self._keeps_root_open() or self._sink.takes_open()
+
+    def _emit_decoded(self, value: Any, text: str, pos: int, end: int) -> None:
+        # What brackets inside it may mean is only looked at if others contradict each other.
+        decoded = (text, pos, end)
+        if not self._lists_in_lists and _LIST_IN_LIST.search(text, pos, end):
+            self._lists_in_lists = True
         is_object = type(value) is dict
-        self._last_closed = at
+        if not self._frames and self._keeps_root_open():
+            self._frames.append((self._object, self._key, self._count, self._seen))
+            self._object = is_object
+            self._count = len(value) if is_object else len(value) - 1
+            self._key = next(reversed(value), "") if is_object else ""
+            self._sink.start_with(value, self._offset + pos)
+            self._token = self._offset + pos
+            self._root_decoded = decoded
+            self._hold_root(self._offset + end - 1, len(value))
+            return
+        if not is_object and not self._object and not self._count and self._frames:
+            self._lists_in_lists = True
+        self._last_closed = self._offset + end - 1
         self._last_closer = "}" if is_object else "]"
         self._last_size = len(value)
-        self._run_size = _run_size(value)
-        self._last_decoded = value
-        if not is_object and not self._object and not self._count:
-            self._lists_in_lists = True
-        elif not self._lists_in_lists and _has_list_in_list(value):
-            self._lists_in_lists = True
-        if is_object and self._object:
-            self._nested.setdefault(self._chain(len(self._frames)), at)
-        elif is_object:
-            self._misled = _has_nested(value)
+        self._run_is_large = UNKNOWN
+        self._last_decoded = decoded
+        self._token = self._offset + pos
+        if is_object:
+            if self._object:
+                self._nested.setdefault(self._chain(len(self._frames)), self._last_closed)
+            else:
+                self._misled = UNKNOWN
+                self._last_element = decoded
+        self._sink.scalar(value, None, self._offset + pos)
+        self._ended(end)
 
-    def _may_be_earlier(self, depth: int = 1) -> bool:
-        """True if a bracket inside the object at `depth` may have been one too many."""
-        if 0 <= self._nested.get(depth, -1) < self._token:
+    def _may_be_earlier(self) -> bool:
+        """True if a bracket inside the root may have been one too many."""
+        if self._root_decoded is not None:
+            return _has_nested(_members(self._root_decoded))
+        if 0 <= self._nested.get(1, -1) < self._token:
             return True
-        return self._last_closed > self._token and _has_nested(self._last_decoded)
+        return self._last_closed > self._token and _has_nested(_members(self._last_decoded))
+
+    def _is_misled(self) -> bool:
+        if self._misled == UNKNOWN:
+            self._misled = _has_nested(_members(self._last_element))
+        return self._misled > 0
+
+    def _is_run_large(self) -> bool:
+        """True if one of the containers that ended last, in a row, had more than one member."""
+        if self._run_is_large == UNKNOWN:
+            self._run_is_large = _run_size(_members(self._last_decoded)) > 1
+        return self._run_is_large > 0
 
     # ---- the root's bracket ----------------------------------------------------------------
 
@@ -323,10 +399,19 @@ class BracketMachine(QuoteMachine):
                         "the bracket before this ends the value", "a bracket is wrong", text, pos
                     )
                 self._may_repair("brackets", text, pos)
-                self._state = AFTER
+                self._reopen_root()
                 return pos
         self._end_root()
         return pos
+
+    def _reopen_root(self) -> None:
+        """The root's bracket was one too many: go on as if it had not come."""
+        self._state = AFTER
+        if self._root_decoded is not None:
+            last = _members(self._root_decoded)[-1:]
+            if last and isinstance(last[0][1], _Members):
+                self._nested[1] = self._token
+            self._last_decoded, self._root_decoded = self._root_decoded, None
 
     def _closers_mislead(self, closers: str) -> bool:
         """True if brackets after the value may show that one is missing, or another too many.
@@ -341,35 +426,35 @@ class BracketMachine(QuoteMachine):
         self._leave(self._root_end - self._offset)
 
 
+class _Members(list[tuple[str, Any]]):
+    """The members of an object, also those with a key that comes again."""
+
+
+_DECODER: Final = JSONDecoder(object_pairs_hook=_Members)
+
+
+def _members(decoded: tuple[str, int, int] | None) -> Any:
+    """The container that was read at once, with the members that its dict does not have."""
+    if decoded is None:
+        return None
+    text, pos, end = decoded
+    return _DECODER.decode(text[pos:end])
+
+
 def _run_size(value: Any) -> int:
     """The size of the largest of the containers that end where this one does."""
     size = 0
-    while value and (type(value) is dict or type(value) is list):
+    while value and isinstance(value, list):
         size = max(size, len(value))
-        value = [*(value.values() if isinstance(value, dict) else value)][-1]
+        value = value[-1][1] if isinstance(value, _Members) else value[-1]
     return size
-
-
-def _has_list_in_list(value: Any) -> bool:
-    """True if a list in this value begins with a list."""
-    level = [value]
-    while level:
-        if any(type(one) is list and one and type(one[0]) is list for one in level):
-            return True
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if type(one) is dict else one)
-            if type(inner) is dict or type(inner) is list
-        ]
-    return False
 
 
 def _has_nested(value: Any) -> bool:
     """True if an object in this one, or in its last member, is followed by another member."""
-    while type(value) is dict and value:
-        *before, value = value.values()
-        if any(type(member) is dict for member in before):
+    while isinstance(value, _Members) and value:
+        *before, (_, value) = value
+        if any(isinstance(member, _Members) for _, member in before):
             return True
     return False
 

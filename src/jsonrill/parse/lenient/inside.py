@@ -117,7 +117,10 @@ class LenientMachine(BracketMachine):
         if not self._frames:
             return self._mend_word(text, pos)
         if char == "/":
-            return self._mend_comment(text, pos)
+            end = self._mend_comment(text, pos)
+            if end >= 0 and not self._held:
+                self._refuse_outside(text, pos)
+            return end
         if char == "#":
             return self._mend_hash(text, pos)
         if char == "`":
@@ -159,9 +162,14 @@ class LenientMachine(BracketMachine):
     def _mend_hash(self, text: str, pos: int) -> int:
         if not self._may_repair("comments", text, pos):
             return -1
-        self._resume = self._state
-        self._state = LINE_COMMENT
+        self._refuse_outside(text, pos)
+        self._begin_comment(LINE_COMMENT)
         return pos + 1
+
+    def _refuse_outside(self, text: str, pos: int) -> None:
+        """`""// no`, `""...`: an empty string and something else, or a string after its quotes."""
+        if self._string_at == self._token and self._offset + pos == self._token + 2:
+            raise self._two_readings("this is no text", "a quote is misplaced", text, pos)
 
     def _mend_ticks(self, text: str, pos: int) -> int:
         """A fence that ends a value that was cut off; or a string between ticks."""
@@ -217,8 +225,13 @@ class LenientMachine(BracketMachine):
             fits = char in _BEGINS_VALUE
         if not fits or "missing-commas" not in self._rules:
             return -1
-        if self._number_end == self._offset + pos and char not in "\"'":
-            return -1
+        if self._number_end == self._offset + pos:
+            if char not in "\"'":
+                return -1
+            if pos + 1 == len(text) and not self._last:
+                return self._hold(text, pos)
+            if text[pos + 1 : pos + 2] == char:  # 12"" may be a string after its quotes, too
+                return -1
         if char == '"':
             after = SPACE.match(text, pos + 1).end()  # type: ignore[union-attr]  # may be empty
             if after == len(text) and after - pos < _REMEMBERED and not self._last:
@@ -248,7 +261,14 @@ class LenientMachine(BracketMachine):
         return is_last and self._shown.rstrip().endswith(",")
 
     def _mend_ellipsis(self, text: str, pos: int) -> int:
+        found = lookahead.ELLIPSIS.whole.match(text, pos)
+        if found and found.end() == len(text) and not self._last:
+            return self._hold(text, pos)
         end = self._mend_mark("ellipses", lookahead.ELLIPSIS, text, pos)
+        if end >= 0 and not self._held:
+            self._refuse_outside(text, pos)
+            if text[end : end + 1] == '"':
+                raise self._two_readings("this is an ellipsis", "a quote is misplaced", text, pos)
         if end >= 0 and not self._held and (self._state == NEXT_KEY or self._state == VALUE):
             self._take_comma_back()
         return end
@@ -265,6 +285,8 @@ class LenientMachine(BracketMachine):
             self._end_curly()
         if self._state == CLOSING:
             self._end_root()
+        if self._state == LINE_COMMENT:
+            self._refuse_comment(self._held, len(self._held), Truncated, last=True)
         quoted = self._state in (STRING, BLOCK_STRING) and self._string_at == self._token
         self._strictly()
         is_open = self._frames or self._state == STRING
@@ -279,7 +301,8 @@ class LenientMachine(BracketMachine):
         """The text ends after a curly quote and brackets: `{"a": "b”}`."""
         tail, end = self._tail_text, len(self._held)
         closers = re.sub(r"\s", "", tail[1:])
-        if closers and closers == self._brackets()[::-1] and "curly-quotes" in self._rules:
+        meant = closers == self._brackets()[::-1] and not self._curly
+        if closers and meant and "curly-quotes" in self._rules:
             self._may_repair("curly-quotes", self._held, end)
             self._tail_text = ""
             self._finish_string(self._held, end - 1)
@@ -294,8 +317,7 @@ class LenientMachine(BracketMachine):
             closer = (self._shown + self._tail_text).rstrip()[-1:]
             swallowed = in_string and (self._quoted or closer in ANY_CLOSER)
         else:
-            last = self._shown.rstrip()[-1:]
-            swallowed = self._string_at == self._token and last in ANY_CLOSER
+            swallowed = self._last_string()[-1:] in ANY_CLOSER
         if swallowed:
             raise self._two_readings(
                 "the text stopped in a string", "a quote is missing", text, end, Truncated

@@ -169,6 +169,17 @@ _BROKEN: Final[tuple[Way, ...]] = (
     (r"\{", _SPACE, _COLON),
     (r"\[", _SPACE, "[,:}]"),
     ("[]}:,]",),
+    # Something complete that something else of JSON follows.
+    *((*one, _GAP, "[\"'{\\[:}\\]]") for one in ((r"\{", _SPACE, r"\}"), (r"\[", _SPACE, r"\]"))),
+    *(
+        (*one, _GAP, ",", _SPACE, _BEGINS_VALUE)
+        for one in (
+            (r"\{", _SPACE, r"\}"),
+            (r"\[", _SPACE, r"\]"),
+            (_NUMBER,),
+            *map(tuple, WORDS),
+        )
+    ),
 )
 VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS), *_BROKEN)
 # The same where any number of values may follow each other.

@@ -17,11 +17,13 @@ from . import lookahead
 from .strings import StringMachine
 
 # A quote between a digit and one of these means inches.
-_INCHES: Final = ' ,.;)x×-"'
+_INCHES: Final = " .;)x×-"
 # After these a quote opens no quotation.
 _CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
 # Before these, too.
 _NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
+# After these a quote opens something, if no space follows it.
+_OPENS: Final = frozenset(",:;[{(")
 _REMEMBERED: Final = 64
 
 
@@ -102,10 +104,12 @@ class QuoteMachine(StringMachine):
         seen = self._sees(ahead, text, quote + 1)
         if seen is None:
             return self._hold(text, quote)
+        if curly and self._curly:
+            raise self._lone_quote(text, quote)
         rule = "curly-quotes" if curly else "missing-quotes"
         if not seen or rule not in self._rules:
             return -1
-        swallowed = self._shown.rstrip()[-1:] in ("}", "]")
+        swallowed = self._shown.rstrip()[-1:] in ("}", "]") or text[quote + 1] in ",:]}"
         unsure = swallowed or self._quoted or not self._object
         if self._quotation or (not curly and unsure):
             raise self._two_readings(
@@ -134,17 +138,23 @@ class QuoteMachine(StringMachine):
         char, after = text[quote], text[quote + 1 : quote + 2]
         before = (self._shown + self._tail_text)[-1:]
         if char not in "'’" or not (before.isalnum() and after.isalnum()):
+            adjacent = self._inner_at == self._offset + quote - 1
+            self._inner_run = self._inner_run + 1 if adjacent else 1
             if self._nest:
-                pass
+                if self._inner_run > 2:  # no JSON has three quotes in a row
+                    raise self._lone_quote(text, quote)
             elif self._quotation:
-                if before.isspace() or after.isalnum():
+                opens = before in _OPENS and not after.isspace()
+                if before.isspace() or after.isalnum() or opens:
                     raise self._lone_quote(text, quote)
                 self._quotation = False
             elif not _CLOSE_QUOTATION.match(before) and not _NO_QUOTATION.match(after):
-                if after == char != before and text[quote + 2 : quote + 3] != char:
-                    if quote + 2 == len(text) and not self._last:
+                if after == char and not adjacent:
+                    seen = self._sees_three(text, quote)
+                    if seen is None:
                         return self._hold(text, quote)
-                    raise self._lone_quote(text, quote)
+                    if not seen:
+                        raise self._lone_quote(text, quote)
                 if before in ("{", "[") and char == '"':
                     self._nest = 1
                 else:
@@ -152,6 +162,19 @@ class QuoteMachine(StringMachine):
             elif not (before.isdigit() and char == '"' and after in _INCHES):
                 raise self._lone_quote(text, quote)
         self._may_repair("inner-quotes", text, quote)
-        self._quoted = True
+        self._quoted = False  # for `_take_text`
         self._take(char)
+        self._quoted = True
+        self._inner_at = self._offset + quote
         return quote + 1
+
+    def _sees_three(self, text: str, quote: int) -> bool | None:
+        """True if three quotes are part of the text, as in a program.
+
+        Two are two strings without a comma, or one quote that is written twice.
+        """
+        if text[quote + 2 : quote + 3] != text[quote]:
+            return None if quote + 2 == len(text) and not self._last else False
+        ends = lookahead.STRING_ENDS_IN_OBJECT if self._object else lookahead.STRING_ENDS_IN_ARRAY
+        seen = self._sees(ends, text, quote + 3)
+        return None if seen is None else not seen

@@ -50,9 +50,13 @@ class StringMachine(NumberMachine):
     """The machine that reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
+        "_curly",
         "_expected_here",
         "_first",
         "_inner",
+        "_inner_at",
+        "_inner_run",
+        "_mixed",
         "_nest",
         "_opened",
         "_quotation",
@@ -79,6 +83,12 @@ class StringMachine(NumberMachine):
         self._tail_text = ""
         self._quotation = self._quoted = False
         self._nest = 0
+        # A curly quote was opened in it; where the last inner quote was, and how many in a row.
+        self._curly = False
+        self._inner_at = -1
+        self._inner_run = 0
+        # It has quotes with and without a backslash.
+        self._mixed = False
         # Depth and index of the last string in a list.
         self._strings = (0, 0)
 
@@ -95,6 +105,8 @@ class StringMachine(NumberMachine):
         """Emit text of a string, but for what may turn out to be its end."""
         if self._string_at != self._token:
             self._begin_text()
+        if self._quoted and self._state == STRING and '"' in run:
+            self._mixed = True
         if self._nest:
             for char in run:
                 if self._nest and char in "{[}]":
@@ -110,13 +122,24 @@ class StringMachine(NumberMachine):
         if run:
             self._sink.text(run)
             self._first = self._first or run.lstrip()[:1]
+            if not run.isascii():
+                self._note_curly(run)
             self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
+
+    def _note_curly(self, run: str) -> None:
+        """A curly quote that was opened in the string is closed in it, and does not end it."""
+        opens = max(run.rfind("“"), run.rfind("‘"))
+        if opens > run.rfind("”"):
+            self._curly = True
+        elif opens < 0 and "”" in run:
+            self._curly = False
 
     def _begin_text(self) -> None:
         self._string_at = self._token
         self._first = ""
         self._shown = self._tail_text = ""
-        self._quotation = self._quoted = False
+        self._quotation = self._quoted = self._curly = self._mixed = False
+        self._inner_at = -1
         self._nest = 0
 
     def _is_plain(self, run: str) -> bool:
@@ -127,6 +150,8 @@ class StringMachine(NumberMachine):
         if run.rstrip(" ")[-1:] in ",”’}]":  # or there is nothing else in it
             return False
         self._first = self._first or run.lstrip()[:1]
+        if not run.isascii():
+            self._note_curly(run)
         self._shown = run
         return True
 
@@ -139,10 +164,16 @@ class StringMachine(NumberMachine):
 
     def _finish_string(self, text: str, quote: int) -> int:
         """End the string at this quote."""
+        if self._mixed and self._string_at == self._token:
+            raise self._two_readings("quotes are escaped", "some quotes are not", text, quote)
         if self._tail_text:
             tail, self._tail_text = self._tail_text, ""
             self._sink.text(tail)
             self._shown = tail
+            self._first = self._first or tail.lstrip()[:1]
+        if not self._first and not self._object and not self._count:
+            # [""]: the quotes may belong around the bracket.
+            self._first, self._shown = "[", "]"
         if not self._frames:
             self._number_end = self._offset + quote + 1
         if self._expected_here is not None:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from ...eventstream import DONE, encode_event
 from ...ext.starlette import ByteStreamResponse
+from ...runs.answer import why_ended
 from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.records import CLOSED, End, Record
 from ...runs.render import Rendering, rendering
@@ -19,7 +20,6 @@ from ..access.permissions import hub_of, require_subject
 from ..problems import Problem
 from .intake import BadBody, Intake, intake_for
 from .publish import media_type
-from .subscribe import why_ended
 
 
 async def convert(request: Request) -> Response:

@@ -325,7 +325,7 @@ async def read_run(
         format=api.format, fragments=bool(wire), wire=wire or "full", run=allowed.stream
     )
     headers = {"jsonrill-stream": allowed.stream}
-    return await answer(request, allowed, view, position, headers)
+    return await answer(request, allowed, view, position, headers, resumes=False)
 
 
 async def _found(hub: Hub, stream: str, *, first: bool) -> list[Record | End]:

@@ -36,7 +36,7 @@ export function checkSchema(schema) {
  * @param {unknown} value
  * @returns {Promise<T>}
  */
-export async function validated(schema, value) {
+async function validated(schema, value) {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
   const [first] = result.issues;
@@ -46,4 +46,16 @@ export async function validated(schema, value) {
   });
   const message = `${first?.message ?? "the schema refuses it"}, in ${formatPath(path)}`;
   throw new InvalidSchema(message, path, result.issues, value);
+}
+
+/**
+ * What the schema makes of a complete value, to be awaited: validation begins then, so that a value
+ * that is never reached is not refused.
+ * @template T
+ * @param {StandardSchema<T>} schema
+ * @param {unknown} value
+ * @returns {PromiseLike<T>}
+ */
+export function later(schema, value) {
+  return { then: (found, failed) => validated(schema, value).then(found, failed) };
 }

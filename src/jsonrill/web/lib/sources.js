@@ -105,7 +105,7 @@ function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = 
   if (failure !== null || !(first === undefined || isPiece(first))) return true;
   if (tool || sse || choice || provider !== "auto") return true;
   // Lines of JSON are a provider's events, unless the reader takes many texts.
-  return /^text\/event-stream\b/i.test(media) || (!many && /ndjson|json-?l(ines)?\b/i.test(media));
+  return /event-stream/i.test(media) || (!many && /ndjson|jsonl/i.test(media));
 }
 
 /**
@@ -121,8 +121,8 @@ function iteratorOf(stream) {
 
 /**
  * Run `stage` over the pieces of a source, and over `undefined` at its end; yields what it puts into
- * `out`. What it found before it throws is yielded first. `decode` says how to read events; else the
- * options and the first element do.
+ * `out`, which it awaits. What it found before it throws is yielded first. `decode` says how to read
+ * events; else the options and the first element do.
  * @template T
  * @param {Source} source
  * @param {Stage<T>} stage

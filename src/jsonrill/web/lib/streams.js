@@ -13,7 +13,7 @@ import { Machine, SEPARATOR } from "./machine.js";
 import { Parser } from "./parser.js";
 import { PartialStream } from "./partialstream.js";
 import { parsePath } from "./paths.js";
-import { checkSchema, validated } from "./schema.js";
+import { checkSchema, later } from "./schema.js";
 import { checkSource, drive } from "./sources.js";
 
 /** @typedef {import("./sources.js").Source} Source */
@@ -64,8 +64,8 @@ export function values(source, { live = false, schema, ...options } = {}) {
     throw new TypeError('of many documents each is validated by select(source, "root", options)');
   }
   // With a schema the arguments of each call are one document, which is validated at its end.
-  const isSplit = schema !== undefined && options.tool;
-  const parsing = isSplit ? options : withMany(options);
+  const [reading, parsing] = apart(options, schema === undefined);
+  const isSplit = schema !== undefined && reading.tool;
   let growing = new Growing();
   let machine = new Machine(growing, parsing);
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
@@ -80,31 +80,25 @@ export function values(source, { live = false, schema, ...options } = {}) {
     }
     if (!isEnd) return;
     if (machine.errors.length !== 0) throw machine.errors[0];
-    if (schema !== undefined) out.push(new Complete(growing.value));
+    if (schema !== undefined) out.push(later(schema, growing.value));
     growing = new Growing();
     machine = new Machine(growing, parsing);
   };
-  const found = drive(source, stage, options);
-  if (schema === undefined) return found;
-  return each(found, (one) => (one instanceof Complete ? validated(schema, one.value) : one));
-}
-
-/** Marks a complete value, which the schema has not seen yet. */
-class Complete {
-  /** @param {any} value */
-  constructor(value) {
-    this.value = value;
-  }
+  return drive(source, stage, reading);
 }
 
 /**
- * The options for reading the arguments of calls, each of which is a document.
- * @template {ParserOptions & SourceOptions} O
+ * The options of the source, and those of the parser. With `several`, the arguments of calls are one
+ * text with many documents.
+ * @template {SourceOptions & {many?: boolean}} O
  * @param {O} options
- * @returns {O}
+ * @param {boolean} several
+ * @returns {[import("./sources.js").Reading, Omit<O, keyof SourceOptions>]}
  */
-function withMany(options) {
-  return options.tool ? { ...options, many: true } : options;
+function apart({ tool, choice, sse, provider, ...parsing }, several) {
+  const { many } = parsing;
+  const reading = { tool, choice, sse, provider, many };
+  return [reading, tool && several ? { ...parsing, many: true } : parsing];
 }
 
 /**
@@ -143,7 +137,8 @@ export function partial(text, options) {
  */
 export function fragments(source, options = {}) {
   checkSource(source);
-  const parser = new Parser(withMany(options));
+  const [reading, parsing] = apart(options, true);
+  const parser = new Parser(parsing);
   const stage = (/** @type {any} */ piece, /** @type {Fragment[]} */ out) => {
     try {
       append(out, piece === undefined ? parser.flush() : parser.feed(piece));
@@ -153,7 +148,7 @@ export function fragments(source, options = {}) {
     }
     if (piece === undefined && parser.errors.length !== 0) throw parser.errors[0];
   };
-  return drive(source, stage, options);
+  return drive(source, stage, reading);
 }
 
 /**
@@ -192,8 +187,9 @@ export function texts(source, ...fields) {
  */
 function pieces(source, fields, shown, options) {
   checkSource(source);
+  const [reading, parsing] = apart(options ?? {}, false);
   const sink = new TextSink(fields);
-  const machine = new Machine(sink, options);
+  const machine = new Machine(sink, parsing);
   const stage = (/** @type {any} */ piece, /** @type {T[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
@@ -204,8 +200,7 @@ function pieces(source, fields, shown, options) {
     }
     if (piece === undefined) sink.check();
   };
-  // Of several calls the first is read.
-  return drive(source, stage, { ...options, first: true });
+  return drive(source, stage, { ...reading, first: true });
 }
 
 /**
@@ -220,35 +215,26 @@ function pieces(source, fields, shown, options) {
 export function select(source, field, { schema, ...options } = {}) {
   checkSource(source);
   checkSchema(schema);
+  const [reading, parsing] = apart(options, true);
   const size = options.limits?.text ?? 64 * 2 ** 20;
   const sink = new ValueSink(field, (offset, inValue) => {
     machine.limitText(offset, inValue ? size : Infinity);
   });
   const limits = { ...options.limits, text: Infinity };
-  const machine = new Machine(sink, { ...withMany(options), limits });
+  const machine = new Machine(sink, { ...parsing, limits });
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
       else machine.feed(piece);
     } finally {
-      append(out, sink.values);
+      append(out, schema ? sink.values.map((value) => later(schema, value)) : sink.values);
       sink.values = [];
     }
     if (piece !== undefined) return;
     if (machine.errors.length !== 0) throw machine.errors[0];
     sink.check();
   };
-  const found = drive(source, stage, options);
-  return schema === undefined ? found : each(found, (value) => validated(schema, value));
-}
-
-/**
- * @template T
- * @param {AsyncGenerator<any, void, undefined>} found
- * @param {(value: any) => T | Promise<T>} work
- */
-async function* each(found, work) {
-  for await (const value of found) yield await work(value);
+  return drive(source, stage, reading);
 }
 
 /**
@@ -261,11 +247,12 @@ async function* each(found, work) {
  */
 export function updates(source, options = {}) {
   checkSource(source);
+  const [reading, parsing] = apart(options, true);
   /** @type {PartialStream<T>} */
-  const stream = new PartialStream(withMany(options));
+  const stream = new PartialStream(parsing);
   const stage = (/** @type {any} */ piece, /** @type {Update<T>[]} */ out) => {
     append(out, piece === undefined ? stream.flush() : stream.feed(piece));
     return stream.ended;
   };
-  return drive(source, stage, options);
+  return drive(source, stage, reading);
 }

@@ -4,7 +4,7 @@
  */
 
 import { parse } from "../json.js";
-import { isObject } from "../values.js";
+import { isObject, own } from "../values.js";
 import * as agUi from "./ag-ui.js";
 import * as anthropic from "./anthropic.js";
 import * as bedrock from "./bedrock.js";
@@ -161,6 +161,7 @@ function plain(event, numbers) {
     }
   }
   if (!isObject(known)) return null;
-  const wrapped = isObject(known.data) && typeof known.type !== "string" && !("run_id" in known);
-  return wrapped ? known.data : known;
+  // Own, because the events of some clients have a property `data` that makes something up.
+  const data = own(known, "data");
+  return isObject(data) && typeof known.type !== "string" && !("run_id" in known) ? data : known;
 }

@@ -1,0 +1,175 @@
+"""Any source → records: the events of a provider, pieces of text, or events of one's own.
+
+What is logged is what came: an event as the JSON that its provider sent, a model as the JSON that
+it is. Nothing is read out of it here; that is done for each reader, in the format it asks for.
+"""
+
+from __future__ import annotations
+
+import base64
+from codecs import getincrementaldecoder
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
+from contextlib import aclosing, suppress
+from inspect import isawaitable
+from typing import Any, Final
+
+from ..errors import JsonrillError, SourceFailed, stream_error
+from ..eventstream import event_data
+from ..jsontext import dumps
+from ..options import Input
+from ..providers import recognise
+from ..providers.objects import as_data
+from ..sources import EventReading, Opened
+from ..sources.event_text import EventText
+from ..sources.failures import FailedResponse
+from ..streams import END, drive
+from .producer import Failed
+from .records import End, Record
+from .threads import in_thread
+
+_TEXT: Final = (str, bytes, bytearray, memoryview)
+_PLAIN: Final = (dict, list, int, float, bool, type(None))
+
+
+async def records_of(
+    source: Any, input: Input | None = None, *, sse: bool = False
+) -> AsyncGenerator[list[Record]]:
+    """Yield the records of a source, or of what a function returns, as they come.
+
+    A source that is not async is read in a thread. Bad data, and an error response, are `Failed`.
+    """
+    try:
+        source = await called(source)
+        items = drive(_Stage(input), source, reading=_Reading(sse))
+        if isinstance(items, AsyncIterable):
+            async with aclosing(items):  # type: ignore[type-var]
+                async for record in items:
+                    yield [record]
+        else:
+            close = getattr(source, "close", None)
+            async with aclosing(in_thread(items, close)) as batches:
+                async for batch in batches:
+                    yield batch
+    except (SourceFailed, ValueError) as error:
+        if not isinstance(error, JsonrillError):
+            raise
+        said = stream_error(error)
+        raise Failed(End("error", said["code"], said["message"])) from error
+
+
+async def called(source: Any) -> Any:
+    """The source itself; of a function what it returns, of a coroutine its result."""
+    if callable(source) and not hasattr(source, "__iter__") and not hasattr(source, "__aiter__"):
+        if not hasattr(source, "read"):
+            source = source()
+    return await source if isawaitable(source) else source
+
+
+async def discard(source: Any) -> None:
+    """Close a source that is not needed."""
+    for name in ("aclose", "close"):
+        close: Callable[[], Any] | None = getattr(source, name, None)
+        if callable(close):
+            closing = close()
+            if isawaitable(closing):
+                await closing
+            return
+
+
+class _Reading(EventReading):
+    """Decodes text that is said to hold events; everything else goes on as it is."""
+
+    def __init__(self, sse: bool) -> None:
+        super().__init__()
+        self._sse = sse
+
+    def decoder(self, first: Any, source: Opened) -> Any:
+        if source.failure is not None:
+            return FailedResponse(*source.failure)
+        if isinstance(first, _TEXT) and (self._sse or source.sse or source.lines):
+            return _Events(self._sse or source.sse)
+        return None
+
+
+class _Events:
+    """Text → the events that it holds, as JSON text."""
+
+    done = False
+
+    def __init__(self, sse: bool) -> None:
+        self._text = EventText(sse=sse)
+
+    def feed(self, element: Any) -> Iterator[Any]:
+        return map(_Json, self._text.feed(element if isinstance(element, str) else bytes(element)))
+
+    def flush(self) -> Iterator[Any]:
+        return map(_Json, self._text.flush())
+
+
+class _Json(str):
+    """The JSON text of an event, in contrast to a piece of text."""
+
+    __slots__ = ()
+
+
+class _Stage:
+    """Elements → records."""
+
+    def __init__(self, input: Input | None) -> None:
+        self._input = input
+        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
+        # Packages whose objects are a provider's events.
+        self._providers: set[str] = set()
+
+    def __call__(self, item: Any) -> Iterator[Record]:
+        if item is END:
+            if rest := self._utf8.decode(b"", True):
+                yield Record("text", rest)
+        elif isinstance(item, _Json):
+            yield Record(self._input or "events", str(item))
+        elif isinstance(item, _TEXT):
+            text = item if isinstance(item, str) else self._utf8.decode(bytes(item))
+            if text:
+                yield Record(self._input or "text", text)
+        else:
+            yield Record("snapshots" if self._input == "snapshots" else "events", self._json(item))
+
+    def _json(self, item: Any) -> str:
+        if isinstance(item, _PLAIN):
+            return _dumps(item)
+        package = type(item).__module__.partition(".")[0]
+        if package not in self._providers and recognise(item) is None:
+            return _own(item)
+        # A tuple is one of a framework's events; its package is that of no provider.
+        if package != "builtins":
+            self._providers.add(package)
+        return _dumps(as_data(item))
+
+
+def _own(item: Any) -> str:
+    """The JSON text of an event that is no provider's: as it would be sent without a run."""
+    if not isinstance(item, tuple | Mapping):
+        with suppress(TypeError, ValueError):  # bytes in it, for instance
+            return event_data(item)
+    return _dumps(as_data(item))
+
+
+def _dumps(value: Any) -> str:
+    try:
+        return dumps(value)
+    except TypeError:
+        return dumps(_jsonable(value))
+
+
+def _jsonable(value: Any) -> Any:
+    """The value with bytes as base64, which is how providers write them, and the rest as text."""
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    data = as_data(value)
+    return str(value) if data is None or data is value else _jsonable(data)

@@ -1,0 +1,99 @@
+"""Iterates in a thread what would block the event loop.
+
+Each iterator has a thread of its own: of a pool, a thousand that wait would leave none for others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import suppress
+from contextvars import copy_context
+from typing import Final, Generic, TypeVar
+
+T = TypeVar("T")
+# Items that may wait for the event loop; then the thread waits.
+_MOST: Final = 1000
+
+
+async def in_thread(
+    items: Iterator[T], interrupt: Callable[[], object] | None = None
+) -> AsyncGenerator[list[T]]:
+    """Yield the items of an iterator that blocks, as many at a time as there are.
+
+    When this is closed early, `interrupt` is called (in another thread), to end a call that blocks;
+    the thread is not waited for. It closes the iterator, if that can be closed.
+    """
+    pump = _Pump(items)
+    threading.Thread(target=copy_context().run, args=(pump.run,), daemon=True).start()
+    try:
+        while True:
+            some, over = await pump.taken()
+            if some:
+                yield some
+            if over:
+                break
+        if pump.error is not None:
+            raise pump.error
+    finally:
+        if pump.stop() and interrupt is not None:
+            threading.Thread(target=_quietly, args=(interrupt,), daemon=True).start()
+
+
+class _Pump(Generic[T]):
+    """Hands items from a thread to the event loop that made it."""
+
+    def __init__(self, items: Iterator[T]) -> None:
+        self._items = items
+        self._loop = asyncio.get_running_loop()
+        self._some = asyncio.Event()
+        self._changed = threading.Condition()
+        self._waiting: list[T] = []
+        self._over = False
+        self._stopped = False
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """What the thread does."""
+        try:
+            for item in self._items:
+                with self._changed:
+                    self._changed.wait_for(lambda: len(self._waiting) < _MOST or self._stopped)
+                    if self._stopped:
+                        break
+                    self._waiting.append(item)
+                self._wake()
+        except BaseException as error:  # it is raised in the event loop
+            self.error = error
+        finally:
+            close = getattr(self._items, "close", None)
+            if self._stopped and close is not None:
+                _quietly(close)
+            self._over = True
+            self._wake()
+
+    async def taken(self) -> tuple[list[T], bool]:
+        """Wait for items and return them, and whether they are the last."""
+        await self._some.wait()
+        self._some.clear()
+        with self._changed:
+            over, some, self._waiting = self._over, self._waiting, []
+            self._changed.notify()
+        return some, over
+
+    def stop(self) -> bool:
+        """Tell the thread to end; return True if it had not."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify()
+        return not self._over
+
+    def _wake(self) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._some.set)
+
+
+def _quietly(close: Callable[[], object]) -> None:
+    with suppress(Exception):
+        close()

@@ -1,0 +1,101 @@
+// argv: URL of an upstream. Prints what jsonrill makes of the streams of unmodified SDKs, and what they say themselves.
+import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
+import { Mistral } from "@mistralai/mistralai";
+import { createOpenAI } from "@ai-sdk/openai";
+import { jsonSchema, streamText, tool } from "ai";
+import OpenAI from "openai";
+
+const [base, library] = process.argv.slice(2);
+const { content, parts, text, toolCalls, values } = await import(library);
+
+/** Text, reasoning and calls of an answer, joined from the deltas of its parts. */
+async function said(stream) {
+  const found = { text: "", reasoning: "", calls: [], error: null };
+  const calls = new Map();
+  try {
+    for await (const part of parts(stream)) {
+      if (part.kind in found) found[part.kind] += part.delta;
+      if (part.kind === "call") calls.set(part.index, part.call);
+    }
+  } catch (error) {
+    found.error = error.name;
+  }
+  found.calls = [...calls.values()].map(({ name, args, status }) => [name, args, status]);
+  return found;
+}
+
+async function last(stream) {
+  let found;
+  for await (const one of stream) found = one;
+  return found;
+}
+
+async function joined(stream) {
+  let found = "";
+  for await (const piece of stream) found += piece;
+  return found;
+}
+
+async function listed(stream) {
+  const found = new Map();
+  for await (const call of stream) found.set(call.id, [call.name, call.args]);
+  return [...found.values()];
+}
+
+/** All that is read of a stream; `make` asks for a new one each time. */
+async function all(make) {
+  return {
+    parts: await said(make()),
+    content: await joined(content(make())),
+    calls: await listed(toolCalls(make())),
+    args: await last(values(make(), { tool: "weather" })),
+    city: await joined(text(make(), "city", { tool: "weather" })),
+  };
+}
+
+const messages = [{ role: "user", content: "hello" }];
+const openai = new OpenAI({ baseURL: `${base}/v1`, apiKey: "none", maxRetries: 0 });
+const anthropic = new Anthropic({ baseURL: base, apiKey: "none", maxRetries: 0 });
+const google = new GoogleGenAI({ apiKey: "none", httpOptions: { baseUrl: base } });
+const mistral = new Mistral({ apiKey: "none", serverURL: base });
+const provider = createOpenAI({ baseURL: `${base}/v1`, apiKey: "none" });
+const any = jsonSchema({ type: "object" });
+const tools = Object.fromEntries(
+  ["weather", "search", "ping"].map((name) => [name, tool({ inputSchema: any })]),
+);
+const chat = { model: "any", messages };
+const silent = { onError: () => {} };
+const ai = () => streamText({ model: provider.chat("any"), messages, tools, maxRetries: 0, ...silent });
+
+const seen = {
+  chat: await all(() => openai.chat.completions.create({ ...chat, stream: true })),
+  chatHelper: await all(() => openai.chat.completions.stream(chat)),
+  responses: await all(() => openai.responses.create({ model: "any", input: "hello", stream: true })),
+  responsesHelper: await all(() => openai.responses.stream({ model: "any", input: "hello" })),
+  anthropic: await all(() => anthropic.messages.create({ ...chat, max_tokens: 9, stream: true })),
+  anthropicHelper: await all(() => anthropic.messages.stream({ ...chat, max_tokens: 9 })),
+  gemini: await all(() => google.models.generateContentStream({ model: "any", contents: "hello" })),
+  mistral: await all(() => mistral.chat.stream(chat)),
+  aiSdk: await all(ai),
+  aiSdkFull: await all(() => ai().fullStream),
+  aiSdkUi: await all(() => ai().toUIMessageStream()),
+  fetch: await all(() =>
+    fetch(`${base}/v1/chat/completions`, { method: "POST", body: JSON.stringify({ ...chat, stream: true }) }),
+  ),
+};
+
+/** Leave the loop at the first part: the SDK must close its connection. */
+async function left(make) {
+  for await (const part of parts(make())) return part.kind;
+}
+const broken = {
+  chat: await left(() => openai.chat.completions.create({ ...chat, stream: true })),
+  responses: await left(() => openai.responses.create({ model: "any", input: "hello", stream: true })),
+  anthropic: await left(() => anthropic.messages.create({ ...chat, max_tokens: 9, stream: true })),
+  gemini: await left(() => google.models.generateContentStream({ model: "any", contents: "hello" })),
+  fetch: await left(() =>
+    fetch(`${base}/v1/chat/completions`, { method: "POST", body: JSON.stringify({ ...chat, stream: true }) }),
+  ),
+};
+console.log(JSON.stringify({ seen, broken }));

@@ -1,0 +1,88 @@
+"""ASGI applications served on loopback: in this event loop, or as processes that can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from support import SLACK
+from support.processes import SOURCE, free_port
+
+TESTS = Path(__file__).resolve().parent.parent
+
+
+@asynccontextmanager
+async def served(app: Any, *, lifespan: str = "auto") -> AsyncIterator[str]:
+    """The URL of an application that is served in this event loop."""
+    config = uvicorn.Config(app, port=0, log_config=None, lifespan=lifespan, ws="none")  # type: ignore[arg-type]
+    server = uvicorn.Server(config)
+    # Signals are for the tests.
+    serving = asyncio.create_task(server._serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+        assert not serving.done()
+    try:
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        await serving
+
+
+class App:
+    """`support.run_app` as a process; started again, it has the same port."""
+
+    def __init__(self, folder: Path, store: str, **settings: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.environment = {"STORE": store, **settings}
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> App:
+        command = [sys.executable, "-m", "uvicorn", "support.run_app:app", "--port", str(self.port)]
+        paths = os.pathsep.join((str(SOURCE), str(TESTS)))
+        with open(self.folder / f"app-{self.port}.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [*command, "--no-access-log", "--timeout-graceful-shutdown", "3"],
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **self.environment, "PYTHONPATH": paths},
+            )
+        import socket
+
+        until = time.monotonic() + 30 * SLACK
+        while time.monotonic() < until:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return self
+            assert self.process.poll() is None, self.log()
+            time.sleep(0.02)
+        raise AssertionError(self.log())
+
+    def log(self) -> str:
+        return (self.folder / f"app-{self.port}.log").read_text()
+
+    def end(self, how: int = signal.SIGTERM) -> int:
+        assert self.process is not None
+        self.process.send_signal(how)
+        return self.process.wait(20 * SLACK)
+
+    def kill(self) -> None:
+        self.end(signal.SIGKILL)
+
+    def __enter__(self) -> App:
+        return self.start()
+
+    def __exit__(self, *_: Any) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.kill()

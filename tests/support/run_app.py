@@ -1,0 +1,102 @@
+"""An application with runs of its own, for tests that kill it: `uvicorn support.run_app:app`.
+
+`POST /runs/{key}` starts a run that counts, `GET /runs/{key}` reads it in any format. The settings
+are in the environment: STORE, LEASE, and RESUME if lost runs are gone on with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from jsonrill import Runs
+
+
+def events(key: str, count: int) -> list[Any]:
+    """What the run under this key logs: of every third a provider's events, else pieces of text."""
+    number = int(key.rpartition("-")[2])
+    if number % 3 == 2:
+        return [_chunk(at, count) for at in range(count)]
+    pieces = [json.dumps({"run": number, "at": at, "text": "é" * (at % 9)}) for at in range(count)]
+    return [("[" if not at else ",") + it for at, it in enumerate(pieces[:-1])] + [
+        f",{pieces[-1]}]"
+    ]
+
+
+def _chunk(at: int, count: int) -> dict[str, Any]:
+    """A chunk of an OpenAI answer: text, then the arguments of a call in pieces, then its end."""
+    delta: dict[str, Any] = {"content": f"{at} "}
+    if at == count // 2:
+        function = {"name": "f", "arguments": "["}
+        delta = {
+            "tool_calls": [{"index": 0, "id": "call", "type": "function", "function": function}]
+        }
+    elif at > count // 2:
+        text = f"{at}]" if at == count - 2 else f"{at},"
+        delta = {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}
+    reason = "tool_calls" if at == count - 1 else None
+    choice = {"index": 0, "delta": {} if reason else delta, "finish_reason": reason}
+    return {"id": "x", "object": "chat.completion.chunk", "choices": [choice]}
+
+
+async def paced(key: str, count: int, pause: float, first: int = 0) -> AsyncIterator[Any]:
+    for event in events(key, count)[first:]:
+        yield event
+        await asyncio.sleep(pause)
+
+
+def resume(key: str, first: int) -> AsyncIterator[Any]:
+    _, count, pause, _ = key.split("-")
+    return paced(key, int(count), float(pause), first)
+
+
+runs = Runs(
+    os.environ.get("STORE", "memory:"),
+    lease=float(os.environ.get("LEASE", "1")),
+    resume=resume if os.environ.get("RESUME") else None,
+    grace=1,
+)
+
+
+async def start(request: Request) -> Response:
+    """The key says what is counted: run-COUNT-PAUSE-NUMBER."""
+    key = request.path_params["key"]
+    return JSONResponse({"started": await runs.start(key, lambda: resume(key, 0), replace=False)})
+
+
+async def read(request: Request) -> Response:
+    options: dict[str, Any] = {"send": "delta"} if "delta" in request.query_params else {}
+    format = request.query_params.get("format", "raw")
+    response: Response = runs.response(
+        request, request.path_params["key"], format=format, replay=True, **options
+    )
+    return response
+
+
+async def cancel(request: Request) -> Response:
+    return JSONResponse({"cancelled": await runs.cancel(request.path_params["key"])})
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async with runs:
+        yield
+
+
+app = Starlette(
+    routes=[
+        Route("/runs/{key}", start, methods=["POST"]),
+        Route("/runs/{key}", read),
+        Route("/runs/{key}/cancel", cancel, methods=["POST"]),
+    ],
+    lifespan=lifespan,
+)
