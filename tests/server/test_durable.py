@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsonrill.eventstream import SSEDecoder
-from jsonrill.server import Config, create_app
-from jsonrill.server.http.durable_format import (
+from jsonrill.runs.durable import (
     BadRequest,
+    Page,
     Settings,
     cursor,
     data_event,
@@ -25,7 +25,9 @@ from jsonrill.server.http.durable_format import (
     parse_offset,
     records_of,
     stream_id,
+    with_cursor,
 )
+from jsonrill.server import Config, create_app
 from jsonrill.store import Entry, MemoryStore, Store, Tail, open_store
 from support import HARDER
 
@@ -511,6 +513,83 @@ def test_cursors_never_go_back() -> None:
     for theirs in (now, now + 5, 10**14):
         assert theirs < int(cursor(str(theirs))) <= theirs + 180
     assert now <= (time.time() - 1_728_432_000) / 20 < now + 2
+
+
+def test_a_reader_with_a_later_cursor_keeps_it() -> None:
+    """Only cursors of control events are replaced, not what looks like one in the data."""
+    said = b'e{"streamCursor":"1"}\nevent: control\ndata:{"streamNextOffset":"0","streamCursor":"1'
+    page = Page.of([Entry(1, said)], up_to_date=True)
+    events = page.events(Settings("text/plain"), cursor(None))
+    assert with_cursor(events, None) == with_cursor(events, "5") == events
+    later = int(cursor(None)) + 1000
+    found = SSEDecoder().feed(with_cursor(events, str(later)))
+    assert [event.type for event in found] == ["data", "control"]
+    assert found[0].data.encode() == said[1:]
+    assert int(json.loads(found[1].data)["streamCursor"]) > later
+
+
+@pytest.mark.parametrize("url", ["memory:", "sqlite"])
+def test_a_live_reader_keeps_its_stream_alive(url: str, tmp_path: Any) -> None:
+    async def main() -> None:
+        store = open_store(url if url == "memory:" else f"sqlite:///{tmp_path}/log.db")
+        async with served(store) as http:
+            await made(http, **{"stream-ttl": "1"})
+            reading = asyncio.create_task(http.get(f"{PATH}?offset=-1&live=sse"))
+            await asyncio.sleep(2.5)
+            answer = await http.post(PATH, content="1", headers={**JSON, "stream-closed": "true"})
+            assert answer.status_code == 204
+            assert "data:[1]" in (await reading).text and "streamClosed" in reading.result().text
+            await asyncio.sleep(1.5)
+            assert (await http.head(PATH)).status_code == 404
+
+    asyncio.run(main())
+
+
+def test_each_message_reaches_readers_that_come_and_go() -> None:
+    """From any offset, live and not, in pages and one by one, each message comes once."""
+
+    async def work(http: Http) -> None:
+        await made(http)
+        count = 1500
+
+        async def write() -> None:
+            number = 0
+            while number < count:
+                many = min(1 + number * 7 % 90, count - number)
+                body = json.dumps(list(range(number, number + many)))
+                await http.post(PATH, content=body, headers=JSON)
+                number += many
+                await asyncio.sleep(0)
+            await http.post(PATH, headers={"stream-closed": "true"})
+
+        async def read(live: str) -> list[int]:
+            found: list[int] = []
+            after, closed = "-1", False
+            while not closed:
+                query = {"offset": after, **({"live": live} if live else {})}
+                answer = await http.get(PATH, params=query)
+                if live == "sse":
+                    events = SSEDecoder().feed(answer.content)
+                    for event in events:
+                        said = json.loads(event.data)
+                        if event.type == "data":
+                            found += said
+                        else:
+                            after, closed = said["streamNextOffset"], "streamClosed" in said
+                else:
+                    found += answer.json() if answer.status_code == 200 else []
+                    after = answer.headers["stream-next-offset"]
+                    closed = "stream-closed" in answer.headers
+                    await asyncio.sleep(0)
+            return found
+
+        readers = [asyncio.create_task(read(live)) for live in ("", "long-poll", "sse", "sse")]
+        await write()
+        readers += [asyncio.create_task(read("sse"))]
+        for reader in readers:
+            assert await reader == list(range(count))
+
+    run(work, max_connection=0.05, stream_entries=5000)
 
 
 def test_ids_differ_by_owner_and_path() -> None:

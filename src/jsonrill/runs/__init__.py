@@ -3,6 +3,7 @@
 records.py    what one record of the log says
 positions.py  event ids: positions in the log
 options.py    the options of a stream, and of a reader's view of it
+durable.py    the Durable Streams protocol as text: settings, offsets, pages, events
 render.py     records → events, one class for each format
 value.py      the current value of a stream
 steps.py      advances a rendering without holding up the event loop

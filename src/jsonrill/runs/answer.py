@@ -101,16 +101,17 @@ async def reply(
     resumes: bool | None = None,
     headers: Mapping[str, str] = {},
     revoked: Callable[[], End | None] = lambda: None,
+    source: ReaderSource | None = None,
 ) -> Reply:
     """The event stream. Its place among the readers is given back when its source is closed.
 
     Clients that do not resume are served until the process must end; then they get an error,
     because they would take the end of the response for that of the stream. A request that names a
     position, were it 0, is that of a client that resumes, unless `resumes` is given. `revoked` says
-    why a reader must go.
+    why a reader must go. `source` is read instead of the usual one.
     """
     work = rendering(StreamOptions.from_bytes(status.meta), options)
-    source = ReaderSource(hub, stream, status, options, position or START)
+    source = source or ReaderSource(hub, stream, status, options, position or START)
     if begin:
         await source.begin()
     if resumes is None:

@@ -143,6 +143,7 @@ class Reader:
                 if resume.done < entry.seq < resume.seq:
                     continue  # half of it was delivered: it must be rendered as it was
                 size = sum([len(it.data) for it in group])
+                work.more = entry is not batch[-1]
                 if entry.seq <= resume.done:
                     found = [it for it in map(from_entry, group) if isinstance(it, Record)]
                     async for _ in steps.of(work.feed_in_parts(found), size):

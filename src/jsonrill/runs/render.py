@@ -23,11 +23,13 @@ from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, s
 from ..jsontext import dumps, dumps_in_parts
 from ..partial_stream import PartialStream, Update
 from ..sources import AnswerText
+from ..store import Entry
 from ..toolcalls import ToolCallEvents, ToolCalls
 from ..wire.compact import CompactEncoder
 from ..wire.fragment import Fragment
 from ..wire.full import to_wire
 from ..wire.parser import Parser
+from .durable import Page, cursor, settings_of
 from .options import BadOption, StreamOptions, ViewOptions
 from .records import End, NotText, Record
 
@@ -65,6 +67,13 @@ class Rendering(ABC):
     closes = True
     # Whether its clients resume a lost connection without being told to.
     resumes = True
+
+    # Whether entries of the log that follow these ones are known already.
+    more = False
+
+    def block(self, entries: Sequence[Entry]) -> bytes | None:
+        """Return the bytes for entries of the log, in a format that is not made of records."""
+        return None
 
     @abstractmethod
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
@@ -298,6 +307,28 @@ class Raw(Rendering):
         yield [] if end.reason == "closed" else [error_data(end.error())]
 
 
+class DurableEvents(Rendering):
+    """The events of the Durable Streams protocol, whose ids are a part of them."""
+
+    closes = False
+
+    def __init__(self, stream: StreamOptions) -> None:
+        self._settings = settings_of(stream)
+
+    def block(self, entries: Sequence[Entry]) -> bytes:
+        page = Page.of(entries, up_to_date=not self.more)
+        return page.events(self._settings, cursor(None))
+
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        return iter(())
+
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        return iter(())
+
+    def failure(self, end: End) -> list[str]:
+        return []  # the client comes back, and is told why it cannot go on
+
+
 class Dialect(TextRendering):
     """A rendering for clients of others, which take the end of a response for that of the answer.
 
@@ -370,6 +401,7 @@ def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
         "chunks": lambda: Chunks(stream),
         "calls": lambda: Calls(stream, view),
         "raw": Raw,
+        "durable": lambda: DurableEvents(stream),
     }
     try:
         return makers[view.format]() if view.format in makers else Dialect(stream, view)

@@ -79,6 +79,9 @@ def frames(work: Rendering, entries: Sequence[Entry]) -> Iterator[list[Frame]]:
             end = found
         else:
             records.append(found)
+    if (made_of_log := work.block(entries)) is not None:
+        yield [Frame(start, Position(seq, mark=mark), made_of_log, True, end)]
+        return
     for part in _parts(work, records, end):
         made = []
         for event in part:
@@ -293,6 +296,7 @@ class View:
         if not self._every and not self.options.size:
             begun = loop.time()
             for entry in batch:
+                self._work.more = entry is not batch[-1]
                 await self._render([entry])
                 if loop.time() - begun > QUICK:
                     await asyncio.sleep(0)

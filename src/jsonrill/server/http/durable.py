@@ -9,19 +9,35 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack
-from typing import Final, NamedTuple
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Final
 from urllib.parse import quote
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from ...ext.starlette import ByteStreamResponse
+from ...runs.answer import ReaderSource
+from ...runs.durable import (
+    DEFAULT_TYPE,
+    BadRequest,
+    Page,
+    Settings,
+    body_of,
+    cursor,
+    media_type,
+    offset,
+    parse_offset,
+    records_of,
+    settings_of,
+    stream_id,
+    with_cursor,
+)
 from ...runs.hub import Hub
+from ...runs.options import StreamOptions, ViewOptions
+from ...runs.positions import Position
 from ...runs.records import CLOSED
 from ...store import (
-    Entry,
     LogClosed,
     OutOfOrder,
     Status,
@@ -31,29 +47,13 @@ from ...store import (
     TurnRefused,
     UnknownStream,
 )
-from ...store.base import BATCH, Look
 from ...store.tasks import stop
 from ..access.permissions import Allowed, hub_of, is_revoked, owned, readable, require_holder
 from ..problems import Problem
-from .durable_format import (
-    DEFAULT_TYPE,
-    BadRequest,
-    Settings,
-    body_of,
-    control_event,
-    cursor,
-    data_event,
-    end_of,
-    media_type,
-    of_other,
-    offset,
-    parse_offset,
-    records_of,
-    stream_id,
-)
 from .producers import HEADERS as PRODUCER_HEADERS
 from .producers import accepted, check_repeated, turn_of
 from .publish import read_body
+from .subscribe import answer
 
 # What pages of other sites may send and read (CORS).
 _STREAM: Final = ("stream-ttl", "stream-expires-at", "stream-closed")
@@ -93,7 +93,7 @@ async def create(request: Request) -> Response:
                 "",
                 lease=settings.lease(hub.config.keep_open),
                 owner=owner,
-                meta=settings.to_meta(),
+                meta=settings.to_options().to_bytes(),
                 ttl=settings.seconds(),
                 until=settings.until(),
                 records=records,
@@ -108,7 +108,7 @@ async def create(request: Request) -> Response:
             status = await hub.status(stream)
         except UnknownStream:
             continue  # it has expired since
-        known = Settings.in_meta(status.meta)
+        known = Settings.in_options(StreamOptions.from_bytes(status.meta))
         if known is None or not settings.is_as(known) or closed != status.closed:
             raise Problem(409, "EXISTS", "there is another stream of this name", _place(status))
         return Response(None, 200, _state(stream, status))
@@ -130,7 +130,7 @@ async def append(request: Request) -> Response:
     """POST: append the body, close the stream, or both."""
     hub, allowed = hub_of(request), await _owned(request)
     status = allowed.status
-    settings = Settings.in_meta(status.meta)
+    settings = Settings.in_options(StreamOptions.from_bytes(status.meta))
     if settings is None:
         message = "this stream was created by POST /v1/streams: append with POST …/chunks"
         raise Problem(405, "METHOD", message, {"allow": "GET, HEAD, DELETE"})
@@ -194,30 +194,20 @@ async def read(request: Request) -> Response:
         raise Problem(400, "BAD_REQUEST", message)
     hub, allowed = hub_of(request), await _readable(request)
     status = allowed.status
-    settings = Settings.in_meta(status.meta) or of_other(status.meta)
+    settings = settings_of(StreamOptions.from_bytes(status.meta))
     start = _start(offsets[0] if offsets else "-1", status)
-    page = await _page(hub, allowed.stream, await hub.store.look(allowed.stream, *start))
+    page = await _page(hub, allowed.stream, *start)
     if settings.ttl is not None:
         await hub.store.touch(allowed.stream, settings.lease(hub.config.keep_open))
     if live == "sse":
-        response = _events(request, hub, allowed, settings, page)
-    else:
-        if live and not page.data and not page.closed:
-            page = await _awaited(request, hub, allowed, page)
-        response = _answer(request, settings, page, start[0], live=live is not None)
-        if offsets == ["now"]:
-            del response.headers["etag"]
+        return await _events(request, allowed, settings, page)
+    if live and not page.data and not page.closed:
+        page = await _awaited(request, hub, allowed, page)
+    response = _answer(request, settings, page, start[0], live=live is not None)
+    if offsets == ["now"]:
+        del response.headers["etag"]
     allowed.hand_out(request, response)
     return response
-
-
-class Page(NamedTuple):
-    """Entries with data and the position after them; whether the log has more now, or ever."""
-
-    data: Sequence[Entry]
-    tail: Tail
-    up_to_date: bool
-    closed: bool
 
 
 def _start(text: str, status: Status) -> tuple[int, int | None]:
@@ -232,27 +222,20 @@ def _start(text: str, status: Status) -> tuple[int, int | None]:
         raise Problem(400, "OFFSET", str(bad)) from bad
 
 
-async def _page(hub: Hub, stream: str, found: Look) -> Page:
-    """Return what was found in a log; a Problem if it ended with an error, and that is all."""
+async def _page(hub: Hub, stream: str, after: int, mark: int | None) -> Page:
+    """Return the next page of a log; a Problem if it ended with an error, and that is all."""
+    found = await hub.store.look(stream, after, mark)
     entries = found.entries
-    if not entries and found.closed:
-        return _of_entries((await hub.store.look(stream, found.last - 1)).entries)._replace(data=())
-    if not entries:
-        return Page((), Tail(found.last, found.mark), True, False)
-    return _of_entries(entries, up_to_date=entries[-1].seq == found.last)
-
-
-def _of_entries(entries: Sequence[Entry], *, up_to_date: bool = True) -> Page:
-    last = entries[-1]
-    if not last.final:
-        return Page(entries, Tail(last.seq, last.mark), up_to_date, False)
-    data, end = entries[:-1], end_of(last)
-    if end.reason == "closed":
-        return Page(data, Tail(last.seq, last.mark), True, True)
-    # The protocol knows no such end. It must not look like a good one: the next request fails.
-    if not data:
-        raise Problem(410, end.code, end.message)
-    return Page(data, Tail(data[-1].seq, data[-1].mark), False, False)
+    if not entries and not found.closed:
+        return Page((), Tail(found.last, found.mark), True)
+    if entries:
+        page = Page.of(entries, up_to_date=entries[-1].seq == found.last)
+    else:
+        last = (await hub.store.look(stream, found.last - 1)).entries
+        page = Page.of(last, up_to_date=True)._replace(data=())
+    if page.failed is not None and not page.data:
+        raise Problem(410, page.failed.code, page.failed.message)
+    return page
 
 
 async def _awaited(request: Request, hub: Hub, allowed: Allowed, page: Page) -> Page:
@@ -266,12 +249,14 @@ async def _awaited(request: Request, hub: Hub, allowed: Allowed, page: Page) -> 
             while not waiting.done() and clock() < until:
                 if hub.stopping or is_revoked(request, allowed.holder):
                     return page
+                if await request.is_disconnected():
+                    raise ClientDisconnect
                 await asyncio.wait({waiting}, timeout=min(TICK, until - clock()))
             if not waiting.done() or not waiting.result():
                 return page
         finally:
             await stop(waiting)
-    return await _page(hub, allowed.stream, await hub.store.look(allowed.stream, *page.tail))
+    return await _page(hub, allowed.stream, *page.tail)
 
 
 def _answer(
@@ -292,59 +277,62 @@ def _answer(
     return Response(body_of(page.data, settings), 200, headers)
 
 
-def _events(
-    request: Request, hub: Hub, allowed: Allowed, settings: Settings, page: Page
-) -> Response:
-    """Return the event stream. Its place among the readers is given back when it ends."""
-    headers = {"content-type": "text/event-stream", "cache-control": "no-cache, no-store"}
+async def _events(request: Request, allowed: Allowed, settings: Settings, page: Page) -> Response:
+    headers = {"content-type": "text/event-stream", "cache-control": "no-cache, no-store", **_INERT}
     if not settings.is_text:
         headers["stream-sse-data-encoding"] = "base64"
-    source = _Events(hub, allowed.stream, settings, page, request.query_params.get("cursor"))
-    return ByteStreamResponse(
-        source,
-        headers={**headers, **_INERT},
-        heartbeat=hub.config.heartbeat,
-        send_timeout=hub.config.send_timeout,
-        lasts=hub.config.max_connection,
-        stopping=lambda: hub.stopping or is_revoked(request, allowed.holder),
-    )
+    source = Events(hub_of(request), allowed, settings, page, request.query_params.get("cursor"))
+    options, position = source.options, source.position
+    return await answer(request, allowed, options, position, headers, source=source)
 
 
-class _Events:
-    """The events of a stream, from a page of it to its end. Counted as a reader until closed."""
+class Events(ReaderSource):
+    """The events of a stream: those that are there already, then with all other readers.
+
+    A stream with a time to live lives on while it has readers.
+    """
+
+    options = ViewOptions(format="durable")
 
     def __init__(
-        self, hub: Hub, stream: str, settings: Settings, page: Page, cursor: str | None
+        self, hub: Hub, allowed: Allowed, settings: Settings, page: Page, cursor: str | None
     ) -> None:
-        self._hub = hub
-        self._stream = stream
         self._settings = settings
         self._page = page
         self._cursor = cursor
-        self._place = ExitStack()
-        self._place.enter_context(hub.counted(stream))
+        self._keeping: asyncio.Task[None] | None = None
+        super().__init__(hub, allowed.stream, allowed.status, self.options, self.position)
+
+    @property
+    def position(self) -> Position:
+        return Position(self._page.tail.last, mark=self._page.tail.mark)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        page = self._page
-        yield self._blocks(page)
-        if page.closed:
-            return
+        assert self._reader is not None
+        if self._settings.ttl:
+            self._keeping = asyncio.create_task(self._keep())
+        yield self._page.events(self._settings, cursor(self._cursor))
         try:
-            async for entries in self._hub.store.read(self._stream, *page.tail):
-                page = _of_entries(entries, up_to_date=len(entries) < BATCH)
-                yield self._blocks(page)
+            while not self._page.up_to_date:
+                self._page = await _page(self._hub, self._stream, *self._page.tail)
+                yield self._page.events(self._settings, cursor(self._cursor))
         except (StoreError, Problem):
             return  # the client comes back, and is told why it cannot go on
+        if not self._page.closed:
+            self._reader.position = self.position
+            async for chunk in super().__aiter__():
+                yield with_cursor(chunk, self._cursor)
 
-    def _blocks(self, page: Page) -> bytes:
-        self._cursor = cursor(self._cursor)
-        control = control_event(
-            page.tail, cursor=self._cursor, up_to_date=page.up_to_date, closed=page.closed
-        )
-        return data_event(page.data, self._settings) + control if page.data else control
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.seconds() / 3)
+            with suppress(StoreError):
+                lease = self._settings.lease(self._hub.config.keep_open)
+                await self._hub.store.touch(self._stream, lease)
 
     async def aclose(self) -> None:
-        self._place.close()
+        await stop(self._keeping)
+        await super().aclose()
 
 
 def _stream_of(request: Request, owner: str) -> str:
@@ -401,7 +389,7 @@ def _at(tail: Tail, closed: bool) -> dict[str, str]:
 
 
 def _state(stream: str, status: Status) -> dict[str, str]:
-    settings = Settings.in_meta(status.meta) or of_other(status.meta)
+    settings = settings_of(StreamOptions.from_bytes(status.meta))
     return {**settings.headers(), **_place(status), "jsonrill-stream": stream, **_INERT}
 
 

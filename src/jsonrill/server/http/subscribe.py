@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...ext.starlette import ByteStreamResponse, response_of
-from ...runs.answer import BadPosition, has_all, position_of, reply
+from ...runs.answer import BadPosition, ReaderSource, has_all, position_of, reply
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.positions import Position
 from ...runs.records import End
@@ -87,6 +87,7 @@ async def answer(
     headers: Mapping[str, str] = {},
     *,
     resumes: bool | None = None,
+    source: ReaderSource | None = None,
 ) -> ByteStreamResponse:
     """The event stream, which ends when the reader's token is revoked."""
 
@@ -104,6 +105,7 @@ async def answer(
             resumes=resumes,
             headers=headers,
             revoked=revoked,
+            source=source,
         )
     )
     assert isinstance(response, ByteStreamResponse)

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from ...jsontext import dumps
-from ...runs.options import StreamOptions
-from ...runs.records import End, Record, from_entry, raw_bytes, raw_record, to_bytes
-from ...store import Entry, Tail
+from ..jsontext import dumps
+from ..store import Entry, Tail
+from .options import StreamOptions
+from .records import End, Record, from_entry, raw_bytes, raw_record, to_bytes
 
 DEFAULT_TYPE: Final = "application/octet-stream"
 MOST_SECONDS: Final = 10**10
@@ -67,15 +67,15 @@ class Settings:
         return settings
 
     @classmethod
-    def in_meta(cls, meta: bytes) -> Settings | None:
+    def in_options(cls, options: StreamOptions) -> Settings | None:
         """Return the settings of a stream; None if it was not created by this protocol."""
-        found = StreamOptions.from_bytes(meta).notes.get("durable")
+        found = options.notes.get("durable")
         return None if found is None else cls(**found)
 
-    def to_meta(self) -> bytes:
+    def to_options(self) -> StreamOptions:
         options = StreamOptions(input="events" if self.is_json else "text")
         options.notes["durable"] = asdict(self)
-        return options.to_bytes()
+        return options
 
     def until(self) -> float:
         """Return the Unix time at which the stream ends, 0 if it has none."""
@@ -119,10 +119,11 @@ class Settings:
         return mine == theirs and (self.ttl, self.until()) == (other.ttl, other.until())
 
 
-def of_other(meta: bytes) -> Settings:
-    """Return the settings of a stream that was created by jsonrill's own protocol."""
-    is_text = StreamOptions.from_bytes(meta).input == "text"
-    return Settings("text/plain; charset=utf-8" if is_text else "application/json")
+def settings_of(options: StreamOptions) -> Settings:
+    """Return the settings of any stream, as a client of this protocol sees them."""
+    is_text = options.input == "text"
+    other = Settings("text/plain; charset=utf-8" if is_text else "application/json")
+    return Settings.in_options(options) or other
 
 
 def media_type(content_type: str) -> str:
@@ -241,7 +242,7 @@ def data_event(entries: Sequence[Entry], settings: Settings) -> bytes:
     return b"\n".join([b"event: data", *lines, b"\n"])
 
 
-def control_event(tail: Tail, *, cursor: str | None, up_to_date: bool, closed: bool) -> bytes:
+def control_event(tail: Tail, *, cursor: str, up_to_date: bool, closed: bool) -> bytes:
     """Return the event that says where the stream goes on, or that it does not."""
     says: dict[str, Any] = {"streamNextOffset": offset(tail)}
     if not closed:
@@ -253,8 +254,50 @@ def control_event(tail: Tail, *, cursor: str | None, up_to_date: bool, closed: b
     return f"event: control\ndata:{dumps(says)}\n\n".encode()
 
 
-def end_of(entry: Entry) -> End:
-    """Return how a stream ended, from its final entry."""
-    found = from_entry(entry)
-    assert isinstance(found, End)
-    return found
+class Page(NamedTuple):
+    """Entries with data and the position after them; whether the log has more now, or ever.
+
+    `failed` is how the stream ended if that was an error. The protocol knows no such end, and it
+    must not look like a good one: a page with data does not tell it, the next request fails.
+    """
+
+    data: Sequence[Entry]
+    tail: Tail
+    up_to_date: bool
+    closed: bool = False
+    failed: End | None = None
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], *, up_to_date: bool) -> Page:
+        last = entries[-1]
+        tail = Tail(last.seq, last.mark)
+        end = from_entry(last) if last.final else None
+        if not isinstance(end, End):
+            return cls(entries, tail, up_to_date)
+        data = entries[:-1]
+        if end.reason == "closed":
+            return cls(data, tail, True, True)
+        return cls(data, Tail(data[-1].seq, data[-1].mark) if data else tail, False, failed=end)
+
+    def events(self, settings: Settings, cursor: str) -> bytes:
+        """Return the events of a page; nothing if the stream has failed."""
+        if self.failed is not None and not self.data:
+            return b""
+        control = control_event(
+            self.tail, cursor=cursor, up_to_date=self.up_to_date, closed=self.closed
+        )
+        return data_event(self.data, settings) + control if self.data else control
+
+
+def with_cursor(events: bytes, theirs: str | None) -> bytes:
+    """Return events with later cursors than the one that the client has."""
+    later = cursor(theirs)
+    if theirs is None or later == cursor(None):
+        return events
+    return _CURSOR.sub(rb"\g<1>" + later.encode(), events)
+
+
+# At the beginning of a line, which data has only after `data:`.
+_CURSOR: Final = re.compile(
+    rb'^(event: control\ndata:\{"streamNextOffset":"[0-9a-f_]+","streamCursor":")[0-9]+', re.M
+)
