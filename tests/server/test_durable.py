@@ -60,7 +60,9 @@ def run(work: Callable[[Http], Awaitable[Any]], **settings: Any) -> Any:
     return asyncio.run(main())
 
 
-async def made(http: Http, path: str = PATH, body: bytes = b"", **headers: str) -> httpx2.Response:
+async def made(
+    http: Http, path: str = PATH, body: bytes | str = b"", **headers: str
+) -> httpx2.Response:
     answer = await http.put(path, content=body, headers={**JSON, **headers})
     assert answer.status_code == 201, answer.text
     return answer
