@@ -2,15 +2,19 @@
 
 The ```python blocks of a page run from top to bottom in one namespace; ```pycon blocks, and those
 that begin with `>>>`, must also answer what the page says. `await` needs no function around it. A
-block right below `<!-- skip: reason -->` is only compiled. The ```console blocks hold commands in
+block right below `<!-- skip: reason -->` is only compiled, unless it is for a server of the demo,
+which the clients in it find as if it were the provider's. The ```console blocks hold commands in
 lines that begin with `$ `.
 """
 
 from __future__ import annotations
 
 import doctest
+import gc
 import textwrap
 import traceback
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +22,12 @@ import pytest
 
 from support import ROOT
 from support.pages import Block, anchors, broken, compiled, links, read, run_script
+from support.processes import Server
 
 RUN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*RUN, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PYTHON = ("python", "pycon")
+FOR_DEMO = "tests/test_docs.py runs it with serve --demo"
 
 
 def name_of(file: Path) -> str:
@@ -51,8 +57,8 @@ def run_session(block: Block, where: str, names: dict[str, Any]) -> None:
     names.update(test.globs)
 
 
-def run_page(text: str, where: str) -> int:
-    """Run a page's Python; how many blocks were run.
+def run_page(text: str, where: str, *, demo: bool = False) -> int:
+    """Run a page's Python; how many blocks were run. With `demo` those for that server, too.
 
     A `text` block that follows a block which prints is what that one prints.
     """
@@ -65,7 +71,7 @@ def run_page(text: str, where: str) -> int:
         if block.language not in PYTHON:
             printed = ""
             continue
-        if block.skip is not None:
+        if block.skip is not None and not (demo and block.skip == FOR_DEMO):
             assert block.skip, f"{where}, line {block.line}: a skip needs its reason"
             compile_only(block, where)
             continue
@@ -81,6 +87,53 @@ def run_page(text: str, where: str) -> int:
 def test_examples_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # an example that writes a file leaves nothing behind
     run_page(file.read_text("utf8"), name_of(file))
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with Server(tmp_path_factory.mktemp("demo"), demo=True) as server:
+        yield server.url
+
+
+@pytest.fixture
+def as_providers(
+    demo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, str]]:
+    """Clients without arguments find the server of the demo."""
+    monkeypatch.chdir(tmp_path)
+    found = {
+        "OPENAI_BASE_URL": f"{demo}/v1",
+        "ANTHROPIC_BASE_URL": demo,
+        "GOOGLE_GEMINI_BASE_URL": demo,
+        **dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"), "any"),
+    }
+    for name, value in found.items():
+        monkeypatch.setenv(name, value)
+    with warnings.catch_warnings():
+        # The examples leave their clients to the collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield found
+        gc.collect()
+
+
+@pytest.mark.parametrize(
+    "file", [it for it in RUN if FOR_DEMO in it.read_text("utf8")], ids=name_of
+)
+def test_examples_run_with_the_demo(file: Path, demo: str, as_providers: Any) -> None:
+    text = file.read_text("utf8").replace("http://127.0.0.1:8377", demo)
+    run_page(text, name_of(file), demo=True)
+
+
+WITH_KEYS = [
+    block
+    for block in read((ROOT / "docs" / "tool-calls.md").read_text("utf8")).blocks
+    if block.skip and any(name in block.text for name in ("OpenAI()", "Anthropic()", "genai.Cl"))
+]
+
+
+@pytest.mark.parametrize("block", WITH_KEYS, ids=lambda block: f"line {block.line}")
+def test_recipes_for_tool_calls_run_with_the_demo(block: Block, as_providers: Any) -> None:
+    assert "Lima" in run_script(block, "docs/tool-calls.md", {"__name__": "__main__"})
 
 
 @pytest.mark.parametrize("file", RUN, ids=name_of)

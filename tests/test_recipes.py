@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from jsonrill import SSEDecoder
 from jsonrill.testing import Answer, Exchange, Upstream
 from support import ROOT, SLACK
 from support.pages import read
-from support.processes import free_port
+from support.processes import Server, free_port
 
 DJANGO = """
 import os
@@ -76,33 +77,48 @@ def recipe(framework: str) -> tuple[str, str]:
     return models, next(text for text in programs if f"from {framework}" in text)
 
 
+@contextmanager
+def serving(framework: str, folder: Path, provider: str) -> Iterator[str]:
+    """The URL of a recipe's program, which asks this provider."""
+    name, more, command = SERVED[framework]
+    models, program = recipe(framework)
+    for file, text in {"models.py": models, name: program, **more}.items():
+        (folder / file).write_text(text)
+    port = free_port()
+    path = os.pathsep.join([str(folder), *sys.path])
+    there = {"OPENAI_BASE_URL": f"{provider}/v1", "OPENAI_API_KEY": "none"}
+    server = subprocess.Popen(
+        [sys.executable, "-m", *command, str(port)],
+        cwd=folder,
+        env={**os.environ, **there, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+    )
+    try:
+        _wait_for(port, server)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
+
+
 @pytest.fixture(scope="module", params=SERVED)
 def site(request: Any, tmp_path_factory: Any) -> Iterator[Site]:
     framework = request.param
     pytest.importorskip(framework)
     pytest.importorskip("openai")
-    name, more, command = SERVED[framework]
-    folder: Path = tmp_path_factory.mktemp(framework)
-    models, program = recipe(framework)
-    for file, text in {"models.py": models, name: program, **more}.items():
-        (folder / file).write_text(text)
     answers: list[Answer] = []
-    port = free_port()
     with Upstream(lambda exchange: answers[-1]) as upstream:
-        path = os.pathsep.join([str(folder), *sys.path])
-        there = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_API_KEY": "none"}
-        server = subprocess.Popen(
-            [sys.executable, "-m", *command, str(port)],
-            cwd=folder,
-            env={**os.environ, **there, "PYTHONPATH": path},
-            stderr=subprocess.PIPE,
-        )
-        try:
-            _wait_for(port, server)
-            yield Site(f"http://127.0.0.1:{port}", upstream, answers)
-        finally:
-            server.terminate()
-            server.communicate(timeout=30)
+        with serving(framework, tmp_path_factory.mktemp(framework), upstream.url) as url:
+            yield Site(url, upstream, answers)
+
+
+def test_a_recipe_runs_with_the_demo_and_without_a_key(tmp_path: Path) -> None:
+    with Server(tmp_path, demo=True) as demo, serving("fastapi", tmp_path, demo.url) as url:
+        with urllib.request.urlopen(f"{url}/trip?city=Rome", timeout=20 * SLACK) as response:
+            *_, last, close = SSEDecoder().feed(response.read())
+    assert close.type == "CLOSE"
+    found = json.loads(last.data)
+    assert found["status"] == "COMPLETED" and found["data"]["city"] == "Rome"
 
 
 def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:

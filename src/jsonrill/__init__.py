@@ -13,6 +13,7 @@ tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s a
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
 resumable runs     `Runs`: generations that survive a reload, a reader and a process; each a `Run`
+a server's streams `Client`, `AsyncClient`: publish, and read with resume; `ClientError`
 server-sent events `sse`; by hand: `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
 wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
 paths              `format_path`, `parse_path`, `to_pointer`, `from_pointer`
@@ -46,6 +47,7 @@ The folders are the journey of the data. A part imports only from parts above it
     store/           append-only logs: memory, SQLite, Redis
     ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
     runs/            a log with a producer and readers, in formats; `Runs`
+    client.py        the client of the server: publishes, and reads with resume
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     demo/            recordings, simulated models, the terminal demo
@@ -111,13 +113,19 @@ from .wire.parser import Parser
 from .wire.reader import WireReader
 
 if _typing.TYPE_CHECKING:
+    from .client import AsyncClient as AsyncClient
+    from .client import Client as Client
+    from .client import ClientError as ClientError
     from .runs.api import Run as Run
     from .runs.api import RunEvent as RunEvent
     from .runs.api import RunFailed as RunFailed
     from .runs.api import Runs as Runs
 
 # Names whose modules need asyncio, and take a while to load: they are loaded when first used.
-_LATE: _typing.Final = dict.fromkeys(("Run", "RunEvent", "RunFailed", "Runs"), ".runs.api")
+_LATE: _typing.Final = {
+    **dict.fromkeys(("AsyncClient", "Client", "ClientError"), ".client"),
+    **dict.fromkeys(("Run", "RunEvent", "RunFailed", "Runs"), ".runs.api"),
+}
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -131,7 +139,10 @@ compiled: bool = not _machine.__file__.endswith(".py")
 __version__ = "0.1.0"
 
 __all__ = [
+    "AsyncClient",
     "Chunker",
+    "Client",
+    "ClientError",
     "CompactEncoder",
     "Document",
     "FieldNotFound",

@@ -85,9 +85,9 @@ def test_models_are_listed_for_both_clients(
     assert [model.id for model in oai.models.list()] == names
     assert [model.id for model in claude.models.list()] == names
     assert oai.models.retrieve("recipe").id == claude.models.retrieve("recipe").id == "recipe"
-    with pytest.raises(openai.NotFoundError, match="does not exist"):
+    with pytest.raises(openai.NotFoundError, match="missing"):
         oai.models.retrieve("missing")
-    with pytest.raises(anthropic.NotFoundError, match="does not exist"):
+    with pytest.raises(anthropic.NotFoundError, match="missing"):
         claude.models.retrieve("missing")
 
 

@@ -227,6 +227,53 @@ def test_what_fits_in_no_reading_is_refused(near: str) -> None:
         list(values(near, SCHEMA, repair=True))
 
 
+CALLS: list[tuple[str, Any]] = [
+    *FITTING[:5],
+    ('{"s": hello world, "n": 1}', {"s": "hello world", "n": 1}),
+    ("{'n': '5', \"o\": '{}'}", {"n": 5, "o": {}}),
+]
+
+
+@pytest.mark.parametrize("near, value", CALLS)
+def test_the_schema_of_a_call_guides_its_arguments(near: str, value: Any) -> None:
+    pytest.importorskip("jsonschema_rs")
+    for cut in cuttings(near):
+        seen: list[Repair] = []
+        calls = ToolCalls("openai_chat", schemas={"f": SCHEMA}, repair=True, on_repair=seen.append)
+        calls.feed(_call({"name": "f", "arguments": ""}))
+        for piece in cut:
+            calls.feed(_call({"arguments": piece}))
+        calls.flush()
+        call = calls.calls[0]
+        assert call.error is None and same(call.args, value) and call.raw == near
+        assert call.repairs == seen
+        assert bool(seen) == (near != json.dumps(value))
+
+
+def test_without_a_schema_arguments_are_what_they_say() -> None:
+    pytest.importorskip("jsonschema_rs")
+    for schemas in (None, {"g": SCHEMA}):
+        calls = ToolCalls("openai_chat", schemas=schemas, repair=True)
+        calls.feed(_call({"name": "f", "arguments": '{"n": "5"}'}))
+        calls.flush()
+        assert calls.calls[0].args == {"n": "5"}
+
+
+def test_the_repaired_arguments_do_not_differ_from_those_that_are_stated() -> None:
+    pytest.importorskip("jsonschema_rs")
+    calls = ToolCalls("vercel", schemas={"f": SCHEMA}, repair=True)
+    calls.feed({"type": "tool-input-start", "toolCallId": "c", "toolName": "f"})
+    calls.feed({"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '{"n": "5"}'})
+    stated = {"toolCallId": "c", "toolName": "f", "input": {"n": "5"}}
+    calls.feed({"type": "tool-input-available", **stated})
+    assert calls.calls[0].error is None and calls.calls[0].args == {"n": 5}
+
+
+def _call(function: Any) -> Any:
+    delta = {"tool_calls": [{"index": 0, "id": "c", "function": function}]}
+    return {"choices": [{"index": 0, "delta": delta}]}
+
+
 def test_bare_values_are_strings_where_the_rule_is_named() -> None:
     assert read('{"a": done, "b": [x y, 1]}', repair=["bare-values"])[0] == {
         "a": "done",

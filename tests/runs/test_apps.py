@@ -269,6 +269,26 @@ def test_a_run_whose_process_is_killed_ends_with_an_error(tmp_path: Path, shared
         asyncio.run(work([one, two]))
 
 
+def test_an_application_that_is_told_to_stop_does_not_wait_for_its_readers(
+    tmp_path: Path,
+) -> None:
+    async def work(app: App) -> None:
+        async with asyncio.timeout(60 * SLACK), httpx2.AsyncClient(trust_env=False) as http:
+            await http.post(f"{app.url}/runs/{KEY.format(0)}")
+            async with Events(f"{app.url}/runs/{KEY.format(0)}") as events:
+                await some(events, 3)
+                begun = time.monotonic()
+                ending = asyncio.create_task(asyncio.to_thread(app.end))
+                rest = [event async for event in events]
+                await ending
+            # One second for the run (`grace`), and one until the response notices.
+            assert time.monotonic() - begun < 4 * SLACK and rest
+        assert "Traceback" not in app.log()
+
+    with App(tmp_path, f"sqlite:///{tmp_path}/log.db") as app:
+        asyncio.run(work(app))
+
+
 def test_a_run_whose_process_is_killed_goes_on_elsewhere_exactly_once(
     tmp_path: Path, shared: str
 ) -> None:

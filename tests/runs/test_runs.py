@@ -145,6 +145,39 @@ def test_a_key_is_used_again_after_its_run_has_ended(url: str) -> None:
     run(work, url)
 
 
+def test_each_of_many_runs_under_one_key_is_told_once(url: str) -> None:
+    async def work(runs: Runs) -> None:
+        ends = Ends()
+        for at in range(5):
+            assert await runs.start("k", [str(at), "!"], on_end=ends)
+            await ended(runs, "k")
+        while len(ends) < 5:
+            await asyncio.sleep(0.01)
+        assert [(it.text, it.status) for it in ends] == [(f"{at}!", "complete") for at in range(5)]
+
+    run(work, url)
+
+
+def test_a_run_that_is_cancelled_at_once_closes_its_source() -> None:
+    closed: list[int] = []
+
+    class Stream:
+        async def __aiter__(self) -> AsyncIterator[str]:
+            await asyncio.sleep(10)
+            yield "never"
+
+        async def aclose(self) -> None:
+            closed.append(1)
+
+    async def work(runs: Runs) -> None:
+        ends = Ends()
+        await runs.start("k", Stream(), on_end=ends)
+        assert await runs.cancel("k")
+        assert (await ends.one()).status == "cancelled" and closed == [1]
+
+    run(work)
+
+
 def test_one_who_still_reads_the_former_run_gets_it_or_an_error_and_never_a_mixture(
     url: str,
 ) -> None:

@@ -54,7 +54,7 @@ class App:
         paths = os.pathsep.join((str(SOURCE), str(TESTS)))
         with open(self.folder / f"app-{self.port}.log", "ab") as log:
             self.process = subprocess.Popen(
-                [*command, "--no-access-log", "--timeout-graceful-shutdown", "3"],
+                [*command, "--no-access-log"],
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **self.environment, "PYTHONPATH": paths},

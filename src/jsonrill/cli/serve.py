@@ -28,6 +28,7 @@ def serve(**given: Any) -> None:
     """
     try:
         from .. import server
+        from ..store import StoreError
     except ModuleNotFoundError as missing:
         if missing.name not in ("starlette", "uvicorn", "httpx2"):
             raise
@@ -39,6 +40,9 @@ def serve(**given: Any) -> None:
             for name, value in given.items()
         }
         server.serve(Config.from_environment(**read))
+    except StoreError as error:
+        typer.echo(f"jsonrill: {error}", err=True)
+        raise typer.Exit(1) from None
     except (ValueError, OSError) as error:
         typer.echo(f"jsonrill: {error}", err=True)
         raise typer.Exit(2) from None

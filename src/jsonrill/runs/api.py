@@ -15,7 +15,7 @@ import re
 import secrets
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import iscoroutinefunction
@@ -45,8 +45,9 @@ from .hub import Hub, TooMany
 from .options import EventOptions, RunOptions, StreamOptions, ViewOptions
 from .positions import START
 from .producer import STOPPED, produce
-from .records import CANCELLED, End, Record
+from .records import CANCELLED, LOST, End, Record
 from .render import rendering
+from .signals import before_the_end
 from .value import read_log
 
 log = logging.getLogger("jsonrill.runs")
@@ -176,6 +177,7 @@ class Runs:
         self._resume = resume
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._signals: ExitStack | None = None
         # The runs that are produced here, and the tasks that wait to take over others.
         self._running: dict[str, asyncio.Task[End | None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -201,6 +203,8 @@ class Runs:
         What still runs then ends with an ERROR, unless another process may go on with it.
         """
         self._hub.stop()
+        if self._signals is not None:
+            self._signals.close()
         if self._ending:
             await asyncio.wait(self._ending, timeout=self._hub.time_left)
         for task in self._running.values():
@@ -238,6 +242,7 @@ class Runs:
         made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         hub, name = await self._opened(), _name(key)
         producer = secrets.token_hex(8)
+        on_end = self._on_end if on_end is None else on_end
         begun = _Begun(key, name, producer, on_end, resumes, made)
         try:
             while True:
@@ -257,7 +262,8 @@ class Runs:
                     await discard(stream)
                     return found
                 hub.metrics.add("streams_created_total")
-                self._go(begun, records_of(stream, options.get("input"), sse=sse), 0)
+                self._go(begun, records_of(stream, options.get("input"), sse=sse), ())
+                await asyncio.sleep(0)  # it has begun, so that a cancellation closes its source
                 return True
         except BaseException:
             await discard(stream)
@@ -407,6 +413,10 @@ class Runs:
                 " in tests, use the test client with `with`, so that all requests share a loop"
             )
         await self._hub.open()
+        if self._signals is None:
+            # A server that is told to stop waits for open responses, which do not end on their own.
+            self._signals = ExitStack()
+            self._signals.enter_context(before_the_end(0.0, self._hub.drain, self._hub.stop))
         return self._hub
 
     # ---- producing ----
@@ -436,6 +446,7 @@ class Runs:
             status = await self._hub.store.acquire(begun.name, begun.producer, lease=self._lease)
         except (StreamTaken, LogClosed, UnknownStream):
             return None
+        before, _ = await read_log(self._hub.store, begun.name, status.last)
         count, again = status.last, self._resume
         if resume is None and again is not None:
             key = begun.key
@@ -445,7 +456,7 @@ class Runs:
         options = begun.options.given.get("input")
         begun.options = StreamOptions.from_bytes(status.meta)
         log.info("going on with a run whose process is gone")
-        self._go(begun, records_of(lambda: again_from(count), options), count)
+        self._go(begun, records_of(lambda: again_from(count), options), before)
         return True
 
     def _stand_by(self, begun: _Begun, resume: Resume) -> None:
@@ -469,8 +480,13 @@ class Runs:
             task = self._standing_by[name] = self._hub.spawn(wait())
             task.add_done_callback(lambda _: self._standing_by.pop(name, None))
 
-    def _go(self, begun: _Begun, source: AsyncGenerator[list[Record]], written: int) -> None:
+    def _go(
+        self, begun: _Begun, source: AsyncGenerator[list[Record]], before: Sequence[Record]
+    ) -> None:
+        """Produce a run that has these records already."""
         name, stopped = begun.name, None if begun.resumes else STOPPED
+        # Kept here, because another run may have its place in the store when `on_end` is called.
+        kept = None if begun.on_end is None else [*before]
         running = self._running[name] = asyncio.create_task(
             produce(
                 self._hub,
@@ -478,48 +494,52 @@ class Runs:
                 begun.producer,
                 source,
                 lease=self._lease,
-                written=written,
+                written=len(before),
                 stopped=stopped,
+                keep=kept,
             )
         )
         # Produced from now on, not from when the task begins.
         self._hub.producing.add(name)
-        ending = asyncio.create_task(self._wait(begun, running))
+        ending = asyncio.create_task(self._wait(begun, running, kept))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
 
-    async def _wait(self, begun: _Begun, running: asyncio.Task[End | None]) -> None:
+    async def _wait(
+        self, begun: _Begun, running: asyncio.Task[End | None], kept: list[Record] | None
+    ) -> None:
         """Wait for the end of a run that is produced here, and call its `on_end`."""
-        name = begun.name
-        on_end = self._on_end if begun.on_end is None else begun.on_end
+        name, on_end = begun.name, begun.on_end
         await asyncio.wait({running})
         if self._running.get(name) is running:
             del self._running[name]
         if not running.cancelled() and (error := running.exception()) is not None:
             log.error("a run failed", exc_info=error)
-        if on_end is None:
+        if on_end is None or kept is None:
             return
-        ended_here = not running.cancelled() and running.exception() is None and running.result()
-        try:
-            run, end = await self._run_of(begun)
-        except StoreError as error:
-            log.error("a run that has ended cannot be read: %s: %s", type(error).__name__, error)
-            return
-        # Closed by a process that took it for lost, and told its own `on_end`.
-        told = not ended_here and end is not None and end.code == "PRODUCER_LOST"
-        if run is not None and not (told and on_end is self._on_end):
-            await _tell(on_end, run)
+        end = None if running.cancelled() or running.exception() else running.result()
+        if end is None:
+            end = await self._end_of(begun)
+            # Closed by a process that took it for lost, and told its own `on_end`.
+            if end is not None and end.code == "PRODUCER_LOST" and on_end is self._on_end:
+                end = None if end.message == LOST.message else end
+        if end is not None:
+            await _tell(on_end, _ended(begun, kept, end))
 
-    async def _run_of(self, begun: _Begun) -> tuple[Run | None, End | None]:
-        """A run that has ended, from its log; None if another process goes on with it."""
-        status = await self._hub.store.status(begun.name)
-        if not status.closed or StreamOptions.from_bytes(status.meta).notes != begun.options.notes:
-            return None, None
-        records, end = await read_log(self._hub.store, begun.name, status.last)
-        assert end is not None
-        outcome: Outcome = "complete" if end.reason == "closed" else end.reason
-        error = None if end.reason == "closed" else end.error()
-        return Run(begun.key, outcome, error, records, begun.options), end
+    async def _end_of(self, begun: _Begun) -> End | None:
+        """How a run ended that was not ended here; None if another process goes on with it."""
+        store = self._hub.store
+        try:
+            status = await store.status(begun.name)
+            if StreamOptions.from_bytes(status.meta).notes == begun.options.notes:
+                if not status.closed:
+                    return None
+                return (await read_log(store, begun.name, status.last))[1]
+        except UnknownStream:
+            pass
+        except StoreError as error:
+            log.error("the end of a run cannot be read: %s: %s", type(error).__name__, error)
+        return CANCELLED  # it was closed elsewhere, and is replaced or gone by now
 
     # ---- runs of processes that are gone ----
 
@@ -530,7 +550,7 @@ class Runs:
             return name in self._standing_by
         if self._resume is not None:
             producer = secrets.token_hex(8)
-            begun = _Begun(options.notes["key"], name, producer, None, True, options)
+            begun = _Begun(options.notes["key"], name, producer, self._on_end, True, options)
             return await self._take_over(begun, None) is not None
         return -status.lease < self._takeover
 
@@ -543,9 +563,8 @@ class Runs:
 
         async def tell() -> None:
             with suppress(StoreError):
-                run, _ = await self._run_of(begun)
-                if run is not None:
-                    await _tell(on_end, run)
+                records, end = await read_log(self._hub.store, name, status.last + 1)
+                await _tell(on_end, _ended(begun, records, end or LOST))
 
         ending = asyncio.create_task(tell())
         self._ending.add(ending)
@@ -562,6 +581,12 @@ class _Begun:
     on_end: OnEnd | None
     resumes: bool
     options: StreamOptions
+
+
+def _ended(begun: _Begun, records: Sequence[Record], end: End) -> Run:
+    outcome: Outcome = "complete" if end.reason == "closed" else end.reason
+    error = None if end.reason == "closed" else end.error()
+    return Run(begun.key, outcome, error, records, begun.options)
 
 
 async def _tell(on_end: OnEnd, run: Run) -> None:

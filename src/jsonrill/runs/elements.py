@@ -40,7 +40,7 @@ async def records_of(
     """
     try:
         source = await called(source)
-        items = drive(_Stage(input), source, reading=_Reading(sse))
+        items = records(source, input, sse=sse)
         if isinstance(items, AsyncIterable):
             async with aclosing(items):  # type: ignore[type-var]
                 async for record in items:
@@ -55,6 +55,11 @@ async def records_of(
             raise
         said = stream_error(error)
         raise Failed(End("error", said["code"], said["message"])) from error
+
+
+def records(source: Any, input: Input | None = None, *, sse: bool = False) -> Any:
+    """Yield the records of a source, sync or async as it is."""
+    return drive(_Stage(input), source, reading=_Reading(sse))
 
 
 async def called(source: Any) -> Any:

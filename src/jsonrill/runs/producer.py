@@ -55,15 +55,17 @@ async def produce(
     lease: float,
     written: int = 0,
     stopped: End | None = STOPPED,
+    keep: list[Record] | None = None,
 ) -> End | None:
     """Write the records of a source, whose lease this producer has, and close the log.
 
     Returns how it ended, None if the log was closed or taken over elsewhere. The source is closed
     in any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
     which). If this task is cancelled, the log is closed with `stopped`; if that is None, its lease
-    is given back instead, so that another producer can go on at once.
+    is given back instead, so that another producer can go on at once. What was written is added to
+    `keep`.
     """
-    writer = _Writer(hub, stream, producer, lease, written)
+    writer = _Writer(hub, stream, producer, lease, written, keep)
     working = asyncio.create_task(_write_all(source, writer))
     hub.producing.add(stream)
     try:
@@ -72,7 +74,7 @@ async def produce(
         end = None if working.cancelled() else working.result()
         if end is not None:
             with suppress(StoreError):
-                await hub.end(stream, end)
+                return end if await hub.end(stream, end) else None
         return end
     except asyncio.CancelledError:
         await stop(working)
@@ -130,8 +132,17 @@ async def _close(source: AsyncGenerator[Sequence[Record]]) -> None:
 class _Writer:
     """Appends the records of one producer, numbered, so that each write may be repeated."""
 
-    def __init__(self, hub: Hub, stream: str, producer: str, lease: float, written: int) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        stream: str,
+        producer: str,
+        lease: float,
+        written: int,
+        keep: list[Record] | None,
+    ) -> None:
         self._hub = hub
+        self._keep = keep
         self._stream = stream
         self._producer = producer
         self._lease = lease
@@ -189,6 +200,8 @@ class _Writer:
         began, first = self._clock(), self._written + 1
         await self._hub.append(self._stream, self._producer, records, first, self._lease, hold=HOLD)
         self._written += len(records)
+        if self._keep is not None:
+            self._keep += records
         self._held_until = began + self._lease
 
     async def _check(self) -> None:

@@ -24,6 +24,7 @@ from ..demo.generations import Demo
 from ..demo.upstream import SimulatedModels
 from ..runs.config import Config, check_workers
 from ..runs.hub import Hub
+from ..runs.signals import before_the_end
 from ..store import Store, StoreError
 from ..store.tasks import stop
 from .access.credentials import Credentials
@@ -44,7 +45,6 @@ from .http.openapi import document
 from .http.relay_run import take_over
 from .http.upstreams import Upstreams
 from .problems import KNOWN, answer
-from .signals import before_the_end
 
 log = logging.getLogger("jsonrill.server")
 # A store that takes longer for one small write is not ready.
@@ -156,7 +156,6 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     config = config or Config.from_environment()
     check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
-    # Where there is no upstream, the simulated models are one.
     upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
     hub.take_over = partial(take_over, hub, upstreams)
 

@@ -13,6 +13,7 @@ from types import FrameType
 import uvicorn
 
 from ..runs.config import Config
+from ..store import StoreError, open_store
 from .app import create_app
 from .http.connection import Connection
 from .logs import to_stderr
@@ -45,6 +46,7 @@ def serve(config: Config | None = None) -> None:
     config.check_exposure()
     to_stderr()
     server = _server(config)
+    asyncio.run(_check_store(config))
     listener = listening_socket(config)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
@@ -56,6 +58,22 @@ def serve(config: Config | None = None) -> None:
             _run(server, listener)
     finally:
         listener.close()
+
+
+async def _check_store(config: Config) -> None:
+    """Open the store once, so that a server that listens has one; raises StoreError."""
+    store = open_store(config.store, config.bounds())
+    store.on_error = lambda what, error: None  # what is raised is enough
+    try:
+        await store.open()
+    except (StoreError, OSError) as error:
+        # Of the URL only what names the place: it may hold a password.
+        place = config.store.rpartition("@")[2].partition("?")[0]
+        shown = config.store if "@" not in config.store else f"…@{place}"
+        said = " ".join(str(error).split())
+        raise StoreError(f"the store {shown} cannot be opened: {said}") from error
+    finally:
+        await store.close()
 
 
 def _server(config: Config) -> uvicorn.Server:
@@ -80,6 +98,11 @@ def _server(config: Config) -> uvicorn.Server:
 
 
 def _run(server: uvicorn.Server, listener: socket.socket) -> None:
+    def end(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    # uvicorn raises the signal that ended it again: as it was told, the process ends well.
+    signal.signal(signal.SIGTERM, end)
     try:
         asyncio.run(server.serve(sockets=[listener]))
     except KeyboardInterrupt:  # uvicorn raises the signal again once all is closed

@@ -15,6 +15,7 @@ from ..build.builder import ValueBuilder
 from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, StreamClosed
 from ..options import OnRepair
 from ..parse.create import create_machine
+from ..parse.expected import Guide
 from ..parse.machine import Machine
 from ..parse.sink import Repair, TextBuffer
 from ..paths import Path
@@ -103,6 +104,9 @@ class Arguments:
         """The key that is being read, or that an error cut off, and its offset."""
         return None
 
+    def guide(self, guide: Guide) -> None:
+        """With `repair`: take the reading that the schema of the call asks for."""
+
     def feed(self, text: str) -> list[Fragment] | None:
         """The fragments that this text makes certain; None if the text is not taken."""
         return None
@@ -166,6 +170,9 @@ class JsonArguments(Arguments):
     @property
     def repairs(self) -> Sequence[Repair]:
         return self._parser.repairs
+
+    def guide(self, guide: Guide) -> None:
+        self._parser.guide(guide)
 
     def feed(self, text: str) -> list[Fragment] | None:
         if self.error is not None:

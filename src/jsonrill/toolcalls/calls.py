@@ -298,6 +298,8 @@ class ToolCalls:
             schema = self._schemas.get(name)
             if schema is not None and delta.free and not schema.takes_text:
                 schema = None
+            if call.repair:
+                call.guide_with(None if schema is None else schema.expected)
             call.validate_with(None if schema is None else schema.check())
         return name
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Limits
 from ..jsontext import dumps
 from ..options import OnRepair
+from ..parse.expected import Guide
 from ..providers.fields import ABSENT
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
@@ -57,6 +58,8 @@ class LiveCall(ToolCall):
     # Validates the arguments; before the name is known, the fragments that wait for it.
     _check: Check | None = None
     _waiting: list[Fragment] | None = None
+    # With `repair`: which reading the schema asks for.
+    _guide: Guide | None = None
 
     @property
     def begun(self) -> bool:
@@ -145,6 +148,8 @@ class LiveCall(ToolCall):
     def _append(self, text: str) -> News:
         if self._arguments is NOTHING:
             self._arguments = JsonArguments(self.limits, self.repair, self.on_repair)
+            if self._guide is not None:
+                self._arguments.guide(self._guide)
         fragments = self._arguments.feed(text)
         if self.status == "streaming":
             if self._check is not None and fragments is not None:
@@ -211,6 +216,8 @@ class LiveCall(ToolCall):
     def _compare(self, text: str | None, value: Any) -> None:
         if self.status != "streaming":
             return
+        if any(repair.rule == "by-schema" for repair in self.repairs):
+            return  # it is the reading that the schema asks for, not the text's own
         try:
             fits = self._fits(text, value)
         except RecursionError:  # too deep to compare is not different
@@ -281,6 +288,12 @@ class LiveCall(ToolCall):
     def wait_for_name(self) -> None:
         """Keep the fragments until the name tells which schema validates them."""
         self._waiting = []
+
+    def guide_with(self, guide: Guide | None) -> None:
+        """Take the reading that the schema asks for, from the next argument text on."""
+        self._guide = guide
+        if guide is not None:
+            self._arguments.guide(guide)
 
     def validate_with(self, check: Check | None) -> None:
         """Validate with this check from now on, beginning with the fragments that were kept."""

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, assert_never
 from ..errors import InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
+from ..parse.expected import Guide
 from ..parse.sink import PlacedSink, Repair, Sink, TextBuffer
 from ..paths import Path, Place
 from .fragment import Fragment, Kind
@@ -162,6 +163,10 @@ class Parser:
             error.fragments = self._sink.take()
             raise
         return self._sink.take()
+
+    def guide(self, guide: Guide) -> None:
+        """With `repair`: ask this what a schema allows at a path, from the next piece on."""
+        self._machine.guide(guide)
 
     @property
     def pending(self) -> tuple[Path, str] | None:

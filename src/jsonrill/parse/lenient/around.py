@@ -204,6 +204,8 @@ class ProseMachine(Machine):
             return pos
         if text[pos] in lookahead.ODD_SPACES and self._may_repair("odd-spaces", text, pos):
             return pos + 1
+        if text.startswith('{"', pos):  # the commonest beginning
+            return self._begin_value(pos)
         end = self._mend_around(text, pos)
         if end >= 0:
             return end

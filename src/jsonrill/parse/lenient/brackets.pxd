@@ -9,4 +9,5 @@ cdef class BracketMachine(QuoteMachine):
     cdef int _misled, _run_is_large
     cdef str _last_closer
     cdef Py_ssize_t _root_end, _last_closed, _trailing, _last_size
+    cdef Py_ssize_t _leave_noted(self, Py_ssize_t pos) except? -2
     cdef object _last_decoded, _last_element, _root_decoded, _nested

@@ -210,11 +210,8 @@ class BracketMachine(QuoteMachine):
 
     def _string_element(self, text: str, pos: int) -> int:
         """A quote in a list. After other values it may open a key: the list was not closed."""
-        if self._wary == GUIDED:
-            asked = self._asked()
-            if asked is not None and ("string" not in asked.types or asked.strings):
-                self._expected_here = asked
-                return self._open_string(STRING, text, pos)
+        if self._collects():
+            return self._open_string(STRING, text, pos)
         if not self._object and self._frames:
             depth = len(self._frames)
             suspicious = self._state == VALUE and self._strings != (depth, self._count - 1)
@@ -267,7 +264,8 @@ class BracketMachine(QuoteMachine):
 
     def _close_warily(self, pos: int) -> int:
         if len(self._frames) == 1 and self._keeps_root_open():
-            self._hold_root(self._offset + pos, self._size())
+            empty = self._state == FIRST_ELEMENT or self._state == FIRST_KEY
+            self._hold_root(self._offset + pos, 0 if empty else self._count + 1)
             return pos + 1
         return self._leave_noted(pos)
 
@@ -293,7 +291,10 @@ class BracketMachine(QuoteMachine):
             else:
                 self._misled = 1 if 0 <= self._nested.pop(depth, -1) < self._token else UNKNOWN
                 self._last_element = self._last_decoded if continued else None
-        self._last_size = self._size()
+        if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
+            self._last_size = 0
+        else:
+            self._last_size = self._count if self._object else self._count + 1
         if self._last_size > 1:
             self._run_is_large = 1
         elif not continued:
@@ -306,12 +307,6 @@ class BracketMachine(QuoteMachine):
         if self._last_closer == "]" and not self._object and not self._count and self._frames:
             self._lists_in_lists = True
         return end
-
-    def _size(self) -> int:
-        """The number of members or elements of the open container."""
-        if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
-            return 0
-        return self._count if self._object else self._count + 1
 
     def _chain(self, depth: int) -> int:
         """The depth of the outermost object around the one at `depth` with no list in between."""

@@ -22,6 +22,7 @@ _INCHES: Final = " .;)x×-"
 _CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
 # Before these, too.
 _NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
+_NEXT_ELEMENT: Final = re.compile(r",\s*[{\[]\Z")
 # After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
 _REMEMBERED: Final = 64
@@ -39,6 +40,17 @@ class QuoteMachine(StringMachine):
 
     def _end_string(self, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
+        if self._plain_at == self._token and len(text) - quote > 3:
+            following = text[quote + 1]
+            if following == ",":
+                following = text[quote + 2]
+                ends = following == '"' or (following == " " and text[quote + 3] == '"')
+            else:
+                ends = following == "}" or following == "]"
+            if ends:
+                self._sink.end_string()
+                self._state = AFTER
+                return quote + 1
         if self._string_at != self._token:
             self._begin_text()
         end = len(text)
@@ -156,6 +168,8 @@ class QuoteMachine(StringMachine):
                     if not seen:
                         raise self._lone_quote(text, quote)
                 if before in ("{", "[") and char == '"':
+                    if _NEXT_ELEMENT.search(self._shown):  # "x}, {"a": the string has no end
+                        raise self._lone_quote(text, quote)
                     self._nest = 1
                 else:
                     self._quotation = True
@@ -165,6 +179,7 @@ class QuoteMachine(StringMachine):
         self._quoted = False  # for `_take_text`
         self._take(char)
         self._quoted = True
+        self._plain_at = -1
         self._inner_at = self._offset + quote
         return quote + 1
 

@@ -61,15 +61,20 @@ RULES: Final[dict[str, Rule]] = {
 
 allow("repair", RULES)
 
+# What `repair=True` turns on.
+_USUAL: Final = frozenset(RULES.keys() - {"bare-values"})
+
 # The rule by which a string may begin with this quote, which is not JSON's.
 QUOTES: Final = {"'": "single-quotes", "“": "curly-quotes", "‘": "curly-quotes"}
 
 
 def rule_names(rules: bool | Iterable[str]) -> frozenset[str]:
     """The rules that `repair=` turns on; `ValueError` for a name that is no rule."""
+    if rules is True:
+        return _USUAL
     check(repair=rules)
-    if isinstance(rules, bool):
-        return frozenset(RULES.keys() - {"bare-values"} if rules else ())
+    if rules is False:
+        return frozenset()
     names = frozenset([rules] if isinstance(rules, str) else rules)
     unknown = sorted(map(str, names - RULES.keys()))
     if unknown:

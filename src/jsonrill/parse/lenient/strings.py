@@ -17,6 +17,7 @@ from ..states import (
     BLOCK_STRING,
     COLON,
     FIRST_KEY,
+    GUIDED,
     KEY,
     NEXT_KEY,
     ODD_KEY,
@@ -40,8 +41,6 @@ _LINE_BREAK: Final = re.compile(r"\r?\n")
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
 _MARKDOWN: Final = frozenset("_*#~>`")
 _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
-# The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
-_TAIL: Final = re.compile(r"(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)\Z")
 _LONGEST_TAIL: Final = 200
 _REMEMBERED: Final = 64
 
@@ -59,6 +58,7 @@ class StringMachine(NumberMachine):
         "_mixed",
         "_nest",
         "_opened",
+        "_plain_at",
         "_quotation",
         "_quoted",
         "_shown",
@@ -89,12 +89,17 @@ class StringMachine(NumberMachine):
         self._inner_run = 0
         # It has quotes with and without a backslash.
         self._mixed = False
+        # The offset of the string, if it has nothing unusual so far.
+        self._plain_at = -1
         # Depth and index of the last string in a list.
         self._strings = (0, 0)
 
     # ---- text ------------------------------------------------------------------------------
 
     def _take(self, run: str) -> None:
+        if self._plain_at == self._token and self._is_simple(run):
+            self._sink.text(run)
+            return
         state = self._state
         if state == KEY or state == ODD_KEY or self._expected_here is not None:
             self._add(run)
@@ -115,16 +120,38 @@ class StringMachine(NumberMachine):
             run = self._tail_text + run
             self._tail_text = ""
         if self._inner and self._frames and self._state == STRING:
-            found = _TAIL.search(run)
-            if found is not None and len(found.group()) <= _LONGEST_TAIL:
-                self._tail_text = found.group()
-                run = run[: found.start()]
+            start = _tail(run)
+            if len(run) - start <= _LONGEST_TAIL:
+                self._tail_text = run[start:]
+                run = run[:start]
         if run:
             self._sink.text(run)
             self._first = self._first or run.lstrip()[:1]
             if not run.isascii():
                 self._note_curly(run)
             self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
+        self._settle()
+
+    def _settle(self) -> None:
+        """Remember if this string has nothing unusual so far: then text is only looked at."""
+        simple = self._state == STRING and self._inner and self._frames and self._first
+        unusual = self._tail_text or self._nest or self._quoted or self._curly
+        if simple and not unusual and self._expected_here is None:
+            self._plain_at = self._token
+        else:
+            self._plain_at = -1
+
+    def _is_simple(self, run: str) -> bool:
+        """True if text of a string without anything unusual has nothing unusual, either."""
+        last = run[-1]
+        if last == " ":
+            last = run.rstrip()[-1:]
+        if last == "," or not last or last == "\n" or last == "\t" or last == "\r":
+            return False
+        if not run.isascii():
+            return False
+        self._shown = run
+        return True
 
     def _note_curly(self, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
@@ -143,6 +170,14 @@ class StringMachine(NumberMachine):
         self._nest = 0
 
     def _is_plain(self, run: str) -> bool:
+        # As in `_is_simple`, without calling it: this is done for nearly every piece.
+        if self._plain_at == self._token and run.isascii():
+            last = run[-1]
+            if last == " ":
+                last = run.rstrip()[-1:]
+            if last and last != ",":
+                self._shown = run
+                return True
         if self._string_at != self._token:
             self._begin_text()
         if self._tail_text or self._nest or self._expected_here is not None:
@@ -153,6 +188,7 @@ class StringMachine(NumberMachine):
         if not run.isascii():
             self._note_curly(run)
         self._shown = run
+        self._settle()
         return True
 
     def _escaped(self, text: str, pos: int) -> int:
@@ -212,8 +248,18 @@ class StringMachine(NumberMachine):
             return self._open_string(ODD_KEY, text, pos)
         if not self._object:
             self._strings = (len(self._frames), self._count)
-        self._sink.start_string(self._offset + pos)
+        if not self._collects():
+            self._sink.start_string(self._offset + pos)
         return self._open_string(ODD_STRING, text, pos)
+
+    def _collects(self) -> bool:
+        """True if the schema asks for no string here, or only for some: then its end decides."""
+        if self._wary == GUIDED:
+            asked = self._asked()
+            if asked is not None and ("string" not in asked.types or asked.strings):
+                self._expected_here = asked
+                return True
+        return False
 
     def _odd_string(self, text: str, pos: int) -> int:
         """In a string or key with odd quotes: take its characters, up to the one that ends it."""
@@ -340,3 +386,17 @@ class StringMachine(NumberMachine):
             return Machine._control(self, text, pos)
         self._take(text[pos])
         return pos + 1
+
+
+def _tail(run: str) -> int:
+    """Where the end of a string begins that is not emitted at once.
+
+    It is a comma, or a curly quote that may be meant as the string's end, and what follows it.
+    """
+    if run[-1] not in " \t\r\n,}]”’":
+        return len(run)
+    last = len(run.rstrip(" \t\r\n,}]")) - 1
+    if last >= 0 and run[last] in "”’":
+        return last
+    last = len(run.rstrip(" \t\r\n")) - 1
+    return last if last >= 0 and run[last] == "," else len(run)

@@ -1,7 +1,7 @@
 """`serve --demo`: GET /demo/models lists the simulated models, POST /demo/streams starts one.
 
-The simulated models also answer as Gemini does. Where the relay has no upstream, it relays the
-other APIs to them.
+Without an upstream, the simulated models are the relay's. It does not speak the APIs of Google and
+Mistral, which are answered here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...demo.generations import Demo, read_order
 from ...demo.upstream import Steps, response_to
 from ...testing.script import EVENT_STREAM
 from ..access.permissions import hub_of, require_subject
-from . import subscribe
+from . import relay, subscribe
 from .publish import json_body, read_body, urls_of
 
 
@@ -46,8 +46,16 @@ async def events(request: Request) -> Response:
     return response
 
 
-async def gemini(request: Request) -> Response:
-    """A request to Gemini's API, answered by a simulated model."""
+async def chat(request: Request) -> Response:
+    """POST /v1/chat/completions. Mistral's client wants other events than the relay sends."""
+    is_mistral = "mistral" in request.headers.get("user-agent", "")
+    if is_mistral and relay.upstreams_of(request).simulated:
+        return await directly(request)
+    return await relay.chat_completions(request)
+
+
+async def directly(request: Request) -> Response:
+    """A request to a provider's API, answered by a simulated model and stored nowhere."""
     require_subject(request)
     hub, agent = hub_of(request), request.headers.get("user-agent", "")
     body = await read_body(request, hub.config.body_bytes)
@@ -60,12 +68,13 @@ async def gemini(request: Request) -> Response:
 
 
 ROUTES = (
-    *(
-        ("POST", f"/{version}/models/{{model}}:{method}", gemini)
-        for version in ("v1", "v1beta")
-        for method in ("generateContent", "streamGenerateContent")
-    ),
     ("GET", "/demo/models", list_models),
     ("POST", "/demo/streams", start),
     ("GET", "/v1/streams/{id}/events", events),
+    ("POST", "/v1/chat/completions", chat),
+    *(
+        ("POST", f"/{version}/models/{{model}}:{method}", directly)
+        for version in ("v1", "v1beta")
+        for method in ("generateContent", "streamGenerateContent")
+    ),
 )

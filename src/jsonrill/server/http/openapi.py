@@ -311,11 +311,6 @@ def _demo_routes() -> Iterator[Route]:
     bad = f"{_POSTED} 429 503"
     at, summary = "POST /demo/streams", "Let a simulated model write a stream"
     yield Route(at, "generate", summary, created, bad, [], order)
-    answer: Good = {200: ("The model's answer.", {**_ANY, **_EVENTS})}
-    for api, name in (("OpenAI", "responses"), ("Anthropic", "messages")):
-        at, summary = f"POST /v1/{name}", f"Ask a simulated model as {api}'s client does"
-        yield Route(at, f"demo-{name}", summary, answer, "400 401 403 413", [], _body({}))
-    yield Route("GET /v1/models", "demo-models", "List the models", models, "401")
 
 
 def document(root: str = "", *, demo: bool = False) -> Json:

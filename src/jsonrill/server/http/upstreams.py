@@ -65,9 +65,7 @@ class Upstream:
 
     def headers(self, api: str, given: Mapping[str, str]) -> dict[str, str]:
         """The headers of a request for this API; raises UpstreamFailed if there is no key."""
-        # The simulated models answer Mistral's client in its own way.
-        names = (*PASSED, "user-agent") if self.url == DEMO else PASSED
-        passed = {name: given[name] for name in names if name in given}
+        passed = {name: given[name] for name in PASSED if name in given}
         auth = self.auth or ("x-api-key" if api == "messages" else "bearer")
         if auth == "x-api-key":
             passed = {**VERSION, **passed}
@@ -104,9 +102,11 @@ class Upstreams:
 
     def __init__(self, config: Config, demo: httpx2.AsyncBaseTransport | None = None) -> None:
         self.all = read_table(config)
-        if not self.all and demo is not None:
+        # Whether there are only simulated models.
+        self.simulated = not self.all and demo is not None
+        if self.simulated:
             self.all = [Upstream(name="demo", url=DEMO)]
-        self._client = Client(config, demo if self.all and self.all[0].url == DEMO else None)
+        self._client = Client(config, demo if self.simulated else None)
 
     def choose(self, model: str) -> Chosen | None:
         """The first upstream that takes this model; None if none does."""
