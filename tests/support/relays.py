@@ -1,9 +1,9 @@
 """Clients of relayed answers while replicas restart, and how each answer ended.
 
-A chat answer is read by OpenAI's own client, and beside it as an AI SDK and as an AG-UI stream, from
-any replica; others are responses, read by OpenAI's client, and messages, read by Anthropic's. None of
-these clients resumes, so an answer is complete or has visibly failed. Responses in the background are
-resumed at any replica, by the number of their last event, until they are complete.
+A chat answer is read by OpenAI's own client, and beside it as an AI SDK and as an AG-UI stream,
+from any replica; others are responses, read by OpenAI's client, and messages, read by Anthropic's.
+None of these clients resumes, so an answer is complete or has visibly failed. Responses in the
+background are resumed at any replica, by the number of their last event, until they are complete.
 """
 
 from __future__ import annotations
