@@ -145,6 +145,8 @@ class Relays:
                     break
                 except Exception as error:
                     failed = await self._failure(error, text, model)
+                    if not id:  # nothing of it was seen
+                        failed = "wrong" if failed == "wrong" else "refused"
                     if not id or failed == "wrong" or getattr(error, "code", None) in FINAL:
                         self.outcomes["background", failed] += 1
                         return
