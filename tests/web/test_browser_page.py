@@ -21,6 +21,15 @@ RECIPE = [
     'ea", "minutes": 12, "steps": [{"text": "Peel"}',
     ', {"text": "Boil", "optional": true}]}',
 ]
+# A chat completion with a thought, an answer in JSON and a call.
+CHAT = [
+    {"reasoning_content": "Tea, then."},
+    {"content": '{"title": "Gin'},
+    {"content": 'ger tea"}'},
+    {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "timer", "arguments": '{"min'}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": 'utes": 12}'}}]},
+    None,
+]
 TEXTS = ('{"name": "Zo', 'ë", "tags": [1, ', "2]}", "\n")
 # In a browser addresses are relative to the page.
 BEFORE = """
@@ -28,11 +37,20 @@ const id = {id};
 const recipe = async function* () {{
   for (const piece of {recipe}) yield new TextEncoder().encode(piece);
 }};
+const headers = {{ "content-type": "text/event-stream" }};
+const chat = async function* () {{
+  for (const delta of {chat}) {{
+    const finish_reason = delta === null ? "tool_calls" : null;
+    const choices = [{{ index: 0, delta: delta ?? {{}}, finish_reason }}];
+    yield new TextEncoder().encode(`data: ${{JSON.stringify({{ id: "c", choices }})}}\n\n`);
+  }}
+}};
 for (const name of ["Request", "fetch"]) {{
   const real = globalThis[name];
   const here = (url, init) => [new URL(url, {url}), init];
   globalThis[name] = function (url, init) {{
     if (url === "/recipe") return new Response(recipe());
+    if (url === "/chat") return new Response(chat(), {{ headers }});
     return new.target ? new real(...here(url, init)) : real(...here(url, init));
   }};
 }}
@@ -70,7 +88,7 @@ def test_the_modules_do_what_the_page_says(server: Server, tmp_path: Path, page:
     shown = printed_by(read((ROOT / "docs" / f"{page}.md").read_text("utf8")).blocks)
     assert len(shown) >= 6
     mark = "---- the next block"
-    constants = {"id": published(server), "url": server.url, "recipe": RECIPE}
+    constants = {"id": published(server), "url": server.url, "recipe": RECIPE, "chat": CHAT}
     parts = [BEFORE.format(**{name: json.dumps(value) for name, value in constants.items()})]
     for block, _ in shown:
         parts += [block.text, f"console.log({mark!r});"]
