@@ -102,11 +102,14 @@ class Upstreams:
 
     def __init__(self, config: Config, demo: httpx2.AsyncBaseTransport | None = None) -> None:
         self.all = read_table(config)
-        # Whether there are only simulated models.
-        self.simulated = not self.all and demo is not None
-        if self.simulated:
+        if not self.all and demo is not None:
             self.all = [Upstream(name="demo", url=DEMO)]
-        self._client = Client(config, demo if self.simulated else None)
+        self._client = Client(config, demo if self.is_demo else None)
+
+    @property
+    def is_demo(self) -> bool:
+        """True if the simulated models answer."""
+        return [one.url for one in self.all] == [DEMO]
 
     def choose(self, model: str) -> Chosen | None:
         """The first upstream that takes this model; None if none does."""
