@@ -44,7 +44,7 @@ The folders are the journey of the data. A part imports only from parts above it
     streams.py       the public functions, sync and async
     translations.py  `to_openai` and the others: events of other people's clients
     toolrunner.py    `run_tools`: tools run in threads or in the event loop
-    store/           append-only logs: memory, SQLite, Redis
+    store/           append-only logs: memory, SQLite, Redis, PostgreSQL
     ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
     runs/            a log with a producer and readers, in formats; `Runs`
     client.py        the client of the server: publishes, and reads with resume

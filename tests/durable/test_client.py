@@ -14,11 +14,11 @@ from support import SLACK, need_command
 from support.processes import Server
 from support.redis_server import RedisServer
 
-COUNT = 400
+COUNT = 700
 
 
 def begin(npm: Path, url: str) -> subprocess.Popen[str]:
-    command = [need_command("node"), "client.mjs", url, str(COUNT), "8"]
+    command = [need_command("node"), "client.mjs", url, str(COUNT), "5"]
     return subprocess.Popen(
         command, cwd=npm, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -25,6 +25,8 @@ from support import SLACK
 from support.apps import App, served
 from support.processes import Events, all_events
 from support.run_app import events as logged
+from support.run_chaos import RunChaos
+from support.stores import StoreServers
 
 GATE: list[asyncio.Event] = []
 
@@ -340,3 +342,13 @@ def test_every_format_is_one_that_resumes() -> None:
                             assert after == calm[calm.index(event) + 1 :], format
 
     asyncio.run(main())
+
+
+def test_chaos_loses_nothing_in_any_format(tmp_path: Path, store_servers: StoreServers) -> None:
+    """A few faults; `tests/hard/hard_runs.py` has many."""
+    store = store_servers.url("redis", tmp_path)
+    settings = {"RESUME": "1", "LEASE": "2"}
+    with App(tmp_path, store, **settings) as one, App(tmp_path, store, **settings) as two:
+        chaos = RunChaos([one, two], store_servers["redis"], count=3, size=50, faults=5)
+        asyncio.run(chaos.run(240))
+        assert "Traceback" not in one.log() + two.log()

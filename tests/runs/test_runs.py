@@ -397,7 +397,6 @@ OF_TEXT = ['{"a": ', "1}"]
         (lambda: iter(OF_TEXT), OF_TEXT),
         ([], []),
     ],
-    ids=str,
 )
 def test_every_source_can_be_a_run(source: Any, expected: list[Any]) -> None:
     async def work(runs: Runs) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -38,6 +38,7 @@ ANNE = {"authorization": "Bearer anne-0123456789abcd"}
 BOB = {"authorization": "Bearer bob-0123456789abcdef"}
 TOKENS = ("anne:anne-0123456789abcd", "bob:bob-0123456789abcdef")
 PATH = "/v1/durable/chats/1"
+NONE: Mapping[str, str] = {}
 Http = httpx2.AsyncClient
 
 
@@ -60,7 +61,9 @@ def run(work: Callable[[Http], Awaitable[Any]], **settings: Any) -> Any:
     return asyncio.run(main())
 
 
-async def made(http: Http, path: str = PATH, body: bytes = b"", **headers: str) -> httpx2.Response:
+async def made(
+    http: Http, path: str = PATH, body: bytes = b"", headers: Mapping[str, str] = NONE
+) -> httpx2.Response:
     answer = await http.put(path, content=body, headers={**JSON, **headers})
     assert answer.status_code == 201, answer.text
     return answer
@@ -76,14 +79,14 @@ def numbered(seq: int, epoch: int = 0, name: str = "a") -> dict[str, str]:
 def test_a_path_is_that_of_its_owner_alone() -> None:
     async def work(http: Http) -> None:
         assert (await http.put(PATH, headers=JSON)).status_code == 401
-        await made(http, **ANNE)
+        await made(http, headers=ANNE)
         assert (await http.post(PATH, content="1", headers={**JSON, **ANNE})).status_code == 204
         for method in ("GET", "HEAD", "POST", "DELETE"):
             assert (await http.request(method, PATH)).status_code == 401
             answer = await http.request(method, PATH, headers={**JSON, **BOB}, content=b"2")
             assert answer.status_code == 404
         # Another owner has a stream of its own under the same path.
-        await made(http, **BOB)
+        await made(http, headers=BOB)
         assert (await http.get(PATH, headers=BOB)).json() == []
         assert (await http.get(PATH, headers=ANNE)).json() == [1]
         assert (await http.delete(PATH, headers=BOB)).status_code == 204
@@ -94,7 +97,7 @@ def test_a_path_is_that_of_its_owner_alone() -> None:
 
 def test_a_ticket_reads_by_id_and_does_nothing_else() -> None:
     async def work(http: Http) -> None:
-        stream = (await made(http, body=b"[1,2]", **ANNE)).headers["jsonrill-stream"]
+        stream = (await made(http, body=b"[1,2]", headers=ANNE)).headers["jsonrill-stream"]
         ticket = (
             await http.post("/v1/tickets", json={"stream": stream}, headers={**JSON, **ANNE})
         ).json()["ticket"]
@@ -210,7 +213,9 @@ def test_messages_that_are_no_events_break_no_format() -> None:
     messages = [1, "x", None, [1], {"type": 5}, {"choices": [[]]}, True, -0.5e3, {"": {"a": []}}]
 
     async def work(http: Http) -> None:
-        answer = await made(http, body=json.dumps(messages).encode(), **{"stream-closed": "true"})
+        answer = await made(
+            http, body=json.dumps(messages).encode(), headers={"stream-closed": "true"}
+        )
         stream = answer.headers["jsonrill-stream"]
         for format in ("updates", "fragments", "chunks", "calls", "raw", "openai"):
             answer = await http.get(f"/v1/streams/{stream}/events", params={"format": format})
@@ -295,6 +300,21 @@ def test_an_offset_of_another_log_is_refused() -> None:
     run(work)
 
 
+def test_a_response_has_everything_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(http: Http) -> None:
+        numbers = list(range(1200))
+        await made(http, body=json.dumps(numbers).encode())
+        answer = await http.get(PATH)
+        assert answer.json() == numbers and answer.headers["stream-up-to-date"] == "true"
+        monkeypatch.setattr("jsonrill.server.http.durable.PAGE_BYTES", 1000)
+        answer = await http.get(PATH)
+        assert answer.json() == numbers[:500] and "stream-up-to-date" not in answer.headers
+        after = answer.headers["stream-next-offset"]
+        assert (await http.get(f"{PATH}?offset={after}")).json() == numbers[500:1000]
+
+    run(work)
+
+
 def test_a_deleted_stream_ends_its_live_readers() -> None:
     async def work(http: Http) -> None:
         await made(http)
@@ -332,7 +352,7 @@ def test_idempotent_producers_survive_a_restart(tmp_path: Any) -> None:
 
 def test_a_request_that_is_refused_leaves_no_trace() -> None:
     async def work(http: Http) -> None:
-        await made(http, **{"stream-ttl": "60"})
+        await made(http, headers={"stream-ttl": "60"})
         before = (await http.head(PATH)).headers
         for headers, body in [
             (JSON, "{"),
@@ -533,7 +553,7 @@ def test_a_live_reader_keeps_its_stream_alive(url: str, tmp_path: Any) -> None:
     async def main() -> None:
         store = open_store(url if url == "memory:" else f"sqlite:///{tmp_path}/log.db")
         async with served(store) as http:
-            await made(http, **{"stream-ttl": "1"})
+            await made(http, headers={"stream-ttl": "1"})
             reading = asyncio.create_task(http.get(f"{PATH}?offset=-1&live=sse"))
             await asyncio.sleep(2.5)
             answer = await http.post(PATH, content="1", headers={**JSON, "stream-closed": "true"})
@@ -595,3 +615,73 @@ def test_each_message_reaches_readers_that_come_and_go() -> None:
 def test_ids_differ_by_owner_and_path() -> None:
     pairs = [("a", "b"), ("a", "c"), ("b", "b"), ("a\nb", ""), ("a", "b\n")]
     assert len({stream_id(*pair) for pair in pairs}) == len(pairs)
+
+
+def test_each_protocol_appends_to_its_own_streams() -> None:
+    """A lease of the other one would end a stream that has no producer to lose."""
+
+    async def work(http: Http) -> None:
+        stream = (await made(http)).headers["jsonrill-stream"]
+        url = f"/v1/streams/{stream}"
+        answer = await http.post(f"{url}/chunks", content='{"a":1}', headers=JSON)
+        assert answer.status_code == 405 and "/v1/durable" in answer.text
+        assert (await http.get(url)).json()["last"] == 0
+        assert (await http.post(f"{url}/durable", content="1", headers=JSON)).status_code == 204
+        assert (await http.post(f"{url}/close")).status_code == 200
+        answer = await http.post(PATH, content="1", headers=JSON)
+        assert answer.status_code == 409 and answer.headers["stream-closed"] == "true"
+
+    run(work)
+
+
+# ---- any request ----
+
+HEADERS = st.dictionaries(
+    st.sampled_from(
+        [
+            *("content-type", "stream-ttl", "stream-expires-at", "stream-closed", "stream-seq"),
+            *("producer-id", "producer-epoch", "producer-seq", "if-none-match", "idempotency-key"),
+            *("stream-forked-from", "stream-fork-offset", "stream-fork-sub-offset"),
+        ]
+    ),
+    st.sampled_from(["application/json", "text/plain", "a/b; c=d", "true", "false", "0", "1", "2"])
+    | st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"]), max_size=9),
+    max_size=5,
+)
+QUERY = st.dictionaries(
+    st.sampled_from(["offset", "cursor", "ticket", "x"]),
+    st.sampled_from(["-1", "now", "0", offset(Tail(1, 1)), offset(Tail(0, 0))])
+    | st.text(max_size=5),
+    max_size=3,
+)
+BODY = st.sampled_from([b"", b"1", b"[1,2]", b"[]", b"{", b"\xff", b'"x"', b"[[1]"]) | st.binary()
+REQUEST = st.tuples(
+    st.sampled_from(["PUT", "POST", "POST", "GET", "HEAD", "DELETE", "PATCH"]),
+    st.sampled_from(["/v1/durable/a", "/v1/durable/b", "/v1/durable/"]),
+    HEADERS,
+    QUERY,
+    BODY,
+)
+
+
+@settings(max_examples=60 * HARDER, deadline=None)
+@given(st.lists(REQUEST, max_size=12))
+def test_no_request_is_an_error_of_the_server(requests: list[Any]) -> None:
+    async def work(http: Http) -> None:
+        texts: dict[str, bytes] = {}
+        for method, path, headers, query, body in requests:
+            raw = {name.encode(): value.encode("latin-1") for name, value in headers.items()}
+            answer = await http.request(method, path, headers=raw, params=query, content=body)
+            assert answer.status_code < 500 or answer.status_code == 501
+            if answer.status_code >= 400 and method != "HEAD":
+                assert answer.json()["error"]["message"]
+            # What was read before is the beginning of what is read now.
+            if method == "DELETE" and answer.status_code == 204:
+                texts.pop(path, None)
+            now = await http.get(path)
+            if now.status_code == 200:
+                text = now.content.strip(b"[]")
+                assert text.startswith(texts.get(path, b""))
+                texts[path] = text
+
+    run(work)

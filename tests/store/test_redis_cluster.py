@@ -114,7 +114,7 @@ def test_a_lost_answer_makes_and_adds_nothing_twice(url: str) -> None:
     async def main() -> None:
         async with opened(url, owner_streams=1) as store:
             assert isinstance(store, RedisClusterStore)
-            for name in ("_acquire", "_append", "_finalize", "_raise", "_reserve_in", "_report_to"):
+            for name in ("_acquire", "_append", "_finalize", "_reserve_in", "_report_to"):
                 setattr(store, name, LosesAnswers(getattr(store, name), 2))
             assert (await store.acquire("s", "p", lease=60, meta=b"m")).meta == b"m"
             with pytest.raises(StreamTaken):
@@ -265,7 +265,7 @@ def test_bounds_hold_when_many_create_and_append_at_once(url: str) -> None:
                 return ""
 
             outcomes = Counter(await asyncio.gather(*(create(at) for at in range(40))))
-            # One that is refused by the second book has held a place in the first for a moment.
+            # One that is refused by a book has held a place in the other for a moment.
             bounds_met = {"total_streams", "owner_streams"}
             assert 7 <= outcomes[""] + outcomes["total_bytes"] <= 10, outcomes
             assert set(outcomes) <= {"", "total_bytes", *bounds_met}, outcomes

@@ -77,6 +77,10 @@ class App:
         self.process.send_signal(how)
         return self.process.wait(20 * SLACK)
 
+    def send(self, how: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(how)
+
     def kill(self) -> None:
         self.end(signal.SIGKILL)
 

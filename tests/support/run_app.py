@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from jsonrill import Runs
@@ -64,6 +64,7 @@ runs = Runs(
     lease=float(os.environ.get("LEASE", "1")),
     resume=resume if os.environ.get("RESUME") else None,
     grace=1,
+    retry=200,
 )
 
 
@@ -86,6 +87,25 @@ async def cancel(request: Request) -> Response:
     return JSONResponse({"cancelled": await runs.cancel(request.path_params["key"])})
 
 
+# A page that keeps what it has read across reloads, as one would that shows an answer.
+PAGE = """<!doctype html><title>run</title><script>
+const kept = JSON.parse(sessionStorage.kept ?? '{"after": "0", "seen": []}');
+let ends = 0;
+const url = location.pathname.replace("pages", "runs") + "?after=" + kept.after;
+const source = new EventSource(url);
+source.onmessage = ({ lastEventId, data }) => {
+  kept.after = lastEventId;
+  kept.seen.push(JSON.parse(data));
+  sessionStorage.kept = JSON.stringify(kept);
+};
+source.addEventListener("CLOSE", () => { ends += 1; source.close(); });
+</script>"""
+
+
+async def page(request: Request) -> Response:
+    return HTMLResponse(PAGE)
+
+
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
     async with runs:
@@ -96,6 +116,7 @@ app = Starlette(
     routes=[
         Route("/runs/{key}", start, methods=["POST"]),
         Route("/runs/{key}", read),
+        Route("/pages/{key}", page),
         Route("/runs/{key}/cancel", cancel, methods=["POST"]),
     ],
     lifespan=lifespan,

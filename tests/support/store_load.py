@@ -1,10 +1,15 @@
-"""Many open streams with one reader each, a few records a second: how long until they are read."""
+"""Many open streams with one reader each, a few records a second: how long until they are read.
+
+Readers have a store of their own, as in another process, unless it is in memory.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from jsonrill.store import Bounds, Store, open_store
@@ -35,24 +40,34 @@ class Figures(NamedTuple):
         )
 
 
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Store]:
+    """A store that no load of a test fills."""
+    many = {"owner_streams": 10**6, "total_streams": 10**6, "stream_entries": 10**8}
+    store = open_store(url, Bounds(**many, owner_bytes=10**12, total_bytes=10**12))
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
 def measured(url: str, load: Load, server: StoreServer | None = None) -> Figures:
     async def main() -> Figures:
-        store = open_store(url, Bounds(owner_streams=10**6, total_streams=10**6))
-        await store.open()
-        try:
-            return await _loaded(store, load, server)
-        finally:
-            await store.close()
+        async with opened(url) as here, opened(url) as there:
+            return await _loaded(here, here if url == "memory:" else there, load, server)
 
     return asyncio.run(main())
 
 
-async def _loaded(store: Store, load: Load, server: StoreServer | None) -> Figures:
+async def _loaded(
+    store: Store, elsewhere: Store, load: Load, server: StoreServer | None
+) -> Figures:
     names = [f"s{at}" for at in range(load.streams)]
     for name in names:
         await store.acquire(name, "p", lease=600, owner="o", meta=b"{}")
     late: list[float] = []
-    readers = [asyncio.create_task(_read(store, name, late)) for name in names]
+    readers = [asyncio.create_task(_read(elsewhere, name, late)) for name in names]
     await asyncio.sleep(1 + load.streams / 400)
     chance = random.Random(1)
     begun, cpu = time.perf_counter(), time.process_time()

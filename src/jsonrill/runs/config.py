@@ -77,6 +77,7 @@ class Config:
     lease: float = _seconds(300.0, "silence after which a publisher counts as lost")
     relay_lease: float = _seconds(3.0, "the same for a relay, which renews it by itself")
     head_timeout: float = _seconds(10.0, "time that a client has for the head of a request")
+    keep_alive: float = _seconds(5.0, "time that a connection without a request is kept")
     heartbeat: float = _seconds(15.0, "silence after which a reader is sent a comment")
     send_timeout: float = _seconds(30.0, "a reader that takes nothing for so long is cut off")
     retry: int = _setting(2000, "milliseconds after which a browser reconnects")

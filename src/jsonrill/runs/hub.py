@@ -234,6 +234,8 @@ class Hub:
         """Write records as `Store.write` does, without a producer that holds the stream."""
         tail = await self.store.write(stream, "", data, **more)
         self._count(stream, tail.last, data)
+        if more.get("end") is not None:
+            self.metrics.add("streams_ended_total", how="CLOSED")
         return tail
 
     def _count(self, stream: str, last: int, data: Sequence[bytes]) -> None:

@@ -92,6 +92,7 @@ def _server(config: Config) -> uvicorn.Server:
             server_header=False,
             lifespan="on",
             limit_concurrency=config.concurrency or config.readers + OTHERS,
+            timeout_keep_alive=max(1, int(config.keep_alive)),
             timeout_graceful_shutdown=max(1, int(config.grace)),
         )
     )

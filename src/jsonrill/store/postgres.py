@@ -56,7 +56,7 @@ from .postgres_schema import (
 from .tasks import stop
 
 T = TypeVar("T")
-CONNECTIONS = 10
+CONNECTIONS = 16
 # Bytes of a key in an index; the first byte of one that is a digest, which no text begins with.
 LONGEST_KEY = 200
 DIGESTED = b"\xff"
@@ -77,7 +77,6 @@ _DEFAULTS = {
     "keepalives_count": 3,
 }
 _LISTEN = f"LISTEN {CHANNEL}"
-_NOTIFY = f"SELECT pg_notify('{CHANNEL}', %b::text)"
 _ENDS = "SELECT id, mark FROM jsonrill.streams WHERE id = ANY(%b::bytea[])"
 _LOOK = """
 SELECT stream.last, stream.mark, stream.closed, entry.seq, entry.mark, entry.data
@@ -156,6 +155,7 @@ class PostgresStore(Store):
             *(bounds.stream_entries, bounds.stream_bytes),
             *(bounds.owner_streams, bounds.owner_bytes, bounds.total_streams, bounds.total_bytes),
         )
+        await self._ask("settle", name)
         return _status(row)
 
     async def write(
@@ -176,21 +176,24 @@ class PostgresStore(Store):
             call = secrets.token_hex()  # tried again, it must not add twice
         written = [*map(bytes, records), *([] if end is None else [end])]
         turned = (None, 0, 0) if turn is None else (_key(turn.producer), turn.epoch, turn.seq)
-        _, last, mark, *_ = await self._ask(
+        _, last, mark, *_ = await self._with_room(
+            stream,
             "append",
             *(_key(stream), _bytes(producer), first or 0),
             *(call and call_name(call), CALLS * CALL_SIZE, lease),
             *(*turned, TURNS, turn_cost(turn.producer) if turn else 0, order),
             *([crc32(data) for data in written], written, end is not None),
             *(bounds.keep_open, bounds.keep_closed, bounds.stream_entries, bounds.stream_bytes),
-            *(bounds.owner_bytes, bounds.total_bytes, self.record_cost),
+            self.record_cost,
+            bounded=True,
         )
         self._wake(stream)
         return Tail(last, mark)
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
         arguments = (crc32(data), data, only_if_lost, self.bounds.keep_closed, self.record_cost)
-        done = (await self._ask("finalize", _key(stream), *arguments))[1]
+        answer = await self._with_room(stream, "finalize", _key(stream), *arguments, bounded=False)
+        done = answer[1]
         self._wake(stream)
         return bool(done)
 
@@ -224,12 +227,23 @@ class PostgresStore(Store):
 
     # ---- calls ----
 
+    async def _with_room(
+        self, stream: str, function: str, *arguments: Any, bounded: bool
+    ) -> tuple[Any, ...]:
+        """Return the answer of a function, for which room is booked first if it asks for it."""
+        limits = (self.bounds.owner_bytes, self.bounds.total_bytes) if bounded else (None, None)
+        while True:
+            row = await self._ask(function, *arguments)
+            if row[0] != "ROOM":
+                return row
+            await self._ask("reserve", _key(stream), row[-1], *limits)
+
     async def _ask(
         self, function: str, *arguments: Any, patience: float | None = None
     ) -> tuple[Any, ...]:
         """Return the row that a function answers, or raise the error that its first item names."""
         [row] = await self._query(SQL[function], arguments, patience)
-        if isinstance(row[0], str) and row[0] != "OK":
+        if isinstance(row[0], str) and row[0] not in ("OK", "ROOM"):
             raise _refusal(*row)
         return row
 
@@ -316,7 +330,7 @@ class PostgresStore(Store):
             self._notify.clear()
             changed, self._changed = self._changed, set()
             for notice in _notices(changed):
-                await self._quietly("wake-ups", self._query(_NOTIFY, (notice,), patience=0))
+                await self._quietly("wake-ups", self._ask("tell", notice, patience=0))
 
     async def _listen(self) -> None:
         """Wake the readers here of streams that another process has changed."""
@@ -337,7 +351,7 @@ class PostgresStore(Store):
     async def _hear(self, link: AsyncConnection) -> None:
         """Return when nothing arrives any more, not even a notice to oneself."""
         while True:
-            await self._query(_NOTIFY, ("probe",), patience=0)
+            await self._ask("tell", "probe", patience=0)
             heard = False
             async for notice in link.notifies(timeout=PROBE_EVERY):
                 heard = True
@@ -414,10 +428,10 @@ async def _prepare(link: AsyncConnection) -> None:
     """Create the tables if they are missing; raise if they cannot be used."""
     try:
         if await _version(link) is None:
-            async with link.transaction():
-                await link.execute(f"SELECT {SETUP_LOCK}")
-                if await _version(link) is None:
-                    await link.execute(SCHEMA.encode())
+            try:  # one message is one transaction, also where a pooler allows no other
+                await link.execute(f"SELECT {SETUP_LOCK}; {SCHEMA}".encode())
+            except (errors.DuplicateTable, errors.DuplicateSchema, errors.UniqueViolation):
+                pass  # another process was faster
         found = await _version(link)
         await link.execute("SELECT * FROM jsonrill.streams, jsonrill.pulse LIMIT 0")
     except errors.InsufficientPrivilege as error:
@@ -465,7 +479,7 @@ def _refusal(word: str, *rest: Any) -> StoreError:
         case "ORDER":
             return OutOfOrder("an append before this one has this place in the order, or a later")
         case "TURN":
-            last, mark, closed, epoch, seq = rest
+            last, mark, closed, epoch, seq, _ = rest
             return TurnRefused(epoch, seq, Tail(last, mark), closed)
         case bound:
             return StoreFull(bound, f"the bound {bound} is reached")

@@ -9,8 +9,9 @@ page and leaves nothing in indexes behind. What looks for old streams reads all 
 when a bound is reached and at intervals.
 
 A row of `books` has what the streams of one owner take, and one has the sum. A transaction that
-changes them holds a lock until it ends, so a stream books in advance, up to a quarter more than it
-needs while the books are less than three quarters full, and most appends touch no book. The lock is
+changes them holds a lock until it ends. So a stream books room before it takes it, in a transaction
+that does not wait for the disk (what is written after it does), and books up to a quarter more than
+it needs while the books are less than three quarters full: most appends touch no book. The lock is
 taken after that of the stream's row, and a stream makes room only if no transaction holds its row:
 there is no deadlock.
 
@@ -43,13 +44,15 @@ _IN: Final = {
     "append": "name bytea, by bytea, first bigint, call text, kept_calls integer,"
     " for_seconds float8, turn_of bytea, turn_epoch bigint, turn_seq bigint, most_turns integer,"
     " turn_cost bigint, place bytea, checksums bigint[], records bytea[], is_end boolean,"
-    " keep_open float8, keep_closed float8, most_entries bigint, most_bytes bigint,"
-    " of_owner bigint, of_all bigint, each bigint",
+    " keep_open float8, keep_closed float8, most_entries bigint, most_bytes bigint, each bigint",
+    "reserve": "name bytea, needs bigint, of_owner bigint, of_all bigint",
     "finalize": "name bytea, checksum bigint, record bytea, only_if_lost boolean, keep float8,"
     " each bigint",
     "status": "name bytea",
     "touch": "name bytea, for_seconds float8, keep_open float8, keep_closed float8",
     "use_once": "name bytea, by text, seconds float8",
+    "settle": "name bytea",
+    "tell": "notice text",
     "beat": "",
     "sweep": "",
 }
@@ -60,6 +63,8 @@ CALLS: Final = {
     + ")"
     for name, takes in _IN.items()
 }
+# This transaction does not wait until it is on the disk.
+_NOT_YET: Final = "set_config('synchronous_commit', 'off', true)"
 _STATUS: Final = """
     OUT word text, OUT its_owner bytea, OUT its_meta bytea, OUT its_last integer,
     OUT its_size bigint, OUT its_mark bigint, OUT its_closed boolean, OUT its_producer bytea,
@@ -234,6 +239,7 @@ DECLARE
     many integer := cardinality(records); needs bigint := stream_cost + bytes + each * many;
     checked integer := many - is_end::integer; this bigint; room bigint;
 BEGIN
+    PERFORM {_NOT_YET};
     DELETE FROM jsonrill.streams WHERE id = name
         AND (expires <= now OR closed AND replace AND strpos(calls, call) = 0);
     -- Of two that make the same stream at a time the second one waits here.
@@ -271,14 +277,42 @@ BEGIN
         its_producer, its_lease, its_lost, its_expires FROM jsonrill.status(name);
 END $$;
 
+-- Books room for a stream; without bounds, always.
+CREATE FUNCTION jsonrill.reserve({_IN["reserve"]}) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    it jsonrill.streams; now float8 := {_CLOCK}; found_room record;
+BEGIN
+    PERFORM {_NOT_YET};
+    SELECT * INTO it FROM jsonrill.streams WHERE id = name AND expires > now FOR UPDATE;
+    IF NOT FOUND THEN RETURN 'UNKNOWN'; END IF;
+    IF needs > it.booked THEN
+        SELECT * INTO found_room FROM jsonrill.room(
+            it.key, it.payer, it.booked, needs, of_owner, of_all, now);
+        IF found_room.bound IS NOT NULL THEN RETURN found_room.bound; END IF;
+        UPDATE jsonrill.streams SET booked = coalesce(found_room.room, needs) WHERE key = it.key;
+    END IF;
+    RETURN 'OK';
+END $$;
+
+-- Has been written to the disk when it returns, and so has what was committed before it.
+CREATE FUNCTION jsonrill.settle({_IN["settle"]}) RETURNS void LANGUAGE sql AS $$
+    UPDATE jsonrill.streams SET calls = calls WHERE id = name
+$$;
+
+CREATE FUNCTION jsonrill.tell({_IN["tell"]}) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM {_NOT_YET};
+    PERFORM pg_notify('{CHANNEL}', notice);
+END $$;
+
 CREATE FUNCTION jsonrill.append(
     {_IN["append"]},
     OUT word text, OUT last integer, OUT mark bigint, OUT closed boolean, OUT epoch bigint,
-    OUT seq bigint
+    OUT seq bigint, OUT needs bigint
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    it jsonrill.streams; now float8 := {_CLOCK}; written bigint; bytes bigint; found_room record;
+    it jsonrill.streams; now float8 := {_CLOCK}; written bigint; bytes bigint;
     checked integer := cardinality(records) - is_end::integer; costs bigint := 0;
 BEGIN
     SELECT * INTO it FROM jsonrill.streams WHERE id = name AND expires > now FOR UPDATE;
@@ -315,14 +349,9 @@ BEGIN
     IF it.last + checked > most_entries THEN word := 'stream_entries'; RETURN; END IF;
     bytes := jsonrill.bytes_of(records[: checked]);
     IF it.size + bytes > most_bytes THEN word := 'stream_bytes'; RETURN; END IF;
-    costs := it.cost + costs + bytes + each * checked;
-    IF costs > it.booked THEN
-        SELECT * INTO found_room FROM jsonrill.room(
-            it.key, it.payer, it.booked, costs, of_owner, of_all, now);
-        IF found_room.bound IS NOT NULL THEN word := found_room.bound; RETURN; END IF;
-        it.booked := found_room.room;
-        UPDATE jsonrill.streams SET booked = it.booked WHERE key = it.key;
-    END IF;
+    bytes := jsonrill.bytes_of(records);
+    needs := it.cost + costs + bytes + each * cardinality(records);
+    IF needs > it.booked THEN word := 'ROOM'; PERFORM {_NOT_YET}; RETURN; END IF;
     mark := jsonrill.put(it.key, it.last, it.mark, checksums, records);
     last := it.last + cardinality(records);
     IF turn_of IS NOT NULL THEN
@@ -334,22 +363,18 @@ BEGIN
     IF for_seconds IS NOT NULL THEN
         it.producer := by; it.lease := now + for_seconds; it.term := for_seconds;
     END IF;
-    IF is_end THEN
-        bytes := jsonrill.bytes_of(records); costs := costs + length(records[checked + 1]) + each;
-        it.lease := now; closed := true;
-        IF costs > it.booked THEN
-            UPDATE jsonrill.streams SET booked = costs WHERE key = it.key;
-        END IF;
-    END IF;
+    IF is_end THEN it.lease := now; closed := true; END IF;
     UPDATE jsonrill.streams AS stream SET last = append.last, size = it.size + bytes,
         mark = append.mark, calls = it.calls, producer = it.producer, lease = it.lease,
-        term = it.term, cost = costs, closed = append.closed,
+        term = it.term, cost = append.needs, closed = append.closed,
         placed = CASE WHEN place = '' THEN it.placed ELSE place END,
         expires = {_USED.format("CASE WHEN is_end THEN keep_closed ELSE keep_open END")}
         WHERE stream.key = it.key;
 END $$;
 
-CREATE FUNCTION jsonrill.finalize({_IN["finalize"]}, OUT word text, OUT done boolean)
+CREATE FUNCTION jsonrill.finalize(
+    {_IN["finalize"]}, OUT word text, OUT done boolean, OUT needs bigint
+)
 LANGUAGE plpgsql AS $$
 DECLARE
     it jsonrill.streams; now float8 := {_CLOCK};
@@ -359,13 +384,11 @@ BEGIN
     now := {_CLOCK}; word := 'OK';
     done := NOT it.closed AND NOT (only_if_lost AND jsonrill.held(it.lease, it.term, now));
     IF NOT done THEN RETURN; END IF;
-    it.cost := it.cost + length(record) + each;
-    IF it.cost > it.booked THEN
-        UPDATE jsonrill.streams SET booked = it.cost WHERE key = it.key;
-    END IF;
+    needs := it.cost + length(record) + each;
+    IF needs > it.booked THEN word := 'ROOM'; PERFORM {_NOT_YET}; RETURN; END IF;
     it.mark := jsonrill.put(it.key, it.last, it.mark, ARRAY[checksum], ARRAY[record]);
     UPDATE jsonrill.streams SET last = it.last + 1, size = it.size + length(record),
-        mark = it.mark, closed = true, lease = now, cost = it.cost,
+        mark = it.mark, closed = true, lease = now, cost = needs,
         expires = {_USED.format("keep")} WHERE key = it.key;
 END $$;
 
@@ -394,7 +417,7 @@ CREATE FUNCTION jsonrill.beat({_IN["beat"]}) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     now float8 := {_CLOCK};
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM {_NOT_YET};
     UPDATE jsonrill.pulse SET at = now, back = CASE WHEN now - at > {_GAP} THEN now ELSE back END;
 END $$;
 

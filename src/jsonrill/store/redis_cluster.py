@@ -20,7 +20,7 @@ from redis.exceptions import NoScriptError
 
 from .base import Bounds, Status, StoreFull, StreamTaken, UnknownStream, check_fits
 from .redis import CONNECTING, CONNECTIONS, RedisStore, milliseconds, with_end
-from .redis_scripts import EVICT, FIRST_BYTES, RAISE, REPORT, RESERVE, for_cluster
+from .redis_scripts import EVICT, FIRST_BYTES, REPORT, RESERVE, for_cluster
 
 PARTS = 16
 # Seconds that the books may take to hear of a change; they learn of it later, too.
@@ -32,7 +32,7 @@ class RedisClusterStore(RedisStore):
 
     def __init__(self, url: str, bounds: Bounds | None = None, **options: Any) -> None:
         super().__init__(url.replace("+cluster", "", 1), bounds, **options)
-        self._evict, self._raise = self._script(EVICT), self._script(RAISE)
+        self._evict = self._script(EVICT)
         self._reserve_in = _Script(self._client, RESERVE)
         self._report_to = _Script(self._client, REPORT)
 
@@ -93,8 +93,8 @@ class RedisClusterStore(RedisStore):
             try:
                 await self._reserve(stream, owner, cost, cost, term)
             except StoreFull:
-                # Only the first book may have it. If another process made the stream meanwhile,
-                # they learn of it when its lease is renewed.
+                # The other book may have it. If another process made the stream meanwhile, they
+                # learn of it when its lease is renewed.
                 await self._tell(stream, owner, "gone")
                 raise
         try:
@@ -118,16 +118,16 @@ class RedisClusterStore(RedisStore):
     async def _answer(
         self, script: Any, stream: str, arguments: list[Any], patience: float | None
     ) -> list[Any]:
+        room = 0
         while True:
             report, whose, size, life, answer = await super()._answer(
-                script, stream, arguments, patience
+                script, stream, [*arguments, room], patience
             )
             if answer[0] != b"ROOM":
                 break
             owner, needs = answer[1].decode(), int(answer[2])
             more = min(needs // 4, self.bounds.owner_bytes // 64, self.bounds.total_bytes // 64)
             room = await self._reserve(stream, owner, needs, needs + int(more))
-            await self._run(self._raise, stream, [room])
         if report and script is not self._evict:
             await self._tell(stream, whose.decode(), report, size, life)
         return list(answer)
@@ -148,9 +148,12 @@ class RedisClusterStore(RedisStore):
         if lease is not None:
             of_owner += [lease, bounds.owner_streams]
             of_all += [lease, "", bounds.total_streams]
-        room = await self._reserve_one(mine, stream, owner, of_owner, "owner")
-        of_all[3] = room
-        return min(room, await self._reserve_one(every, stream, None, of_all, "total"))
+        return min(
+            await asyncio.gather(
+                self._reserve_one(mine, stream, owner, of_owner, "owner"),
+                self._reserve_one(every, stream, None, of_all, "total"),
+            )
+        )
 
     async def _reserve_one(
         self, book: list[str], stream: str, owner: str | None, arguments: list[Any], whose: str

@@ -224,13 +224,18 @@ _PRELUDE: Final = _STREAM + _BOOKS + _WRITE_ALL
 def for_cluster(script: str) -> str:
     """Return a script that answers what its books are to be told, and what it answers otherwise.
 
+    The last argument is the room that was reserved for the stream, or 0.
     The books get: when the lease ends, `gone`, or nothing; the owner; the size of a closed stream,
     or 0; how long the stream lives, if it has a life of its own.
     """
     body = script.removeprefix(_PRELUDE)
     return (
-        f"{_STREAM}{_RESERVED}{_WRITE_ALL}local function run()\n{body}end\n"
+        f"local room = tonumber(table.remove(ARGV))\n{_STREAM}{_RESERVED}{_WRITE_ALL}"
+        f"local function run()\n{body}end\n"
         + """
+if room > tonumber(redis.call('HGET', KEYS[1], 'room') or room) then
+  redis.call('HSET', KEYS[1], 'room', room)
+end
 local answer, size, life = run(), 0, 0
 if report ~= '' and report ~= 'gone' then
   local got = redis.call('HMGET', KEYS[1], 'closed', 'cost', 'ttl', 'until')
@@ -437,16 +442,6 @@ if not it then return {'OK', 'gone', ''} end
 if not it.closed and held(it.lease, it.term) then return {'OK', it.lease, it.owner} end
 forget(stream)
 return {'OK', 'gone', it.owner}
-"""
-)
-
-# ARGV: the room that was reserved for the stream.
-RAISE: Final = (
-    _PRELUDE
-    + """
-local room = redis.call('HGET', KEYS[1], 'room')
-if room and tonumber(room) < tonumber(ARGV[4]) then redis.call('HSET', KEYS[1], 'room', ARGV[4]) end
-return {'OK'}
 """
 )
 

@@ -222,7 +222,7 @@ def _routes() -> Iterator[Route]:
     yield Route(f"DELETE {one}", "delete", "Delete a stream", deleted, _OWNED)
     last: Good = {200: ("The number of the last record.", _ANY)}
     who = [_PRODUCER, _FIRST, _KEY, *_NUMBERED]
-    bad = f"{_POSTED} 404 409 429 503"
+    bad = f"{_POSTED} 404 405 409 429 503"
     yield Route(f"POST {one}/chunks", "append", "Append records", last, bad, who, _RECORDS)
     yield Route(f"POST {one}/close", "close", "Close a stream that is complete", state, _OWNED)
     yield Route(f"POST {one}/cancel", "cancel", "Cancel a stream", state, _OWNED)

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from ...runs.durable import Settings
 from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.positions import Position
 from ...runs.records import CANCELLED, CLOSED, End
@@ -49,7 +50,7 @@ async def create(request: Request) -> Response:
 
 def urls_of(request: Request, stream: str) -> dict[str, str]:
     base = f"{request.scope.get('root_path', '')}/v1/streams/{stream}"
-    parts = ("chunks", "close", "cancel", "events", "value", "ai-sdk", "ag-ui")
+    parts = ("chunks", "close", "cancel", "events", "value", "ai-sdk", "ag-ui", "durable")
     return {"stream": base, **{part: f"{base}/{part}" for part in parts}}
 
 
@@ -57,6 +58,9 @@ async def append(request: Request) -> Response:
     """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
     hub, allowed = hub_of(request), await owned(request)
     options = StreamOptions.from_bytes(allowed.status.meta)
+    if Settings.in_options(options) is not None:
+        message = "this stream was created by PUT /v1/durable/…: append with POST there"
+        raise Problem(405, "METHOD", message, {"allow": ""})
     producer = _producer(request)
     first, turn = _first_record(request), turn_of(request)
     if first is not None and turn is not None:

@@ -1,0 +1,158 @@
+"""Runs of an application of one's own, read in every format while its replicas and its store die.
+
+The replicas go on with each other's runs. What each reader saw must be what one sees who reads in
+peace afterwards, and that must be what the source said: nothing lost, nothing twice, and an end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+
+from jsonrill.runs.options import FORMATS
+from support.apps import App
+from support.processes import Events
+from support.run_app import events as logged
+
+# What is not read of events, and of text.
+NOT_OF_EVENTS = ("updates", "fragments", "chunks")
+NOT_OF_TEXT = ("calls",)
+
+
+class RunChaos:
+    """`faults` things go wrong while `count` runs of `size` events are written and read."""
+
+    def __init__(
+        self, apps: list[App], server: Any, count: int, size: int, faults: int, seed: int = 1
+    ) -> None:
+        self.apps = apps
+        self.server = server
+        self.faults = faults
+        self.kinds: dict[str, int] = {}
+        self.reconnects = 0
+        self.size = size
+        # A run lasts as long as the faults do, about half a second each.
+        pause = max(0.01, 0.6 * faults / size)
+        self.keys = [f"run-{size}-{pause:.3f}-{number}" for number in range(count)]
+        self.seen: dict[tuple[str, str], list[str]] = {}
+        self._chance = random.Random(seed)
+
+    def formats(self, key: str) -> list[str]:
+        left_out = NOT_OF_EVENTS if int(key.rpartition("-")[2]) % 3 == 2 else NOT_OF_TEXT
+        return [name for name in FORMATS if name not in left_out]
+
+    @property
+    def readers(self) -> int:
+        return sum(len(self.formats(key)) for key in self.keys)
+
+    async def run(self, seconds: float) -> None:
+        async with asyncio.timeout(seconds):
+            async with httpx2.AsyncClient(timeout=10, trust_env=False) as http:
+                await asyncio.gather(*[self._start(http, key) for key in self.keys])
+            async with asyncio.TaskGroup() as group:
+                striking = group.create_task(self._strike_all())
+                for key in self.keys:
+                    for name in self.formats(key):
+                        group.create_task(self._see(key, name))
+            await striking
+            for key in self.keys:
+                for name in self.formats(key):
+                    async with Events(self._url(key, name)) as events:
+                        calm = [_shown(event) async for event in events]
+                    assert self.seen[key, name] == calm, (key, name)
+                    self._is_logged(key, name, calm)
+
+    async def _start(self, http: httpx2.AsyncClient, key: str) -> None:
+        while True:
+            with suppress(httpx2.HTTPError):
+                answer = await http.post(f"{self._app().url}/runs/{key}")
+                if answer.status_code == 200:
+                    return
+            await asyncio.sleep(0.1)
+
+    async def _see(self, key: str, name: str) -> None:
+        """Read to the end, whatever it takes, from the last id."""
+        seen: list[str] = []
+        last = "0"  # which says that this client resumes
+        while True:
+            try:
+                async with Events(self._url(key, name), headers={"last-event-id": last}) as events:
+                    if events.status == 204:
+                        break
+                    if events.status == 200:
+                        async for event in events:
+                            last = event.id
+                            seen.append(_shown(event))
+                    else:
+                        assert events.status == 503, (events.status, key, name, last)
+            except (OSError, asyncio.IncompleteReadError):
+                pass
+            self.reconnects += 1
+            await asyncio.sleep(0.1)
+        self.seen[key, name] = seen
+
+    def _app(self) -> App:
+        alive = [app for app in self.apps if app.process and app.process.poll() is None]
+        return self._chance.choice(alive or self.apps)
+
+    def _url(self, key: str, name: str) -> str:
+        query = "&delta=1" if name == "updates" else ""
+        return f"{self._app().url}/runs/{key}?format={name}{query}"
+
+    def _is_logged(self, key: str, name: str, calm: list[str]) -> None:
+        data = [text.partition(" ")[2] for text in calm]
+        ends = "RUN_FINISHED" if name == "ag-ui" else "[DONE]"
+        assert ends in data[-1], (key, name, calm[-3:])
+        expected = logged(key, self.size)
+        if name in ("raw", "chunks"):
+            assert [json.loads(text) for text in data[:-1]] == expected
+        elif name == "openai" and isinstance(expected[0], dict):
+            assert [json.loads(text) for text in data[:-1]] == expected
+
+    async def _strike_all(self) -> None:
+        for _ in range(self.faults):
+            await asyncio.sleep(self._chance.uniform(0.05, 0.5))
+            kind, strike = self._chance.choice(self._ways())
+            self.kinds[kind] = self.kinds.get(kind, 0) + 1
+            await asyncio.to_thread(strike)
+
+    def _ways(self) -> list[tuple[str, Callable[[], None]]]:
+        app = self._chance.choice(self.apps)
+        pause = self._chance.uniform(0.1, 1.5)
+
+        def restart(victim: Any, how: int) -> Callable[[], None]:
+            def work() -> None:
+                victim.end(how)
+                victim.start()
+
+            return work
+
+        def halt(send: Callable[[int], object]) -> Callable[[], None]:
+            def work() -> None:
+                send(signal.SIGSTOP)
+                time.sleep(pause)
+                send(signal.SIGCONT)
+
+            return work
+
+        ways = [
+            ("app killed", restart(app, signal.SIGKILL)),
+            ("app terminated", restart(app, signal.SIGTERM)),
+            ("app halted", halt(app.send)),
+        ]
+        if self.server is not None:
+            ways.append(("store killed", restart(self.server, signal.SIGKILL)))
+            ways.append(("store halted", halt(self.server.send)))
+        return ways
+
+
+def _shown(event: Any) -> str:
+    return f"{event.type} {event.data}"
