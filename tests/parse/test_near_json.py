@@ -55,6 +55,8 @@ def test_a_text_is_read_as_it_was_meant_or_refused(case: Any) -> None:
             assert "refused" in case
         else:
             assert "value" in case and same(document.value, case["value"])
+        if case["class"] == "a key that comes twice":  # the last one counts, as in all JSON
+            continue
         for one, other in zip(shown, [*shown[1:], document.value], strict=False):
             assert is_prefix(one, other)
 

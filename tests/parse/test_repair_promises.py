@@ -198,6 +198,16 @@ LONG: dict[str, Callable[[int], str]] = {
     "ellipses": lambda size: "[" + "... " * (size // 4),
     "bare keys": lambda size: "{" + "a: 1, " * (size // 6),
     "a long bare key": lambda size: "{" + "a" * size,
+    "quotes in a comment": lambda size: "[//" + '" "' * (size // 3),
+    "brackets in a comment": lambda size: "[//" + "]" * size,
+    "commas in a string": lambda size: '["' + ", " * (size // 2),
+    "curly quotes": lambda size: '["' + "“a”, " * (size // 5),
+    "JSON in a string": lambda size: '["{' + '"a": 1, ' * (size // 8),
+    "brackets in a string": lambda size: '["' + "}]" * (size // 2),
+    "back-ticks": lambda size: '{"a": `' + "\\d" * (size // 2),
+    "quoted brackets in prose": lambda size: 'so "[1]" ' * (size // 9),
+    "keys that come again": lambda size: "{" + '"a": 1, ' * (size // 8),
+    "objects with a bracket too many": lambda size: "[" + '{"a": 1}}, ' * (size // 11),
 }
 
 

@@ -352,6 +352,47 @@ def test_sync_sources_do_not_hold_up_the_event_loop(url: str) -> None:
     run(work, url)
 
 
+def test_a_function_that_waits_for_a_request_does_not_hold_up_the_event_loop() -> None:
+    def create() -> list[dict[str, Any]]:
+        time.sleep(0.5)
+        return EXPECTED
+
+    def needs_the_loop() -> AsyncIterator[dict[str, Any]]:
+        asyncio.get_running_loop()
+        return answer()
+
+    async def work(runs: Runs) -> None:
+        begun = time.monotonic()
+        await runs.start("k", create)
+        await asyncio.sleep(0.01)
+        assert time.monotonic() - begun < 0.4
+        assert await all_of(runs, "k") == EXPECTED
+        await runs.start("l", needs_the_loop)
+        assert await all_of(runs, "l") == EXPECTED
+
+    run(work)
+
+
+def test_a_stream_that_is_opened_after_a_cancellation_is_closed() -> None:
+    closed = threading.Event()
+
+    class Stream(list[str]):
+        def close(self) -> None:
+            closed.set()
+
+    def create() -> Stream:
+        time.sleep(0.3)
+        return Stream(["a"])
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", create)
+        await asyncio.sleep(0.05)
+        assert await runs.cancel("k")
+        assert await asyncio.to_thread(closed.wait, 5 * SLACK)
+
+    run(work)
+
+
 def test_a_sync_source_that_is_cancelled_is_closed() -> None:
     closed = threading.Event()
 
@@ -481,6 +522,8 @@ def test_what_is_not_there_and_what_is_not_allowed(url: str) -> None:
             await all_of(runs, "k", evry=1)
         with pytest.raises(BadOption, match="did you mean repair"):
             await runs.start("k2", ["a"], repiar=True)  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="model_json_schema"):
+            await runs.start("k2", ["a"], schema=Progress)
         for key in ("", None, 7):
             with pytest.raises(TypeError, match="key"):
                 await runs.start(key, ["a"])  # type: ignore[arg-type]

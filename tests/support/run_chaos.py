@@ -67,7 +67,8 @@ class RunChaos:
                 for name in self.formats(key):
                     async with Events(self._url(key, name)) as events:
                         calm = [_shown(event) async for event in events]
-                    assert self.seen[key, name] == calm, (key, name)
+                    seen = self.seen[key, name]
+                    assert seen == calm, _difference(key, name, seen, calm)
                     self._is_logged(key, name, calm)
 
     async def _start(self, http: httpx2.AsyncClient, key: str) -> None:
@@ -152,6 +153,12 @@ class RunChaos:
             ways.append(("store killed", restart(self.server, signal.SIGKILL)))
             ways.append(("store halted", halt(self.server.send)))
         return ways
+
+
+def _difference(key: str, name: str, seen: list[str], calm: list[str]) -> str:
+    both = zip(seen, calm, strict=False)
+    at = next((at for at, (a, b) in enumerate(both) if a != b), min(len(seen), len(calm)))
+    return f"{key} as {name}, event {at}: {seen[at - 1 : at + 3]}, but {calm[at - 1 : at + 3]}"
 
 
 def _shown(event: Any) -> str:

@@ -26,6 +26,7 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
           a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_is_plain`
           a string in a list                 `_string_element`
           brackets                           `_close_warily`, `_may_decode`, `_emit_decoded`
+          a key that comes again             `_repeats`
           states that JSON does not have     `_skip`, `_outside`, `_fail_at`, `pending_text`
           the end of a document or the text  `_leave_ended`, `_next_document`, `_finish`
 
@@ -498,7 +499,7 @@ class Machine(Position):
         if char == "{":
             self._object = True
             self._state = FIRST_KEY
-            self._seen = set() if self._unique else None
+            self._seen = set() if self._unique or self._wary else None
             self._sink.start_object(self._offset + pos)
         else:
             self._object = False
@@ -722,9 +723,7 @@ class Machine(Position):
         key = self._take_begun()
         if self._seen is not None:
             if key in self._seen:
-                raise self._error(
-                    InvalidJSON, "no key twice in an object", f"but got {key!r}", text, quote
-                )
+                self._repeats(key, text, quote)
             self._seen.add(key)
         self._count += 1
         if self._count > self._keys_limit:
@@ -733,6 +732,10 @@ class Machine(Position):
         self._state = COLON
         self._sink.key(key, self._token)
         return quote + 1
+
+    def _repeats(self, key: str, text: str, quote: int) -> None:
+        """Handle a key that its object has already."""
+        raise self._error(InvalidJSON, "no key twice in an object", f"but got {key!r}", text, quote)
 
     def _begin_number(self, text: str, pos: int) -> int:
         """A number: at once when its end is in sight, else digit by digit."""

@@ -238,6 +238,12 @@ class Runs:
         """
         made = StreamOptions(**options)
         rendering(made, ViewOptions.of_run("updates", {}, made))  # they are wrong now or never
+        try:
+            made.to_bytes()
+        except TypeError as error:
+            raise TypeError(
+                "options of a run are stored as JSON: as a schema, pass Model.model_json_schema()"
+            ) from error
         resumes = resume is not None or self._resume is not None
         made.notes = {"key": _checked(key), "id": secrets.token_hex(8), "resumes": resumes}
         hub, name = await self._opened(), _name(key)
@@ -345,7 +351,7 @@ class Runs:
         run that has ended: by default it does, except with GET in the format `ai-sdk`, whose client
         asks so for an answer that is still being written.
         """
-        view = ViewOptions.of_run(format, options, StreamOptions())
+        ViewOptions.of_run(format, options, StreamOptions())  # they are wrong now or never
         _checked(key)
         django = hasattr(request, "META")
         if django and not hasattr(request, "scope"):
@@ -358,9 +364,7 @@ class Runs:
         async def make() -> Reply:
             asked = request.headers.get("last-event-id"), query.get("after")
             begin = request.method != "HEAD"
-            return await self._reply(
-                key, (format, options, view), asked, replay, begin, headers or {}
-            )
+            return await self._reply(key, (format, options), asked, replay, begin, headers or {})
 
         if django:
             from ..ext.django import DeferredResponse as ForDjango
@@ -373,7 +377,7 @@ class Runs:
     async def _reply(
         self,
         key: str,
-        asked: tuple[str, EventOptions, ViewOptions],
+        asked: tuple[str, EventOptions],
         named: tuple[str | None, str | None],
         replay: bool,
         begin: bool,
@@ -387,7 +391,7 @@ class Runs:
             nothing = status.closed and position is None and not replay
             if nothing or has_all(status, position):
                 return Reply(204, headers)
-            format, options, _ = asked
+            format, options = asked
             view = ViewOptions.of_run(format, options, StreamOptions.from_bytes(status.meta))
             return await reply(hub, name, status, view, position, begin=begin, headers=headers)
         except UnknownStream:
@@ -548,10 +552,13 @@ class Runs:
         options = StreamOptions.from_bytes(status.meta)
         if not options.notes.get("resumes") or name in self._standing_by:
             return name in self._standing_by
+        if self._hub.stopping:
+            return True  # another process does
         if self._resume is not None:
             producer = secrets.token_hex(8)
             begun = _Begun(options.notes["key"], name, producer, self._on_end, True, options)
-            return await self._take_over(begun, None) is not None
+            await self._take_over(begun, None)
+            return True  # if it did not, another one was faster
         return -status.lease < self._takeover
 
     def _lost_closed(self, name: str, status: Status) -> None:

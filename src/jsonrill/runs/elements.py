@@ -10,7 +10,7 @@ import base64
 from codecs import getincrementaldecoder
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
-from inspect import isawaitable
+from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from typing import Any, Final
 
 from ..errors import JsonrillError, SourceFailed, stream_error
@@ -25,9 +25,11 @@ from ..sources.failures import FailedResponse
 from ..streams import END, drive
 from .producer import Failed
 from .records import End, Record
-from .threads import in_thread
+from .threads import call_in_thread, in_thread
 
 _TEXT: Final = (str, bytes, bytearray, memoryview)
+# What has one of these is a source, though it may be callable, too.
+_NOT_CALLED: Final = ("__iter__", "__aiter__", "read")
 _PLAIN: Final = (dict, list, int, float, bool, type(None))
 
 
@@ -63,10 +65,21 @@ def records(source: Any, input: Input | None = None, *, sse: bool = False) -> An
 
 
 async def called(source: Any) -> Any:
-    """The source itself; of a function what it returns, of a coroutine its result."""
-    if callable(source) and not hasattr(source, "__iter__") and not hasattr(source, "__aiter__"):
-        if not hasattr(source, "read"):
+    """The source itself; of a function what it returns, of a coroutine its result.
+
+    A function may send a request and wait for its answer, so it is called in a thread, unless it
+    can only be called in the event loop.
+    """
+    if callable(source) and not any(hasattr(source, name) for name in _NOT_CALLED):
+        if iscoroutinefunction(source) or isasyncgenfunction(source):
             source = source()
+        else:
+            try:
+                source = await call_in_thread(source)
+            except RuntimeError as error:
+                if "no running event loop" not in str(error):
+                    raise
+                source = source()
     return await source if isawaitable(source) else source
 
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
 # Items that may wait for the event loop; then the thread waits.
@@ -39,6 +39,36 @@ async def in_thread(
     finally:
         if pump.stop() and interrupt is not None:
             threading.Thread(target=_quietly, args=(interrupt,), daemon=True).start()
+
+
+async def call_in_thread(work: Callable[[], T]) -> T:
+    """Return what a function returns that may block.
+
+    If this is cancelled, what it returns later is closed, if that can be closed.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:
+            _hand(error, done.set_exception, None)
+        else:
+            _hand(result, done.set_result, getattr(result, "close", None))
+
+    def _hand(item: Any, accept: Callable[[Any], None], close: Any) -> None:
+        def hand() -> None:
+            if not done.done():
+                accept(item)
+            elif callable(close):
+                threading.Thread(target=_quietly, args=(close,), daemon=True).start()
+
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(hand)
+
+    threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    return await done
 
 
 class _Pump(Generic[T]):

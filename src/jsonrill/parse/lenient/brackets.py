@@ -22,6 +22,8 @@ ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
 _FAR: Final = 32
 UNKNOWN: Final = -1
+# Among the keys of an object: one of them came twice.
+_REPEATED: Final[Any] = 0
 _LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 
@@ -29,6 +31,7 @@ class BracketMachine(QuoteMachine):
     """The machine that reads brackets where they have one reading."""
 
     __slots__ = (
+        "_bracketed",
         "_deeper",
         "_last_closed",
         "_last_closer",
@@ -41,6 +44,7 @@ class BracketMachine(QuoteMachine):
         "_root_decoded",
         "_root_end",
         "_run_is_large",
+        "_run_repeats",
         "_shallower",
         "_trailing",
     )
@@ -68,6 +72,8 @@ class BracketMachine(QuoteMachine):
         self._last_size = self._run_is_large = 0
         # Whether a list began with a list: its bracket may have come twice.
         self._lists_in_lists = False
+        # A bracket was read as another; and a key came twice in an object that ended last in a row.
+        self._bracketed = self._run_repeats = False
         # Another reading of the brackets so far would leave more open, or fewer.
         self._deeper = self._shallower = False
 
@@ -117,6 +123,39 @@ class BracketMachine(QuoteMachine):
                 "the bracket is wrong", "a value is missing before it", text, pos
             )
         return self._mend_brackets(text, pos, char, seen, doubled)
+
+    def _mend_bracket(self, text: str, pos: int) -> None:
+        """Report that brackets are read in another way than they are written."""
+        if self._has_repeats():
+            raise self._key_twice(text, pos)
+        self._may_repair("brackets", text, pos)
+        self._bracketed = True
+
+    def _repeats(self, key: str, text: str, quote: int) -> None:
+        """A key comes again. With a repaired bracket before it, that bracket was another one."""
+        if self._unique:
+            QuoteMachine._repeats(self, key, text, quote)
+        if self._bracketed:
+            raise self._key_twice(text, quote)
+        assert self._seen is not None
+        self._seen.add(_REPEATED)
+
+    def _has_repeats(self) -> bool:
+        """True if a key came twice in an open object, or in one that ended last in a row."""
+        seen = [frame[3] for frame in self._frames[1:]] + [self._seen]
+        if any(keys is not None and _REPEATED in keys for keys in seen):
+            return True
+        if self._root_decoded is not None:
+            return _repeats_in_run(_members(self._root_decoded))
+        if self._last_closed < self._token:
+            return False
+        return self._run_repeats or _repeats_in_run(_members(self._last_decoded))
+
+    def _key_twice(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> InvalidJSON:
+        error: InvalidJSON = self._two_readings(
+            "a key comes twice in an object", "a bracket is wrong", text, pos, kind
+        )
+        return error
 
     def _bracket_in_string(self, text: str, pos: int) -> InvalidJSON:
         error: InvalidJSON = self._two_readings(
@@ -174,7 +213,7 @@ class BracketMachine(QuoteMachine):
         self._refuse_doubled(text, pos)
         if not doubled:
             self._refuse_shifted(text, pos)
-        self._may_repair("brackets", text, pos)
+        self._mend_bracket(text, pos)
         while len(self._frames) > opened:
             self._leave_noted(pos)
         return seen.end
@@ -202,7 +241,7 @@ class BracketMachine(QuoteMachine):
         self._refuse_shifted(text, pos)
         if self._last_string()[-1:] in ANY_CLOSER:
             raise self._bracket_in_string(text, pos)
-        self._may_repair("brackets", text, pos)
+        self._mend_bracket(text, pos)
         self._leave_noted(pos)
         self._deeper = True
         self._add_comma()
@@ -233,7 +272,7 @@ class BracketMachine(QuoteMachine):
         self._refuse_shifted(text, pos)
         if self._last_string()[-1:] in ANY_CLOSER:
             raise self._bracket_in_string(text, pos)
-        self._may_repair("brackets", text, pos)
+        self._mend_bracket(text, pos)
         self._leave_noted(pos)
         self._deeper = True
         self._state = NEXT_KEY
@@ -285,7 +324,10 @@ class BracketMachine(QuoteMachine):
         continued = self._last_closed >= self._token
         if not continued:
             self._last_decoded = None
+            self._run_repeats = False
         if self._object:
+            if self._seen is not None and _REPEATED in self._seen:
+                self._run_repeats = True
             if depth > 1 and self._frames[-1][0]:
                 self._nested.setdefault(self._chain(depth - 1), at)
             else:
@@ -303,6 +345,8 @@ class BracketMachine(QuoteMachine):
         self._last_closer = "}" if self._object else "]"
         if self._parens:
             self._parens.discard(depth)
+        if self._strings[0] == depth:  # of another list
+            self._strings = (0, 0)
         end: int = self._leave(pos)
         if self._last_closer == "]" and not self._object and not self._count and self._frames:
             self._lists_in_lists = True
@@ -344,6 +388,7 @@ class BracketMachine(QuoteMachine):
         self._last_size = len(value)
         self._run_is_large = UNKNOWN
         self._last_decoded = decoded
+        self._run_repeats = False
         self._token = self._offset + pos
         if is_object:
             if self._object:
@@ -393,7 +438,7 @@ class BracketMachine(QuoteMachine):
                     raise self._two_readings(
                         "the bracket before this ends the value", "a bracket is wrong", text, pos
                     )
-                self._may_repair("brackets", text, pos)
+                self._mend_bracket(text, pos)
                 self._reopen_root()
                 return pos
         self._end_root()
@@ -406,6 +451,8 @@ class BracketMachine(QuoteMachine):
             last = _members(self._root_decoded)[-1:]
             if last and isinstance(last[0][1], _Members):
                 self._nested[1] = self._token
+            if self._object:
+                self._seen = {key for key, _ in _members(self._root_decoded)}
             self._last_decoded, self._root_decoded = self._root_decoded, None
 
     def _closers_mislead(self, closers: str) -> bool:
@@ -434,6 +481,18 @@ def _members(decoded: tuple[str, int, int] | None) -> Any:
         return None
     text, pos, end = decoded
     return _DECODER.decode(text[pos:end])
+
+
+def _repeats_in_run(value: Any) -> bool:
+    """True if a key comes twice in one of the objects that end where this container does."""
+    while value and isinstance(value, list):
+        if isinstance(value, _Members):
+            if len({key for key, _ in value}) < len(value):
+                return True
+            value = value[-1][1]
+        else:
+            value = value[-1]
+    return False
 
 
 def _run_size(value: Any) -> int:

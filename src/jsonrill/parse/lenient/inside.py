@@ -226,7 +226,7 @@ class LenientMachine(BracketMachine):
         if not fits or "missing-commas" not in self._rules:
             return -1
         if self._number_end == self._offset + pos:
-            if char not in "\"'":
+            if char not in "\"'" or not self._object:  # [12"a"] may be a string without its quote
                 return -1
             if pos + 1 == len(text) and not self._last:
                 return self._hold(text, pos)
@@ -287,7 +287,8 @@ class LenientMachine(BracketMachine):
             self._end_root()
         if self._state == LINE_COMMENT:
             self._refuse_comment(self._held, len(self._held), Truncated, last=True)
-        quoted = self._state in (STRING, BLOCK_STRING) and self._string_at == self._token
+        in_string = self._state in (STRING, ODD_STRING, BLOCK_STRING)
+        quoted = in_string and self._string_at == self._token
         self._strictly()
         is_open = self._frames or self._state == STRING
         if is_open and "cut-off" in self._rules:
@@ -326,6 +327,8 @@ class LenientMachine(BracketMachine):
             raise self._two_readings(
                 "the text stopped early", "a bracket before was wrong", text, end, Truncated
             )
+        if self._has_repeats():
+            raise self._key_twice(text, end, Truncated)
         self._refuse_doubled(text, end, Truncated)
         if len(self._frames) == 1:
             self._refuse_shifted(text, end, Truncated)

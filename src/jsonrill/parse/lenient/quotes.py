@@ -40,20 +40,24 @@ class QuoteMachine(StringMachine):
 
     def _end_string(self, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
-        if self._plain_at == self._token and len(text) - quote > 3:
-            following = text[quote + 1]
-            if following == ",":
-                following = text[quote + 2]
-                ends = following == '"' or (following == " " and text[quote + 3] == '"')
-            else:
-                ends = following == "}" or following == "]"
-            if ends:
+        end = len(text)
+        if self._plain_at == self._token and end - quote > 3:
+            # Nearly every string has nothing unusual and ends like this.
+            pos = quote + 1
+            following = text[pos]
+            comma = following == ","
+            if comma:
+                pos += 1
+                following = text[pos]
+            if following == " " or following == "\n":
+                pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+                following = text[pos] if pos < end else "x"
+            if following == '"' if comma else following == "}" or following == "]":
                 self._sink.end_string()
                 self._state = AFTER
                 return quote + 1
         if self._string_at != self._token:
             self._begin_text()
-        end = len(text)
         if self._offset + quote == self._token + 1 and text[quote] == '"' and self._blocks():
             if quote + 1 == end and not self._last:
                 return self._hold(text, quote)
@@ -168,7 +172,12 @@ class QuoteMachine(StringMachine):
                     if not seen:
                         raise self._lone_quote(text, quote)
                 if before in ("{", "[") and char == '"':
-                    if _NEXT_ELEMENT.search(self._shown):  # "x}, {"a": the string has no end
+                    ahead = lookahead.KEY_AHEAD if before == "{" else lookahead.ELEMENT_AHEAD
+                    seen = self._sees(ahead, text, quote + 1)
+                    if seen is None:
+                        return self._hold(text, quote)
+                    # "x}, {"a": the string has no end; "["true: a comma is missing after it
+                    if not seen or _NEXT_ELEMENT.search(self._shown):
                         raise self._lone_quote(text, quote)
                     self._nest = 1
                 else:

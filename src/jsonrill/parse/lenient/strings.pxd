@@ -12,8 +12,9 @@ cdef class StringMachine(NumberMachine):
     cdef object _expected_here, _strings
     cdef Py_ssize_t _plain_at
     cdef _take(self, str run)
+    @cython.locals(at=Py_ssize_t, last=Py_UCS4)
     cdef bint _is_plain(self, str run) except -1
-    @cython.locals(last=str)
+    @cython.locals(at=Py_ssize_t, last=Py_UCS4)
     cdef bint _is_simple(self, str run) except -1
     cdef _settle(self)
     cdef _take_text(self, str run)

@@ -143,22 +143,22 @@ class StringMachine(NumberMachine):
 
     def _is_simple(self, run: str) -> bool:
         """True if text of a string without anything unusual has nothing unusual, either."""
-        last = run[-1]
-        if last == " ":
-            last = run.rstrip()[-1:]
-        if last == "," or not last or last == "\n" or last == "\t" or last == "\r":
-            return False
-        if not run.isascii():
+        at = len(run) - 1
+        last = run[at]
+        while at > 0 and last in " \t\r\n":
+            at -= 1
+            last = run[at]
+        if last in " \t\r\n," or not run.isascii():
             return False
         self._shown = run
         return True
 
     def _note_curly(self, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
-        opens = max(run.rfind("“"), run.rfind("‘"))
-        if opens > run.rfind("”"):
+        closes = run.rfind("”")
+        if max(run.rfind("“"), run.rfind("‘")) > closes:
             self._curly = True
-        elif opens < 0 and "”" in run:
+        elif closes >= 0:
             self._curly = False
 
     def _begin_text(self) -> None:
@@ -172,10 +172,12 @@ class StringMachine(NumberMachine):
     def _is_plain(self, run: str) -> bool:
         # As in `_is_simple`, without calling it: this is done for nearly every piece.
         if self._plain_at == self._token and run.isascii():
-            last = run[-1]
-            if last == " ":
-                last = run.rstrip()[-1:]
-            if last and last != ",":
+            at = len(run) - 1
+            last = run[at]
+            while at > 0 and last == " ":
+                at -= 1
+                last = run[at]
+            if last != "," and last != " ":
                 self._shown = run
                 return True
         if self._string_at != self._token:
