@@ -605,3 +605,10 @@ def test_a_cut_off_end_completes_its_entity_or_is_an_error_without_repair() -> N
         "COMPLETED",
     ]
     assert [one.status for one in updates(text, "REALTIME")] == ["PARTIAL", "ERROR"]
+
+
+@pytest.mark.parametrize("text", ['{"b": 1N "c": 2}', '{"a": x"", "b": 1}', '[a"", 0]', "[a {1}]"])
+def test_a_bare_value_that_ends_at_no_delimiter_is_refused(text: str) -> None:
+    """Nothing of it is lost, and nothing of it becomes part of what follows."""
+    with pytest.raises(InvalidJSON):
+        read(text, repair=RULES.keys())

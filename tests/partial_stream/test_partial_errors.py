@@ -335,3 +335,9 @@ def test_errors_as_json() -> None:
             "path": "root",
         },
     }
+
+
+def test_a_number_that_may_have_no_digit_is_an_error_with_repair_too() -> None:
+    stream = PartialStream(repair=True, limits=Limits(number=0))
+    (update,) = stream.feed('{"a": 1}')
+    assert update.error is not None and update.error["limit"] == "number" and update.data == {}

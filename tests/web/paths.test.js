@@ -5,13 +5,13 @@ import { test } from "node:test";
 
 import {
   PathError,
-  Place,
   fromPointer,
   parsePath,
-  lookup,
   toPointer,
   formatPath,
 } from "../../src/jsonrill/web/lib/paths.js";
+import { lookup } from "../../src/jsonrill/web/lib/lookup.js";
+import { Place } from "../../src/jsonrill/web/lib/place.js";
 import { ExactNumber } from "../../src/jsonrill/web/lib/values.js";
 import { chance, HARDER } from "./support.js";
 

@@ -6,6 +6,7 @@
 
 import { createInterface } from "node:readline";
 
+import "../../src/jsonrill/web/lib/repair.js";
 import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
 import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
@@ -101,6 +102,34 @@ const jobs = {
     return steps;
   },
 
+  /** What a Document and a Parser say of each of these texts, with repair. */
+  repaired({ texts }) {
+    return texts.map(({ pieces, options }) => {
+      const reported = [];
+      const document = new Document({ ...options, onRepair: (repair) => reported.push(repair) });
+      const parser = new Parser(options);
+      const fragments = [];
+      const values = [];
+      let error = null;
+      for (let at = 0; at <= pieces.length && error === null; at += 1) {
+        const last = at === pieces.length;
+        const [found, failed] = read(parser, pieces[at], last);
+        fragments.push(...found);
+        [, error] = read(document, pieces[at], last);
+        if (JSON.stringify(error) !== JSON.stringify(failed)) throw new Error("errors differ");
+        values.push(...document.finished.map(text));
+      }
+      if (JSON.stringify(reported) !== JSON.stringify(parser.repairs)) throw new Error("repairs differ");
+      return {
+        values: [...values, text(document.value)],
+        error,
+        errors: document.errors.map(told),
+        repairs: reported,
+        fragments: fragments.map((one) => [one.toJSON(), one.offset, one.document]),
+      };
+    });
+  },
+
   /** The updates of each piece and of the end, read at once, and read last first. */
   updates({ pieces, base64, options }) {
     const cut = base64 ? pieces.map((piece) => Buffer.from(piece, "base64")) : pieces;
@@ -113,6 +142,7 @@ const jobs = {
       open: update.openPath && formatPath(update.openPath),
       completed: update.completed.map(formatPath),
       document: update.document,
+      repairs: update.repairs,
       sent: Object.keys(update.toJSON()),
     });
     const kept = [];

@@ -94,7 +94,8 @@ def test_the_modules_do_what_the_page_says(server: Server, tmp_path: Path, page:
         parts += [block.text, f"console.log({mark!r});"]
     module = tmp_path / "page.mjs"
     text = "\n".join(parts).replace('"/web/', f'"{WEB}/')
-    module.write_text(text.replace('from "jsonrill"', f'from "{WEB}/lib/index.js"'), "utf8")
+    text = text.replace('"jsonrill"', f'"{WEB}/lib/index.js"')
+    module.write_text(text.replace('"jsonrill/repair"', f'"{WEB}/lib/repair.js"'), "utf8")
     done = subprocess.run(
         [need_command("node"), module], capture_output=True, text=True, timeout=60, encoding="utf8"
     )

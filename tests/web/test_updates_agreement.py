@@ -9,11 +9,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Limits, PartialStream, Update, format_path, from_pointer
+from jsonrill import Limits, PartialStream, Update, apply_delta, format_path, from_pointer
 from jsonrill.paths import lookup
 from support import pieces
 from support.documents import spoiled, texts
 from support.javascript import Ask, agree, examples, in_js_order, spelled_message
+from support.near import broken, sloppy
 from support.updates import MODES
 
 NAMES = {"partial_numbers": "partialNumbers", "early_literals": "earlyLiterals"}
@@ -42,6 +43,7 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
         "early_literals": st.booleans(),
         "many": st.booleans(),
         "duplicates": st.sampled_from(["last", "error"]),
+        "repair": st.booleans(),
     }
     return given | draw(st.fixed_dictionaries({}, optional=flags))
 
@@ -56,6 +58,7 @@ def described(update: Update) -> dict[str, Any]:
         "open": None if growing is None else format_path(growing),
         "completed": [format_path(path) for path in update.completed],
         "document": update.document,
+        "repairs": [repair._asdict() for repair in update.repairs],
         "sent": list(update.to_dict()),
     }
 
@@ -87,7 +90,8 @@ def changes(delta: Any, before: Any) -> Any:
                 if old == one["value"]:
                     continue
         kept.append([one["op"], in_js_order(one["path"]), in_js_order(one["value"])])
-    return kept
+    # Keys like indices come first there.
+    return sorted(kept, key=repr)
 
 
 def compare(ask: Ask, cut: list[Any], given: dict[str, Any]) -> None:
@@ -102,7 +106,16 @@ def compare(ask: Ask, cut: list[Any], given: dict[str, Any]) -> None:
         assert len(others) == len(mine), (others, mine)
         for update, other in zip(mine, others, strict=True):
             key = (update.get("entity"), update.get("index"), update["document"])
-            for name in ("sent", "index", "status", "entity", "path", "open", "document"):
+            for name in (
+                "sent",
+                "index",
+                "status",
+                "entity",
+                "path",
+                "open",
+                "document",
+                "repairs",
+            ):
                 assert in_js_order(other.get(name)) == in_js_order(update.get(name)), name
             assert said(other.get("error")) == said(update.get("error"))
             assert agree(other["data"], update["data"])
@@ -113,7 +126,8 @@ def compare(ask: Ask, cut: list[Any], given: dict[str, Any]) -> None:
             ]
             shown = changes(update.get("delta"), before.get(key))
             assert changes(delta, None) == shown
-            before[key] = update["data"]
+            delta = update.get("delta")
+            before[key] = update["data"] if delta is None else apply_delta(before.get(key), delta)
 
 
 @examples(150)
@@ -157,6 +171,14 @@ def test_entities(
 ) -> None:
     text = "\n".join(documents)
     compare(ask, data.draw(pieces(text[: len(text) - max(0, end - 6)])), given)
+
+
+@examples(200)
+@given(
+    text=st.one_of(sloppy().map(lambda one: one.text), broken()), given=options(), data=st.data()
+)
+def test_near_json(ask: Ask, text: str, given: dict[str, Any], data: st.DataObject) -> None:
+    compare(ask, data.draw(pieces(text)), {**given, "repair": True})
 
 
 @examples(100)

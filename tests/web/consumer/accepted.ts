@@ -28,6 +28,7 @@ import {
   updates,
   values,
 } from "jsonrill";
+import { RULES, type Repair, type Rule } from "jsonrill/repair";
 import * as v from "valibot";
 import { z } from "zod";
 
@@ -86,6 +87,18 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     console.log(place, update.delta?.[0]?.op, update.error?.code, update.completed.length);
   }
   for await (const anything of values("{}")) anything.whatever;
+}
+
+export async function repaired(response: Response) {
+  const reported: Repair[] = [];
+  const rules: readonly Rule[] = RULES;
+  const options = { repair: true, onRepair: (one: Repair) => reported.push(one), prefix: "{" };
+  for await (const recipe of values<Recipe>(response, options)) void recipe.title;
+  for await (const update of updates(response, { repair: ["bare-keys", "cut-off"] })) {
+    console.log(update.repairs[0]?.rule, update.repairs[0]?.offset);
+  }
+  const document = new Document({ repair: rules.filter((name) => name !== "brackets") });
+  holds<Equal<typeof document.repairs, Repair[]>>();
 }
 
 export async function schemas(source: string) {

@@ -11,6 +11,8 @@ export async function wrong(response: Response) {
   values(response, { nubmers: "exact" });
   // @ts-expect-error not a value of the option
   values(response, { numbers: "decimal" });
+  // @ts-expect-error not a rule
+  values(response, { repair: ["bare-kyes"] });
   // @ts-expect-error not a limit
   new Document({ limits: { dept: 3 } });
   // @ts-expect-error a number is no source

@@ -47,7 +47,7 @@ _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 # What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
-_SUBSCRIPT: Final = re.compile(r"(?<!\bjson)(?:\w|[)\]])\Z", re.IGNORECASE)
+_SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]])(?<!\bjson)\Z", re.IGNORECASE)
 _LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t]*\Z")
 _ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
 # There are two quotes in a row in a comment: they may belong around it.
@@ -128,7 +128,8 @@ class ProseMachine(Machine):
         At the root it may still be prose, and a minus or another letter the beginning of no JSON.
         """
         text = super().pending_text
-        certain = text is not None and self._frames and text != "-" and text[0] in "-0123456789tfn"
+        # A number that may have no digit has begun with none.
+        certain = text and self._frames and text != "-" and text[0] in "-0123456789tfn"
         return text if certain else None
 
     # ---- what all rules need -----------------------------------------------------------------

@@ -155,10 +155,10 @@ class StringMachine(NumberMachine):
 
     def _note_curly(self, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
-        opens = max(run.rfind("“"), run.rfind("‘"))
-        if opens > run.rfind("”"):
+        closes = run.rfind("”")
+        if max(run.rfind("“"), run.rfind("‘")) > closes:
             self._curly = True
-        elif opens < 0 and "”" in run:
+        elif closes >= 0:
             self._curly = False
 
     def _begin_text(self) -> None:

@@ -110,7 +110,7 @@ class WordMachine(GuidedMachine):
             return end
         if text[end] not in ",}]\r\n":
             self._state = AFTER
-            return self._unexpected(text, end)
+            return Machine._unexpected(self, text, end)
         string, asked = self._take_begun().rstrip(" \t"), self._asked()
         found, value = fitting(string, asked, 0) if asked is not None else (False, None)
         self._emit_string(str(value) if found else string, self._token)

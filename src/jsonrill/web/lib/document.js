@@ -1,8 +1,9 @@
 /** Text → a value that grows: the machine with a `Growing` as its sink. */
 
-import { Growing } from "./growing.js";
+import { createMachine } from "./create.js";
+import { LocatedGrowing } from "./located.js";
 import { isComplete } from "./lookup.js";
-import { Machine } from "./machine.js";
+import { pendingOf } from "./machine.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
@@ -19,12 +20,12 @@ import { Machine } from "./machine.js";
  * @template [T=any]
  */
 export class Document {
-  #growing = new Growing();
+  #growing = new LocatedGrowing();
   #machine;
 
   /** @param {ParserOptions} [options] */
   constructor(options) {
-    this.#machine = new Machine(this.#growing, options);
+    this.#machine = createMachine(this.#growing, options);
   }
 
   /**
@@ -104,7 +105,7 @@ export class Document {
    * @returns {{path: Path, text: string} | null}
    */
   get pending() {
-    return this.#machine.pending;
+    return pendingOf(this.#machine);
   }
 
   /**
@@ -118,6 +119,11 @@ export class Document {
   /** With `many`: the number of the document being read, from 0. */
   get document() {
     return this.#machine.document;
+  }
+
+  /** With `repair`: all that had to be repaired so far. */
+  get repairs() {
+    return this.#machine.repairs;
   }
 
   /** With `many`: what ended documents early, in order. */

@@ -45,8 +45,8 @@ export class Growing {
   _text = "";
   // Copies of the open containers, made when `value` was looked at in this version.
   /** @type {any[]} */
-  _copies = [];
-  _copied = -1;
+  #copies = [];
+  #copied = -1;
 
   /** True if a value has begun. */
   get started() {
@@ -66,47 +66,32 @@ export class Growing {
 
   /** The current value, which never changes: copies of the open containers, the rest is shared. */
   get value() {
-    if (this._spine.length === 0) return this._copied === this.version ? this._copies[0] : this.live;
-    if (this._copied !== this.version) this._copy();
-    return this._copies[0];
+    if (this._spine.length === 0) return this.#copied === this.version ? this.#copies[0] : this.live;
+    if (this.#copied !== this.version) this.#copy();
+    return this.#copies[0];
   }
 
-  _copy() {
+  #copy() {
     const copies = this._spine.map((one) => (Array.isArray(one) ? one.slice() : { ...one }));
     for (let depth = copies.length - 1; depth > 0; depth -= 1) {
       const outer = copies[depth - 1];
       if (Array.isArray(outer)) outer[outer.length - 1] = copies[depth];
       else put(outer, this._keys[depth], copies[depth]);
     }
-    this._copies = copies;
-    this._copied = this.version;
-  }
-
-  /**
-   * The path of the innermost value that still grows; null if there is none.
-   * @returns {Path | null}
-   */
-  get openPath() {
-    const { length } = this._spine;
-    if (length === 0) return this._isOpen ? [] : null;
-    const depths = this._isOpen ? length : length - 1;
-    return this._spine
-      .slice(0, depths)
-      .map((one, depth) =>
-        Array.isArray(one) ? one.length - 1 : (this._keys[depth + 1] ?? this._key),
-      );
+    this.#copies = copies;
+    this.#copied = this.version;
   }
 
   startObject() {
-    this._open({}, false);
+    this.#open({}, false);
   }
 
   startArray() {
-    this._open([], true);
+    this.#open([], true);
   }
 
   endContainer() {
-    const copy = this._copied === this.version ? this._copies.pop() : undefined;
+    const copy = this.#copied === this.version ? this.#copies.pop() : undefined;
     this._spine.pop();
     const key = /** @type {string} */ (this._keys.pop());
     const { length } = this._spine;
@@ -114,7 +99,7 @@ export class Growing {
     this._isArray = Array.isArray(this._inner);
     this._key = key;
     if (copy === undefined) return;
-    if (length === 0) this._copies.push(copy);
+    if (length === 0) this.#copies.push(copy);
     else this._replace(copy);
   }
 
@@ -138,18 +123,6 @@ export class Growing {
   endString() {
     this._isOpen = false;
     this._text = "";
-  }
-
-  /**
-   * End the open string as `value`, for senders whose partial texts were provisional.
-   * @param {string} value
-   */
-  endStringAs(value) {
-    if (value !== this._text) {
-      this.version += 1;
-      this._replace(value);
-    }
-    this.endString();
   }
 
   /** @param {any} value */
@@ -183,7 +156,7 @@ export class Growing {
    * @param {any} container
    * @param {boolean} isArray
    */
-  _open(container, isArray) {
+  #open(container, isArray) {
     this._put(container);
     this._spine.push(container);
     this._keys.push(this._key);

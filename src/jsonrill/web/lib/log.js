@@ -18,7 +18,7 @@
  * `givenUp` when the rest of it will never come.
  */
 
-import { Growing } from "./growing.js";
+import { LocatedGrowing } from "./located.js";
 import { Placed } from "./placed.js";
 import {
   ARRAY,
@@ -47,7 +47,7 @@ import {
 const PATIENCE = 50;
 
 /** An entity that is read only when it is complete: its value, and no log. */
-export class Whole extends Growing {
+export class Whole extends LocatedGrowing {
   #told;
 
   /** @param {Told} told */

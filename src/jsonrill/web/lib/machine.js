@@ -4,7 +4,13 @@
  * Rule 1: nesting and grammar are checked here and nowhere else; a sink trusts what it is told.
  * Rule 2: what cannot be decided yet (half an escape, half a literal, half a surrogate pair) stays
  *         in `_held`, at most eleven characters, and is put before the next piece.
- * Rule 3: every refusal goes through `_unexpected`, the place where leniency can be added.
+ * Rule 3: what leniency may answer differently is a method of its own. `lenient/` overrides these:
+ *         a character that fits nowhere      `_unexpected`; a word that is none `_refuse`
+ *         the character after a number       `_endsNumber`
+ *         a string in a list, and brackets   `_stringElement`, `_close`
+ *         a quote in a string, and its text  `_endString`, `_take`
+ *         states that JSON does not have     `_skip`, `_outside`, `_position`, `pendingText`
+ *         the end of a document or the text  `_leaveEnded`, `_nextDocument`, `_finish`
  *
  * Strings are read in UTF-16 units, but offsets and limits count characters (code points), as in
  * Python: `_offset` is the number of the first character of the piece being read, and is lowered by
@@ -39,27 +45,41 @@ import { conversion } from "./values.js";
  * @property {number} [string] (16 Mi)
  * @property {number} [number] (400)
  * @property {number} [keys] of one object (100 000)
+ * @property {number} [repairs] (100 000)
  */
 /**
- * @typedef {object} ParserOptions
+ * One repair of lenient reading: its rule and the character at which it was noticed. `offset` counts
+ * characters from 0, `line` and `column` count from 1.
+ * @typedef {{rule: string, offset: number, line: number, column: number, document: number}} Repair
+ */
+/**
+ * @typedef {object} MachineOptions
  * @property {boolean} [many] Read several documents in a row: NDJSON, concatenated, RFC 7464.
  * @property {"last" | "error"} [duplicates] What a key that comes twice in an object does.
  * @property {import("./values.js").Numbers} [numbers] How numbers become values.
  * @property {Limits} [limits]
  */
+/**
+ * `repair`: read what models write instead of JSON, with all rules or those named; needs
+ * `import "jsonrill/repair"` once. `onRepair` is called with each repair. `prefix`: text that was sent
+ * before the answer, such as `{`.
+ * @typedef {MachineOptions & {repair?: boolean | import("./lenient/rules.js").Rule
+ *   | Iterable<import("./lenient/rules.js").Rule>, onRepair?: (repair: Repair) => void,
+ *   prefix?: string}} ParserOptions
+ */
 
 // What the machine expects, or is in. Up to FIRST_ELEMENT a value may begin, up to NEXT_KEY a quote.
-const VALUE = 0;
-const FIRST_ELEMENT = 1; // after "[": a value or "]"
-const FIRST_KEY = 2; // after "{": a key or "}"
-const NEXT_KEY = 3; // after "," in an object
-const COLON = 4;
-const AFTER = 5; // after a value in a container: "," or the closing bracket
-const END = 6; // after the root value: white space
-const STRING = 7; // in a string value
-const KEY = 8; // in a key
-const DIGITS = 9; // in a number
-const SKIPPED = 10; // after an error in one of many documents: anything up to a newline
+export const VALUE = 0;
+export const FIRST_ELEMENT = 1; // after "[": a value or "]"
+export const FIRST_KEY = 2; // after "{": a key or "}"
+export const NEXT_KEY = 3; // after "," in an object
+export const COLON = 4;
+export const AFTER = 5; // after a value in a container: "," or the closing bracket
+export const END = 6; // after the root value: white space
+export const STRING = 7; // in a string value
+export const KEY = 8; // in a key
+export const DIGITS = 9; // in a number
+export const SKIPPED = 10; // after an error in one of many documents: anything up to a newline
 
 const EXPECTED = [
   "a value",
@@ -75,19 +95,24 @@ const EXPECTED = [
   "a newline",
 ];
 
+/** What could be in a string where something else is. */
+export const ESCAPE = "an escape";
+export const HEX = "a hexadecimal digit";
+export const NO_CONTROL = "no control character in a string";
+
 // RFC 8259 section 6: the states of a number. From ZERO on it may end.
-const START = 0;
-const MINUS = 1;
-const POINT = 2;
+export const START = 0;
+export const MINUS = 1;
+export const POINT = 2;
 const MARK = 3; // of the exponent
 const SIGN = 4;
-const ZERO = 5;
-const INTEGER = 6;
-const FRACTION = 7;
+export const ZERO = 5;
+export const INTEGER = 6;
+export const FRACTION = 7;
 const EXPONENT = 8;
 
 /** @type {{[letter: string]: [string, boolean | null]}} */
-const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
+export const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 /** @type {{[letter: string]: string}} */
 const ESCAPES = {
   '"': '"',
@@ -113,6 +138,7 @@ const DEFAULT_LIMITS = {
   string: 16 * 2 ** 20,
   number: 400,
   keys: 100_000,
+  repairs: 100_000,
 };
 
 /**
@@ -136,17 +162,17 @@ function step(state, c) {
 
 /**
  * Check the options of a parser and fill in its limits.
- * @param {ParserOptions} options
+ * @param {MachineOptions} options
  */
 function checked({ many = false, duplicates = "last", numbers = "number", limits = {}, ...others }) {
   for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
   if (duplicates !== "last" && duplicates !== "error") {
-    throw new TypeError(`duplicates is "last" or "error", not ${String(duplicates)}`);
+    throw new TypeError('duplicates is "last" or "error"');
   }
   for (const [name, limit] of Object.entries(limits)) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`there is no limit "${name}"`);
-    if (typeof limit !== "number" || !(limit >= (name === "text" ? 1 : 0))) {
-      throw new TypeError(`limits are not negative, and text is at least 1: ${name} is ${limit}`);
+    const isLimit = Object.hasOwn(DEFAULT_LIMITS, name) && typeof limit === "number";
+    if (!isLimit || !(limit >= (name === "text" ? 1 : 0))) {
+      throw new TypeError(`there is no limit "${name}" of ${limit}`);
     }
   }
   return { many, duplicates, numbers, limits: { ...DEFAULT_LIMITS, ...limits } };
@@ -156,40 +182,49 @@ function checked({ many = false, duplicates = "last", numbers = "number", limits
 export class Machine {
   _sink;
   _many;
-  _unique;
-  _number;
+  #unique;
+  #number;
   _limits;
   _state = VALUE;
   // The open container: is it an object, its last key, how many keys or elements it has before this
   // value, and its keys when they must be unique. The outer ones are in `_frames`.
   _object = false;
-  _key = "";
+  #key = "";
   _count = 0;
   /** @type {Set<string> | null} */
-  _seen = null;
-  /** @type {{object: boolean, key: string, count: number, seen: Set<string> | null}[]} */
+  #seen = null;
+  /** @type {[object: boolean, key: string, count: number, seen: Set<string> | null][]} */
   _frames = [];
   // The token being read: where it began, where its limit is, its text so far.
   _token = 0;
   _stop = 0;
   _begun = "";
   _digits = START;
+  // Where the last number or literal ended.
+  _numberEnd = -1;
   _held = "";
   /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
   _tail = new Uint8Array(0);
-  _bom = true;
+  #bom = true;
   _offset = 0;
   // The first character that is beyond the limit of the text, that limit, and whether it has become
   // nearer while a piece is read.
   _bound;
   _size;
-  _moved = false;
+  #moved = false;
   _line = 1;
   _lineStart = 0;
-  _closed = false;
+  #closed = false;
   // Is a piece simply read? Not if closed, within a UTF-8 sequence, or with many documents.
-  _simple;
+  #simple;
   _flushing = false;
+  // The state in which a document begins.
+  _fresh = VALUE;
+  /** With leniency: the rules that are on, and what was repaired, in order. */
+  /** @type {Set<string> | null} */
+  rules = null;
+  /** @type {Repair[]} */
+  repairs = [];
   /** With many documents: the number of the one being read. */
   document = 0;
   /** With many documents: what ended some of them early. @type {(InvalidJSON | LimitExceeded)[]} */
@@ -197,17 +232,17 @@ export class Machine {
 
   /**
    * @param {Sink} sink
-   * @param {ParserOptions} [options]
+   * @param {MachineOptions} [options]
    */
   constructor(sink, options = {}) {
     const { many, duplicates, numbers, limits } = checked(options);
     this._sink = sink;
     this._many = many;
-    this._unique = duplicates === "error";
-    this._number = conversion(numbers);
+    this.#unique = duplicates === "error";
+    this.#number = conversion(numbers);
     this._limits = limits;
     this._bound = this._size = limits.text;
-    this._simple = !many;
+    this.#simple = !many;
   }
 
   /**
@@ -216,38 +251,29 @@ export class Machine {
    */
   feed(data) {
     if (typeof data !== "string") {
-      this._feedBytes(toBytes(data));
-    } else if (this._simple && this._offset + this._held.length + data.length <= this._bound) {
+      this.#feedBytes(toBytes(data));
+    } else if (this.#simple && this._offset + this._held.length + data.length <= this._bound) {
       if (this._held !== "") {
         data = this._held + data;
         this._held = "";
       }
       const end = this._read(data, 0);
-      if (end < data.length) this._carefully(data.slice(end));
+      if (end < data.length) this.#carefully(data.slice(end));
     } else {
-      this._carefully(data);
+      this.#carefully(data);
     }
   }
 
   /** The text has ended: complete a root number, or say what is missing. */
   flush() {
-    if (this._closed) return;
+    if (this.#closed) return;
     try {
       this._finish();
     } catch (error) {
       if (!this._many || !isOurs(error)) throw error;
       this.errors.push(error);
     }
-    this._close();
-  }
-
-  /**
-   * Path and text of the number or literal that is being read; null if there is none.
-   * @returns {{path: Path, text: string} | null}
-   */
-  get pending() {
-    const text = this.pendingText;
-    return text === null ? null : { path: this._path(true), text };
+    this.#closeStream();
   }
 
   /**
@@ -268,114 +294,119 @@ export class Machine {
   }
 
   /**
+   * Read `prefix` before the first piece; it does not count for offsets.
+   * @param {string} prefix
+   */
+  putBefore(prefix) {
+    this._held = prefix;
+    this._offset = -[...prefix].length;
+  }
+
+  /**
    * From this character on, the text may be so long.
    * @param {number} offset
    * @param {number} size
    */
   limitText(offset, size) {
-    this._moved = offset + size < this._bound;
+    this.#moved = offset + size < this._bound;
     this._size = size;
     this._bound = offset + size;
   }
 
   _finish() {
     if (this._tail.length) {
-      const inText = this._atBom() || this._state === STRING || this._state === KEY;
-      throw this._errorHere(
-        inText ? Truncated : InvalidJSON,
-        "the rest of a UTF-8 character",
-        "but the text ended",
-      );
+      const inText = this.#atBom() || this._state === STRING || this._state === KEY;
+      const kind = inText ? Truncated : InvalidJSON;
+      throw this.#errorHere(kind, "the rest of a UTF-8 character", "but the text ended");
     }
     if (/[\ud800-\udbff]$/.test(this._held)) {
       this._flushing = true;
-      this._run("");
+      this.#run("");
     }
     if (this._state === DIGITS && this._frames.length === 0 && this._digits >= ZERO) {
       this._endNumber(0);
     }
     if (this._state !== END && !(this._many && this._outside())) {
-      throw this._errorHere(Truncated, this._expected(), "but the text ended");
+      throw this.#errorHere(Truncated, this.#expected(), "but the text ended");
     }
   }
 
   /** True before any text but perhaps the beginning of a byte order mark. */
-  _atBom() {
-    return this._bom && this._offset === 0 && this._held === "";
+  #atBom() {
+    return this.#bom && this._offset === 0 && this._held === "";
   }
 
   /** True before, after and between documents. */
   _outside() {
-    const { length } = this._frames;
-    const between = this._state === VALUE || this._state === END || this._state === SKIPPED;
-    return between && length === 0 && this._held === "";
+    const between = [VALUE, END, SKIPPED].includes(this._state);
+    return between && this._frames.length === 0 && this._held === "";
   }
 
   /** @param {Uint8Array} bytes */
-  _feedBytes(bytes) {
-    if (this._closed) throw new StreamClosed();
+  #feedBytes(bytes) {
+    if (this.#closed) throw new StreamClosed();
     if (this._tail.length) {
       const joined = new Uint8Array(this._tail.length + bytes.length);
       joined.set(this._tail);
       joined.set(bytes, this._tail.length);
       bytes = joined;
     }
-    if (this._atBom()) {
+    if (this.#atBom()) {
       const mark = [0xef, 0xbb, 0xbf].findIndex((byte, at) => bytes[at] !== byte);
       if (mark === bytes.length) {
-        this._keepTail(bytes);
+        this.#keepTail(bytes);
         return;
       }
       if (mark < 0) bytes = bytes.subarray(3);
     }
-    this._bom = false;
+    this.#bom = false;
     this._tail = new Uint8Array(0);
     const size = wholeLength(bytes);
     for (let at = 0; ; ) {
       const [text, used] = decode(bytes.subarray(at, size));
-      this._carefully(text);
+      this.#carefully(text);
       at += used;
       if (at >= size) break;
       if (this._state !== SKIPPED) {
         this._leaveEnded();
         const byte = `but got byte 0x${bytes[at].toString(16)}`;
-        this._giveUp(this._errorHere(InvalidJSON, "UTF-8", byte), "", this._held.length);
+        this.#giveUp(this.#errorHere(InvalidJSON, "UTF-8", byte), "", this._held.length);
       }
-      this._carefully("\ufffd"); // in a line that was given up, where it counts as a character
+      this.#carefully("\ufffd"); // in a line that was given up, where it counts as a character
       at += 1;
     }
-    this._keepTail(bytes.subarray(size));
+    this.#keepTail(bytes.subarray(size));
   }
 
   /** @param {Uint8Array} bytes */
-  _keepTail(bytes) {
+  #keepTail(bytes) {
     this._tail = bytes.slice();
-    this._simple = !this._many && bytes.length === 0;
+    this.#simple = !this._many && bytes.length === 0;
   }
 
   /** What is wrong after one of many documents is the fault of the next one. */
   _leaveEnded() {
-    if (this._many && this._state === END) this._nextDocument(VALUE, this._held.length);
+    if (this._many && this._state === END) this._nextDocument(this._fresh, this._held.length);
   }
 
   /**
    * Read where the stream may be closed, a limit passed, one of many documents invalid.
    * @param {string} text
    */
-  _carefully(text) {
-    if (this._closed) throw new StreamClosed();
+  #carefully(text) {
+    if (this.#closed) throw new StreamClosed();
     if (this._tail.length) {
-      throw this._errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
+      throw this.#errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
     }
     for (let start = 0; ; ) {
       const room = this._bound - this._offset - this._held.length;
       const end = after(text, start, room);
-      start = end - this._run(text.slice(start, end));
+      start = end - this.#run(text.slice(start, end));
       if (start === text.length) return;
       const { length } = this._held;
       if (this._offset + length < this._bound) continue; // another limit began
       if (this._many && this._outside()) this._bound = this._offset + this._size;
-      else this._giveUp(this._over("text", this._size, length), "", length);
+      else this.#giveUp(this._over("text", this._size, length), "", length);
     }
   }
 
@@ -384,7 +415,7 @@ export class Machine {
    * @param {string} part
    * @returns {number} how many units at its end were left, because another limit began
    */
-  _run(part) {
+  #run(part) {
     const text = this._held + part;
     this._held = "";
     for (let pos = 0; ; ) {
@@ -393,7 +424,7 @@ export class Machine {
       } catch (error) {
         if (!this._many || !isOurs(error)) throw error;
         pos = /** @type {number} */ (error.offset) - this._offset;
-        this._giveUp(error, text, pos);
+        this.#giveUp(error, text, pos);
         this._held = ""; // half a literal, part of `text`
       }
     }
@@ -406,14 +437,14 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    */
-  _giveUp(error, text, pos) {
+  #giveUp(error, text, pos) {
     if (!this._many) throw error;
     this.errors.push(error);
-    this._closed = false;
+    this.#closed = false;
     const char = text[pos];
     const atOnce = error.column === 1 && (char === "{" || char === "[");
     const begins = (atOnce && error instanceof InvalidJSON) || char === SEPARATOR;
-    this._nextDocument(begins ? VALUE : SKIPPED, pos);
+    this._nextDocument(begins ? this._fresh : SKIPPED, pos);
   }
 
   /**
@@ -425,7 +456,7 @@ export class Machine {
     this._sink.nextDocument(); // first, so that it can still ask what is pending
     this._state = state;
     this._object = false;
-    this._seen = null;
+    this.#seen = null;
     this._frames = [];
     this._begun = "";
     this._bound = this._offset + pos + this._size;
@@ -441,10 +472,11 @@ export class Machine {
   _read(text, pos) {
     const end = text.length;
     while (pos < end) {
+      if (this.#moved && this.#passes(pos, end)) return pos;
       const state = this._state;
       if (state >= STRING) {
-        if (state <= KEY) pos = this._string(text, pos, end, state);
-        else if (state === DIGITS) pos = this._inNumber(text, pos, end);
+        if (state <= KEY) pos = this.#string(text, pos, end);
+        else if (state === DIGITS) pos = this.#inNumber(text, pos, end);
         else pos = this._skip(text, pos);
         continue;
       }
@@ -456,17 +488,7 @@ export class Machine {
           this._lineStart = this._offset + pos;
         }
       } else if (c === 34 && state <= NEXT_KEY) {
-        this._token = this._offset + pos;
-        pos += 1;
-        this._stop = this._offset + pos + this._limits.string;
-        if (state <= FIRST_ELEMENT) {
-          this._state = STRING;
-          this._sink.startString(this._token);
-          if (this._moved && this._passes(pos, end)) return pos;
-        } else {
-          this._state = KEY;
-          this._begun = "";
-        }
+        pos = state <= FIRST_ELEMENT ? this._stringElement(text, pos) : this._openString(KEY, pos);
       } else if (c === 44 && state === AFTER) {
         pos += 1;
         if (this._object) {
@@ -478,26 +500,13 @@ export class Machine {
       } else if (c === 58 && state === COLON) {
         pos += 1;
         this._state = VALUE;
-      } else if (c === 123 && state <= FIRST_ELEMENT) {
-        this._open(pos, true);
-        pos += 1;
-        if (this._moved && this._passes(pos, end)) return pos;
-      } else if (c === 91 && state <= FIRST_ELEMENT) {
-        this._open(pos, false);
-        pos += 1;
-        if (this._moved && this._passes(pos, end)) return pos;
+      } else if ((c === 123 || c === 91) && state <= FIRST_ELEMENT) {
+        pos = this._open(pos, c === 123);
       } else if (
         (c === 125 && this._object && (state === AFTER || state === FIRST_KEY)) ||
         (c === 93 && !this._object && (state === AFTER || state === FIRST_ELEMENT))
       ) {
-        const { object, key, count, seen } = /** @type {any} */ (this._frames.pop());
-        this._object = object;
-        this._key = key;
-        this._count = count;
-        this._seen = seen;
-        this._sink.endContainer(this._offset + pos);
-        pos += 1;
-        this._ended(pos);
+        pos = this._close(pos);
       } else if (state > FIRST_ELEMENT) {
         pos = this._unexpected(text, pos);
       } else if (c === 45 || (c >= 48 && c <= 57)) {
@@ -507,7 +516,7 @@ export class Machine {
         this._digits = START;
         this._begun = "";
       } else {
-        pos = this._literal(text, pos);
+        pos = this.#literal(text, pos);
       }
     }
     this._offset += end - this._held.length;
@@ -519,8 +528,8 @@ export class Machine {
    * @param {number} pos
    * @param {number} end
    */
-  _passes(pos, end) {
-    this._moved = false;
+  #passes(pos, end) {
+    this.#moved = false;
     if (this._offset + end <= this._bound) return false;
     this._offset += pos;
     return true;
@@ -535,15 +544,37 @@ export class Machine {
     RECORD_END.lastIndex = pos;
     const found = RECORD_END.exec(text);
     const end = found === null ? text.length : found.index + 1;
-    this._offset -= text.slice(pos, end).match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;
+    this._offset -= end - pos - [...text.slice(pos, end)].length; // the pairs in it
     if (found === null) return end;
     if (found[0] === "\n") {
       this._line += 1;
       this._lineStart = this._offset + end;
     }
-    this._state = VALUE;
+    this._state = this._fresh;
     this._bound = this._offset + end + this._size;
     return end;
+  }
+
+  /**
+   * A quote where a value is due.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _stringElement(text, pos) {
+    this._sink.startString(this._offset + pos);
+    return this._openString(STRING, pos);
+  }
+
+  /**
+   * @param {number} state
+   * @param {number} pos
+   */
+  _openString(state, pos) {
+    this._state = state;
+    this._begun = "";
+    this._token = this._offset + pos;
+    this._stop = this._token + 1 + this._limits.string;
+    return pos + 1;
   }
 
   /**
@@ -554,22 +585,34 @@ export class Machine {
     if (this._frames.length >= this._limits.depth) {
       throw this._over("depth", this._limits.depth, pos);
     }
-    this._frames.push({
-      object: this._object,
-      key: this._key,
-      count: this._count,
-      seen: this._seen,
-    });
+    this._frames.push([this._object, this.#key, this._count, this.#seen]);
     this._object = object;
     this._count = 0;
+    this._token = this._offset + pos;
     if (object) {
       this._state = FIRST_KEY;
-      this._seen = this._unique ? new Set() : null;
-      this._sink.startObject(this._offset + pos);
+      this.#seen = this.#unique ? new Set() : null;
+      this._sink.startObject(this._token);
     } else {
       this._state = FIRST_ELEMENT;
-      this._sink.startArray(this._offset + pos);
+      this._sink.startArray(this._token);
     }
+    return pos + 1;
+  }
+
+  /**
+   * End the open container at the bracket at `pos`.
+   * @param {number} pos
+   */
+  _close(pos) {
+    const around = /** @type {any} */ (this._frames.pop());
+    this._object = around[0];
+    this.#key = around[1];
+    this._count = around[2];
+    this.#seen = around[3];
+    this._sink.endContainer(this._offset + pos);
+    this._ended(pos + 1);
+    return pos + 1;
   }
 
   /**
@@ -590,9 +633,8 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    * @param {number} end
-   * @param {number} state
    */
-  _string(text, pos, end, state) {
+  #string(text, pos, end) {
     let run = "";
     let at = pos;
     for (;;) {
@@ -605,7 +647,10 @@ export class Machine {
         at += 1;
       }
       run += text.slice(start, at);
-      if (at < end && text.charCodeAt(at) === 34) return this._endString(state, run, at);
+      if (at < end && text.charCodeAt(at) === 34) {
+        if (run !== "") this._take(run);
+        return this._state === STRING ? this._endString(text, at) : this._endKey(at);
+      }
       if (at >= visible) break;
       if (c === 92) {
         const found = this._escape(text, at, visible);
@@ -614,23 +659,22 @@ export class Machine {
           at += found.length === 2 ? 12 : text[at + 1] === "u" ? 6 : 2;
           continue;
         }
-        this._take(state, run);
+        if (run !== "") this._take(run);
         if (found < 0) {
           this._held = text.slice(at);
           return end;
         }
         if (found >= visible) throw this._over("string", this._limits.string, visible);
-        const expected = found === at + 1 ? "an escape" : "a hexadecimal digit";
-        return this._unexpected(text, found, expected, at);
+        return this._unexpected(text, found, found === at + 1 ? ESCAPE : HEX, at);
       }
       if (c < 32) {
-        this._take(state, run);
-        return this._unexpected(text, at, "no control character in a string");
+        if (run !== "") this._take(run);
+        return this._unexpected(text, at, NO_CONTROL);
       }
       // A surrogate: a pair is one character, half a pair may become one with the next piece.
       if (c < 0xdc00) {
         if (at + 1 === end && !this._flushing) {
-          this._take(state, run);
+          if (run !== "") this._take(run);
           this._held = text[at];
           return end;
         }
@@ -643,8 +687,8 @@ export class Machine {
       run += text[at];
       at += 1;
     }
-    this._take(state, run);
-    if (at < end) throw this._over("string", this._limits.string, at);
+    if (run !== "") this._take(run);
+    if (at < end) throw this._over("string", this._limits.string, this._stop - this._offset);
     return end;
   }
 
@@ -677,38 +721,38 @@ export class Machine {
   }
 
   /**
-   * @param {number} state
+   * Text of a string or key.
    * @param {string} run
    */
-  _take(state, run) {
-    if (state === KEY) this._begun += run;
-    else if (run !== "") this._sink.text(run);
+  _take(run) {
+    if (this._state === KEY) this._begun += run;
+    else this._sink.text(run);
   }
 
   /**
-   * @param {number} state
-   * @param {string} run
+   * @param {string} text
    * @param {number} quote
    */
-  _endString(state, run, quote) {
-    if (state === STRING) {
-      if (run !== "") this._sink.text(run);
-      this._sink.endString();
-      this._ended(quote + 1);
-      return quote + 1;
-    }
-    const key = this._begun + run;
+  _endString(text, quote) {
+    this._sink.endString();
+    this._ended(quote + 1);
+    return quote + 1;
+  }
+
+  /** @param {number} quote */
+  _endKey(quote) {
+    const key = this._begun;
     this._begun = "";
-    if (this._seen !== null) {
-      if (this._seen.has(key)) {
+    if (this.#seen !== null) {
+      if (this.#seen.has(key)) {
         const got = `but got ${quoted(key)}`;
         throw this._error(InvalidJSON, "no key twice in an object", got, quote);
       }
-      this._seen.add(key);
+      this.#seen.add(key);
     }
     this._count += 1;
     if (this._count > this._limits.keys) throw this._over("keys", this._limits.keys, quote);
-    this._key = key;
+    this.#key = key;
     this._state = COLON;
     this._sink.key(key, this._token);
     return quote + 1;
@@ -719,7 +763,7 @@ export class Machine {
    * @param {number} pos
    * @param {number} end
    */
-  _inNumber(text, pos, end) {
+  #inNumber(text, pos, end) {
     const start = pos;
     const visible = Math.min(end, this._stop - this._offset);
     let state = this._digits;
@@ -735,26 +779,29 @@ export class Machine {
     if (pos === visible && step(state, text.charCodeAt(pos)) >= 0) {
       throw this._over("number", this._limits.number, pos);
     }
-    if (state < ZERO || !this._delimits(text[pos])) return this._unexpected(text, pos);
+    if (state < ZERO || !(",]} \t\n\r".includes(text[pos]) || this._endsNumber(text, pos))) {
+      return this._unexpected(text, pos);
+    }
     this._endNumber(pos);
     return pos;
   }
 
   /**
-   * True if a number may end before this character; otherwise it is none: 2024-05-01 is not 2024. Of
-   * many documents one may begin without a delimiter.
-   * @param {string} char
+   * True if a number may end before `text[pos]`, which is no delimiter of JSON's; otherwise it is
+   * none: 2024-05-01 is not 2024. Of many documents one may begin without a delimiter.
+   * @param {string} text
+   * @param {number} pos
    */
-  _delimits(char) {
-    if (",]} \t\n\r".includes(char)) return true;
-    return this._many && this._frames.length === 0 && '{["tfn\x1e'.includes(char);
+  _endsNumber(text, pos) {
+    return this._many && this._frames.length === 0 && '{["tfn\x1e'.includes(text[pos]);
   }
 
   /** @param {number} pos just behind the number */
   _endNumber(pos) {
     const text = this._begun;
     this._begun = "";
-    this._sink.scalar(this._number(text), text, this._token);
+    this._numberEnd = this._offset + pos;
+    this._sink.scalar(this.#number(text), text, this._token);
     this._ended(pos);
   }
 
@@ -762,21 +809,22 @@ export class Machine {
    * @param {string} text
    * @param {number} pos
    */
-  _literal(text, pos) {
+  #literal(text, pos) {
     const literal = LITERALS[text[pos]];
     if (literal === undefined) return this._unexpected(text, pos);
     const [word, value] = literal;
+    this._token = this._offset + pos;
     if (text.startsWith(word, pos)) {
-      this._sink.scalar(value, undefined, this._offset + pos);
+      this._sink.scalar(value, undefined, this._token);
       pos += word.length;
+      this._numberEnd = this._offset + pos;
       this._ended(pos);
       return pos;
     }
     let at = pos + 1;
     while (at < text.length && text[at] === word[at - pos]) at += 1;
-    this._held = text.slice(pos, at);
-    // What is held is pending, also after the error.
-    return at < text.length ? this._unexpected(text, at, quoted(word), pos) : at;
+    this._held = text.slice(pos, at); // which is pending, also after the error
+    return at < text.length ? this._refuse(text, at, quoted(word), pos) : at;
   }
 
   /**
@@ -787,23 +835,34 @@ export class Machine {
    * @param {number} [from] where its token begins
    */
   _unexpected(text, pos, expected = "", from = pos) {
-    const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
     if (this._many && this._frames.length === 0) {
       const between = this._state === VALUE || this._state === END;
-      if (char === SEPARATOR && between && expected === "") return pos + 1;
+      if (text[pos] === SEPARATOR && between && expected === "") return pos + 1;
       if (this._state === END) {
-        this._nextDocument(VALUE, pos);
+        this._nextDocument(this._fresh, pos);
         return pos;
       }
     }
+    return this._refuse(text, pos, expected, from);
+  }
+
+  /**
+   * Throw the error of the character at `pos`; of half a pair, only when its other half is known.
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} expected
+   * @param {number} from where its token begins
+   */
+  _refuse(text, pos, expected, from) {
+    const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
     if (/^[\ud800-\udbff]$/.test(char) && pos + 1 === text.length && !this._flushing) {
       this._held = text.slice(from);
       return pos + 1;
     }
-    throw this._error(InvalidJSON, expected || this._expected(), `but got ${quoted(char)}`, pos);
+    throw this._error(InvalidJSON, expected || this.#expected(), `but got ${quoted(char)}`, pos);
   }
 
-  _expected() {
+  #expected() {
     const complete = this._state === DIGITS && this._digits >= ZERO;
     if (complete && this._frames.length === 0) return EXPECTED[END];
     if (this._state === AFTER || complete) return `',' or '${this._object ? "}" : "]"}'`;
@@ -818,8 +877,8 @@ export class Machine {
    */
   _path(value) {
     /** @type {Path} */
-    const path = this._frames.slice(1).map(({ object, key, count }) => (object ? key : count));
-    if (value && this._frames.length !== 0) path.push(this._object ? this._key : this._count);
+    const path = this._frames.slice(1).map(([object, key, count]) => (object ? key : count));
+    if (value && this._frames.length !== 0) path.push(this._object ? this.#key : this._count);
     return path;
   }
 
@@ -828,7 +887,7 @@ export class Machine {
    * @param {number} pos
    */
   _position(pos) {
-    this._close();
+    this.#closeStream();
     const state = this._state;
     const inValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
     const offset = this._offset + pos;
@@ -854,7 +913,7 @@ export class Machine {
    * @param {string} expected
    * @param {string} got
    */
-  _errorHere(kind, expected, got) {
+  #errorHere(kind, expected, got) {
     return this._error(kind, expected, got, this._held.length);
   }
 
@@ -868,10 +927,20 @@ export class Machine {
     return new LimitExceeded(`more than ${size} (${limit}) ${where(position)}`, limit, position);
   }
 
-  _close() {
-    this._closed = true;
-    this._simple = false;
+  #closeStream() {
+    this.#closed = true;
+    this.#simple = false;
   }
+}
+
+/**
+ * Path and text of the number or literal that a machine is reading; null if there is none.
+ * @param {Machine} machine
+ * @returns {{path: Path, text: string} | null}
+ */
+export function pendingOf(machine) {
+  const text = machine.pendingText;
+  return text === null ? null : { path: machine._path(true), text };
 }
 
 /** @param {{offset: number, path: Path}} position */

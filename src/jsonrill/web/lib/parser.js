@@ -1,8 +1,9 @@
 /** Text → fragments: the machine with a list of fragments as its sink. */
 
+import { createMachine } from "./create.js";
 import { InvalidJSON, LimitExceeded } from "./errors.js";
 import { Fragment } from "./fragments.js";
-import { Machine } from "./machine.js";
+import { pendingOf } from "./machine.js";
 import { Place } from "./place.js";
 
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
@@ -144,7 +145,7 @@ export class Parser {
 
   /** @param {ParserOptions} [options] */
   constructor(options) {
-    this.#machine = new Machine(this.#sink, options);
+    this.#machine = createMachine(this.#sink, options);
   }
 
   /**
@@ -182,12 +183,17 @@ export class Parser {
    * @returns {{path: import("./paths.js").Path, text: string} | null}
    */
   get pending() {
-    return this.#machine.pending;
+    return pendingOf(this.#machine);
   }
 
   /** With `many`: the number of the document being read, from 0. */
   get document() {
     return this.#machine.document;
+  }
+
+  /** With `repair`: all that had to be repaired so far. */
+  get repairs() {
+    return this.#machine.repairs;
   }
 
   /** With `many`: what ended documents early, in order. */

@@ -8,7 +8,7 @@
 import { Finder, declaredEntities } from "./entities.js";
 import { InvalidJSON, LimitExceeded, Truncated } from "./errors.js";
 import { FinishedLog, Log, Whole } from "./log.js";
-import { Machine } from "./machine.js";
+import { createMachine } from "./create.js";
 import { UNREAD, Update } from "./update.js";
 import { conversion } from "./values.js";
 
@@ -57,9 +57,10 @@ export class PartialStream {
   #earlyLiterals;
   /** @type {Map<string | undefined, number>} */
   #counts = new Map();
-  // Which document this is; how many errors and kept updates were before it.
+  // Which document this is; how many errors, repairs and kept updates were before it.
   #document = 0;
   #errors = 0;
+  #repairs = 0;
   #keptBefore = 0;
   // The entity being read, and what writes it down (a log, if it is read before its end).
   /** @type {Entity | null} */
@@ -93,12 +94,13 @@ export class PartialStream {
     this.#data = send === "delta" ? undefined : UNREAD;
     this.#delta = send === "data" ? undefined : UNREAD;
     this.#looks = [...this.#modeOf.values()].includes("REALTIME");
-    this.#partialNumbers = partialNumbers;
     this.#earlyLiterals = earlyLiterals;
     this.#number = conversion(parsing.numbers ?? "number");
     const begin = this.#begin.bind(this);
     this.#finder = new Finder(declared, begin, () => this.#nextDocument());
-    this.#machine = new Machine(this.#finder, parsing);
+    this.#machine = createMachine(this.#finder, parsing);
+    // A number that is cut off is dropped by that repair, so it is shown when it is complete.
+    this.#partialNumbers = partialNumbers && !this.#machine.rules?.has("cut-off");
   }
 
   /**
@@ -118,7 +120,7 @@ export class PartialStream {
     const updates = this.#out;
     this.#out = [];
     if (log !== null && this.#entity !== null && (log.doubtful ? log.news() : log.changed)) {
-      updates.push(new Update(this.#entity, "PARTIAL", log, this.#data, this.#delta));
+      updates.push(this.#update(this.#entity, "PARTIAL", this.#data));
       log.mark();
     }
     return updates;
@@ -171,7 +173,7 @@ export class PartialStream {
     const entity = /** @type {Entity} */ (this.#entity);
     const mode = this.#modeOf.get(entity.name);
     const data = this.#recorder instanceof Whole ? this.#recorder.live : UNREAD;
-    const update = new Update(entity, "COMPLETED", this.#log, data, this.#delta);
+    const update = this.#update(entity, "COMPLETED", data);
     (mode === "BATCH" || mode === "ALL-TOGETHER" ? this.#kept : this.#out).push(update);
     this.#leave();
   }
@@ -187,6 +189,7 @@ export class PartialStream {
     this.#leave();
     this.#finder.restart();
     this.#document += 1;
+    this.#repairs = this.#machine.repairs.length;
     this.#keptBefore = this.#kept.length;
   }
 
@@ -194,7 +197,7 @@ export class PartialStream {
   #look() {
     const text = this.#machine.pendingText;
     if (text === null) return;
-    if (this.#entity === null) this.#finder.begin();
+    if (this.#entity === null && this.#machine.rules === null) this.#finder.begin();
     if (this.#realtime && this.#log !== null) this.#show(this.#log, text);
   }
 
@@ -245,7 +248,7 @@ export class PartialStream {
     if (error instanceof Truncated) told.code = "INVALID_JSON";
     const entity = this.#entity ?? { place: null, document: this.#document };
     for (const one of finished) if (!batched.includes(one.entity)) this.#out.push(one);
-    this.#out.push(new Update(entity, "ERROR", this.#log, data, this.#delta, told, open));
+    this.#out.push(this.#update(entity, "ERROR", data, told, open));
   }
 
   /**
@@ -266,7 +269,28 @@ export class PartialStream {
   #batch(name) {
     const data = this.#kept.filter(({ entity }) => entity === name).map((update) => update.data);
     const entity = { index: 0, name, place: null, document: 0 };
-    return new Update(entity, "COMPLETED", this.#log, data, this.#delta);
+    this.#repairs = 0;
+    return this.#update(entity, "COMPLETED", data);
+  }
+
+  /** With `repair`: all that had to be repaired so far, also after the last update. */
+  get repairs() {
+    return this.#machine.repairs;
+  }
+
+  /**
+   * An update of an entity as its log has it now.
+   * @param {Entity} entity
+   * @param {import("./update.js").Status} status
+   * @param {any} data
+   * @param {import("./update.js").UpdateError} [error]
+   * @param {import("./paths.js").Path | null} [open]
+   * @returns {Update<any>}
+   */
+  #update(entity, status, data, error, open) {
+    const all = this.#machine.repairs;
+    const repairs = { all, start: this.#repairs, end: all.length };
+    return new Update(entity, status, this.#log, data, this.#delta, repairs, error, open);
   }
 }
 

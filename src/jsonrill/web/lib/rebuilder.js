@@ -3,7 +3,7 @@
  */
 
 import { Fragment, FragmentError, WireReader } from "./fragments.js";
-import { Growing } from "./growing.js";
+import { LocatedGrowing } from "./located.js";
 import { isComplete } from "./lookup.js";
 
 export { Fragment, FragmentError, KINDS, WireReader } from "./fragments.js";
@@ -26,7 +26,7 @@ const MOST_MISFITS = 100;
  * @template [T=any]
  */
 export class Rebuilder {
-  #growing = new Growing();
+  #growing = new LocatedGrowing();
   #reader;
   #collects;
   /** With "collect": the first hundred that did not fit. @type {FragmentError[]} */

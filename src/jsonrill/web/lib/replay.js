@@ -4,7 +4,7 @@
  * An entry is a bare string, which is new text of the open string, or an `Entry`.
  */
 
-import { Growing } from "./growing.js";
+import { LocatedGrowing } from "./located.js";
 import { toPointer } from "./paths.js";
 import { Place } from "./place.js";
 import { ExactNumber, isObject, own, put } from "./values.js";
@@ -28,7 +28,7 @@ const DEEPER = [1, 1, 1, 0, 0, -1, -1];
 export const ROOT = new Place(null, "");
 
 /** The state of an entity somewhere in its log. */
-export class Reading extends Growing {
+export class Reading extends LocatedGrowing {
   #shown = false;
   /** What was there before the provisional value. @type {any} */
   #under = undefined;

@@ -5,11 +5,12 @@
  * thrown after everything that was good before it.
  */
 
+import { createMachine } from "./create.js";
 import { Document } from "./document.js";
 import { Truncated } from "./errors.js";
 import { TextSink, ValueSink } from "./fields.js";
 import { Growing } from "./growing.js";
-import { Machine, SEPARATOR } from "./machine.js";
+import { SEPARATOR } from "./machine.js";
 import { Parser } from "./parser.js";
 import { PartialStream } from "./partialstream.js";
 import { parsePath } from "./paths.js";
@@ -67,7 +68,7 @@ export function values(source, { live = false, schema, ...options } = {}) {
   const [reading, parsing] = apart(options, schema === undefined);
   const isSplit = schema !== undefined && reading.tool;
   let growing = new Growing();
-  let machine = new Machine(growing, parsing);
+  let machine = createMachine(growing, parsing);
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     const isEnd = piece === undefined || (isSplit && piece === SEPARATOR);
     growing.begin();
@@ -82,7 +83,7 @@ export function values(source, { live = false, schema, ...options } = {}) {
     if (machine.errors.length !== 0) throw machine.errors[0];
     if (schema !== undefined) out.push(later(schema, growing.value));
     growing = new Growing();
-    machine = new Machine(growing, parsing);
+    machine = createMachine(growing, parsing);
   };
   return drive(source, stage, reading);
 }
@@ -189,7 +190,7 @@ function pieces(source, fields, shown, options) {
   checkSource(source);
   const [reading, parsing] = apart(options ?? {}, false);
   const sink = new TextSink(fields);
-  const machine = new Machine(sink, parsing);
+  const machine = createMachine(sink, parsing);
   const stage = (/** @type {any} */ piece, /** @type {T[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();
@@ -221,7 +222,7 @@ export function select(source, field, { schema, ...options } = {}) {
     machine.limitText(offset, inValue ? size : Infinity);
   });
   const limits = { ...options.limits, text: Infinity };
-  const machine = new Machine(sink, { ...parsing, limits });
+  const machine = createMachine(sink, { ...parsing, limits });
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     try {
       if (piece === undefined) machine.flush();

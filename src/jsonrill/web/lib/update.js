@@ -11,6 +11,7 @@ import { completePaths, difference } from "./replay.js";
 /** @typedef {import("./delta.js").Change} Change */
 /** @typedef {import("./log.js").Log} Log */
 /** @typedef {import("./paths.js").Path} Path */
+/** @typedef {import("./machine.js").Repair} Repair */
 /** @typedef {import("./place.js").Place} Place */
 /** @typedef {"PARTIAL" | "COMPLETED" | "ERROR"} Status */
 /**
@@ -47,6 +48,7 @@ export class Update {
   #at;
   /** @type {Path | null} */
   #open;
+  #repairs;
 
   /**
    * The update of an entity as its log has it now.
@@ -55,10 +57,11 @@ export class Update {
    * @param {Log | null} log
    * @param {any} data UNREAD, or the data; undefined: has none
    * @param {any} delta UNREAD; undefined: has none
+   * @param {{all: Repair[], start: number, end: number}} repairs those between start and end
    * @param {UpdateError} [error]
    * @param {Path | null} [open] the path of what still grows, if there is no log
    */
-  constructor(entity, status, log, data, delta, error, open = null) {
+  constructor(entity, status, log, data, delta, repairs, error, open = null) {
     this.#entity = entity;
     this.#log = log;
     this.#data = data;
@@ -67,6 +70,7 @@ export class Update {
     this.#string = log === null ? null : log.sentString;
     this.#at = log === null ? 0 : log.entries.length;
     this.#open = open;
+    this.#repairs = repairs;
     /** PARTIAL while the entity grows, then COMPLETED or ERROR. */
     this.status = status;
     /** Of an ERROR: what went wrong. */
@@ -94,6 +98,12 @@ export class Update {
   /** The number of the entity's document in the stream, from 0. */
   get document() {
     return this.#entity.document;
+  }
+
+  /** With `repair`: the repairs that were needed to read the document this far. */
+  get repairs() {
+    const { all, start, end } = this.#repairs;
+    return all.slice(start, end);
   }
 
   /**

@@ -1,0 +1,80 @@
+/** Kinds of characters, the same as Python's: which letters, digits and spaces Unicode has. */
+
+/** For a class in a pattern: letters, digits and the underscore. */
+export const WORD = "\\p{L}\\p{N}_";
+/** For a class in a pattern: white space. */
+export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+
+const START = new RegExp(`^[${SPACE}]+`);
+const END = new RegExp(`[${SPACE}]$`);
+const ALL_SPACE = new RegExp(`^[${SPACE}]+$`);
+const ALNUM = /^[\p{L}\p{N}]$/u;
+const DECIMAL = /^\p{Nd}$/u;
+const DIGIT = /^[\p{Nd}\xb2\xb3\xb9\u2070\u2074-\u2079\u2080-\u2089]$/u;
+
+/** @param {string} text */
+export const isSpace = (text) => ALL_SPACE.test(text);
+/** @param {string} char */
+export const isAlnum = (char) => ALNUM.test(char);
+/** @param {string} char */
+export const isDecimal = (char) => DECIMAL.test(char);
+/** @param {string} char */
+export const isDigit = (char) => DIGIT.test(char);
+
+/**
+ * Text without white space at its beginning.
+ * @param {string} text
+ */
+export function trimmedStart(text) {
+  return text.replace(START, "");
+}
+
+/**
+ * The last character that is no white space; "" if there is none.
+ * @param {string} text
+ */
+export function lastVisible(text) {
+  let end = text.length;
+  while (end > 0 && END.test(text[end - 1])) end -= 1;
+  return lastOf(text.slice(Math.max(0, end - 2), end));
+}
+
+/**
+ * The character at `pos`, both halves if it is a pair; "" after the end.
+ * @param {string} text
+ * @param {number} pos
+ */
+export function charAt(text, pos) {
+  const code = text.codePointAt(pos);
+  return code === undefined ? "" : String.fromCodePoint(code);
+}
+
+/**
+ * The last character of a text; "" if there is none.
+ * @param {string} text
+ */
+export function lastOf(text) {
+  return [...text.slice(-2)].at(-1) ?? "";
+}
+
+/**
+ * The end of the match of a sticky pattern at `pos`; -1 if there is none.
+ * @param {RegExp} pattern
+ * @param {string} text
+ * @param {number} pos
+ */
+export function endOf(pattern, text, pos) {
+  pattern.lastIndex = pos;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+/**
+ * Where a global pattern is found from `pos` on; -1 if it is not.
+ * @param {RegExp} pattern
+ * @param {string} text
+ * @param {number} pos
+ */
+export function find(pattern, text, pos) {
+  pattern.lastIndex = pos;
+  return pattern.exec(text)?.index ?? -1;
+}

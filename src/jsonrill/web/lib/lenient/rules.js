@@ -1,0 +1,63 @@
+/** The rules of lenient reading. Each is explained, with an example, in the docs of repair. */
+
+/**
+ * @typedef {"leading-text" | "trailing-text" | "fences" | "trailing-commas" | "missing-commas"
+ *   | "brackets" | "ellipses" | "comments" | "single-quotes" | "curly-quotes" | "inner-quotes"
+ *   | "bare-keys" | "bare-values" | "python-literals" | "nan" | "numbers" | "tuples" | "odd-spaces"
+ *   | "fullwidth" | "missing-quotes" | "block-strings" | "back-ticks" | "raw-newlines"
+ *   | "bad-escapes" | "markdown-escapes" | "cut-off"} Rule
+ */
+
+/** All rules; `bare-values` is on only if it is named. @type {readonly Rule[]} */
+export const RULES = [
+  "leading-text",
+  "trailing-text",
+  "fences",
+  "trailing-commas",
+  "missing-commas",
+  "brackets",
+  "ellipses",
+  "comments",
+  "single-quotes",
+  "curly-quotes",
+  "inner-quotes",
+  "bare-keys",
+  "bare-values",
+  "python-literals",
+  "nan",
+  "numbers",
+  "tuples",
+  "odd-spaces",
+  "fullwidth",
+  "missing-quotes",
+  "block-strings",
+  "back-ticks",
+  "raw-newlines",
+  "bad-escapes",
+  "markdown-escapes",
+  "cut-off",
+];
+
+/**
+ * The rule by which a string may begin with this quote, which is not JSON's.
+ * @type {{[quote: string]: Rule}}
+ */
+export const QUOTES = { "'": "single-quotes", "“": "curly-quotes", "‘": "curly-quotes" };
+
+/**
+ * The rules that `repair` turns on; TypeError for a name that is no rule.
+ * @param {true | Rule | Iterable<Rule>} repair
+ * @returns {Set<string>}
+ */
+export function ruleNames(repair) {
+  if (repair === true) return new Set(RULES.filter((name) => name !== "bare-values"));
+  if (typeof repair !== "string" && typeof repair?.[Symbol.iterator] !== "function") {
+    throw new TypeError(`repair is true, false, or names of repairs, not ${String(repair)}`);
+  }
+  const names = typeof repair === "string" ? [repair] : [...repair];
+  const unknown = names.filter((name) => !RULES.includes(name));
+  if (unknown.length !== 0) {
+    throw new TypeError(`no such repair: ${unknown.join(", ")}; there are ${RULES.join(", ")}`);
+  }
+  return new Set(names);
+}

@@ -1,0 +1,164 @@
+/** Words: Python's literals, values that JSON does not have, keys and strings without quotes. */
+
+import { AFTER, FIRST_ELEMENT, KEY, LITERALS } from "../machine.js";
+import { ProseMachine } from "./around.js";
+import { WORD, endOf } from "./characters.js";
+import { COLON_AHEAD, WORD as WORD_SHAPE } from "./lookahead.js";
+import { BARE_KEY, BARE_VALUE } from "./states.js";
+
+/** @typedef {import("./rules.js").Rule} Rule */
+
+/**
+ * Words that are no JSON, what they are read as, and by which rule.
+ * @type {[string, boolean | null, Rule][]}
+ */
+export const WORDS = [
+  ["True", true, "python-literals"],
+  ["TRUE", true, "python-literals"],
+  ["False", false, "python-literals"],
+  ["FALSE", false, "python-literals"],
+  ["None", null, "python-literals"],
+  ["Null", null, "python-literals"],
+  ["NULL", null, "python-literals"],
+  ["NaN", null, "nan"],
+  ["Infinity", null, "nan"],
+  ["undefined", null, "nan"],
+];
+/** @type {[string, boolean | null][]} */
+export const ALL_WORDS = [
+  ...Object.values(LITERALS),
+  .../** @type {[string, boolean | null][]} */ (WORDS.map(([word, value]) => [word, value])),
+];
+
+const BARE_START = new RegExp(`[${WORD}$]`, "uy");
+const BARE = new RegExp(`[${WORD}$-]*`, "uy");
+const BARE_TEXT = /[^,}\]\n\r"{[:`#]*/y;
+
+/**
+ * True if a word without quotes may begin here.
+ * @param {string} text
+ * @param {number} pos
+ */
+export function beginsBare(text, pos) {
+  return endOf(BARE_START, text, pos) >= 0;
+}
+
+/** The machine that reads words, where they have one meaning. */
+export class WordMachine extends ProseMachine {
+  /** It may be a bare string. @returns {string | null} */
+  get pendingText() {
+    return this.rules.has("bare-values") ? null : super.pendingText;
+  }
+
+  /**
+   * True, None, NaN and their like.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _mendWord(text, pos) {
+    for (const [word, value, rule] of WORDS) {
+      if (text[pos] !== word[0]) continue;
+      const end = this._mendMark(rule, WORD_SHAPE[word], text, pos);
+      if (end >= 0) {
+        this._token = this._offset + pos;
+        if (this._held === "") {
+          this._sink.scalar(value, undefined, this._token);
+          this._ended(end);
+        }
+        return end;
+      }
+    }
+    return -1;
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   * @param {string} expected
+   * @param {number} from
+   */
+  _refuse(text, pos, expected, from) {
+    const end = from < pos && this._state <= FIRST_ELEMENT ? this._mendBareValue(text, from) : -1;
+    if (end < 0) return super._refuse(text, pos, expected, from);
+    this._held = "";
+    return end;
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   */
+  _mendBareKey(text, pos) {
+    if (!beginsBare(text, pos) || !this._mayRepair("bare-keys", pos)) return -1;
+    this._openString(BARE_KEY, pos);
+    return pos;
+  }
+
+  /**
+   * Text without quotes that is read up to `end`.
+   * @param {string} text
+   * @param {number} pos
+   * @param {number} end
+   */
+  _addBare(text, pos, end) {
+    this._pass(text, pos, end);
+    if (this._offset + end > this._stop) {
+      throw this._over("string", this._limits.string, this._stop - this._offset);
+    }
+    this._begun += text.slice(pos, end);
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   */
+  _bareKey(text, pos) {
+    const end = endOf(BARE, text, pos);
+    this._addBare(text, pos, end);
+    if (end === text.length) return end;
+    let quote = 0;
+    // Only the first quote was forgotten.
+    if (text[end] === '"') {
+      const seen = this._sees(COLON_AHEAD, text, end + 1);
+      if (seen === null) return this._hold(text, end);
+      quote = seen ? 1 : 0;
+    }
+    this._state = KEY;
+    this._endKey(end);
+    return end + quote;
+  }
+
+  /**
+   * A string without quotes, where the rule is named.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _mendBareValue(text, pos) {
+    if (this._frames.length === 0 || !beginsBare(text, pos)) return -1;
+    if (!this._mayRepair("bare-values", pos)) return -1;
+    this._openString(BARE_VALUE, pos);
+    return pos;
+  }
+
+  /**
+   * In a string without quotes: it ends at a comma, a bracket or a line end.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _bareValue(text, pos) {
+    const end = endOf(BARE_TEXT, text, pos);
+    this._addBare(text, pos, end);
+    if (end === text.length) return end;
+    if (!",}]\r\n".includes(text[end])) {
+      this._state = AFTER;
+      return this._refuse(text, end, "", end);
+    }
+    const string = this._begun.replace(/[ \t]+$/, "");
+    this._begun = "";
+    this._sink.startString(this._token);
+    if (string !== "") this._sink.text(string);
+    this._sink.endString();
+    this._state = AFTER;
+    return end;
+  }
+}

@@ -1,0 +1,202 @@
+"""Near-JSON in JavaScript and in Python is read the same: values, refusals, reports, fragments.
+
+Texts are valid documents with a token dropped, doubled or swapped, what models write, and the
+cases of both; each in random pieces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from random import Random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, to_wire
+from jsonrill.parse.lenient.rules import RULES
+from support import HARDER, cases, pieces
+from support.javascript import Ask, agree, examples, in_js_order, spelled_message
+from support.mutations import KINDS, document, mutated, tokens
+from support.near import broken, garbage, sloppy
+
+NEAR = [case["text"] for name in ("near_json", "repair") for case in cases(f"{name}.json")["cases"]]
+OURS = sorted(RULES.keys() - {"by-schema"})
+AROUND = [
+    "Sure: ",
+    "```json\n",
+    "```",
+    "\n",
+    " ok? ",
+    "<think>",
+    "</think>",
+    "😀",
+    "[1] ",
+    "json",
+    ".",
+]
+
+
+def told(error: InvalidJSON | LimitExceeded) -> list[Any]:
+    fields = error.to_dict()
+    fields["message"] = spelled_message(fields["message"].partition(": pass limits=")[0])
+    return [type(error).__name__, fields]
+
+
+def report(cut: list[str], options: dict[str, Any]) -> dict[str, Any]:
+    """All that Python says of a text, as the peer answers it."""
+    limits = {"limits": Limits(**options["limits"])} if "limits" in options else {}
+    given = {**options, **limits}
+    reader, parser = Document(**given), Parser(**given)
+    values, fragments, error = [], [], None
+    for piece in (*cut, None):
+        try:
+            fragments += parser.flush() if piece is None else parser.feed(piece)
+        except (InvalidJSON, LimitExceeded) as raised:
+            error = told(raised)
+            fragments += raised.fragments
+        try:
+            reader.flush() if piece is None else reader.feed(piece)
+        except (InvalidJSON, LimitExceeded):
+            pass
+        values += reader.finished
+        if error:
+            break
+    return {
+        "values": [*values, reader.value],
+        "error": error,
+        "errors": [told(one) for one in reader.errors],
+        "repairs": [one._asdict() for one in reader.repairs],
+        "fragments": [(to_wire(one), one.offset, one.document) for one in fragments],
+    }
+
+
+def merged(fragments: Iterable[Any]) -> list[Any]:
+    out: list[Any] = []
+    for wire, offset, number in fragments:
+        wire = dict(wire)
+        if wire["kind"] == "PartialString" and out and out[-1][0]["kind"] == "PartialString":
+            out[-1][0]["textValue"] += wire["textValue"]
+        else:
+            if wire["kind"] == "CompleteNumber":
+                wire.pop("value", None)  # its text tells more
+            out.append((wire, offset, number))
+    return [in_js_order(list(one)) for one in out]
+
+
+def spelled(error: list[Any] | None) -> Any:
+    if error is None:
+        return None
+    name, fields, *_ = error
+    return [name, {**fields, "message": spelled_message(fields["message"])}]
+
+
+def differences(ask: Ask, jobs: list[tuple[list[str], dict[str, Any]]]) -> list[tuple[Any, ...]]:
+    """What the two languages do not say alike of these texts."""
+    texts = [{"pieces": cut, "options": {**options, "numbers": "exact"}} for cut, options in jobs]
+    found: list[tuple[Any, ...]] = []
+    for (cut, options), theirs in zip(jobs, ask("repaired", texts=texts), strict=True):
+        ours = report(cut, options)
+        same = {
+            "error": spelled(theirs["error"]) == spelled(ours["error"]),
+            "errors": [*map(spelled, theirs["errors"])] == [*map(spelled, ours["errors"])],
+            "repairs": theirs["repairs"] == ours["repairs"],
+            "values": len(theirs["values"]) == len(ours["values"])
+            and all(map(agree, theirs["values"], ours["values"])),
+            "fragments": merged(theirs["fragments"]) == merged(ours["fragments"]),
+        }
+        wrong = [name for name, equal in same.items() if not equal]
+        if wrong:
+            both = {name: (ours[name], theirs[name]) for name in wrong}
+            found.append((cut, options, both))
+    return found
+
+
+def cut_up(random: Random, text: str) -> list[str]:
+    """A text in random pieces: whole, one by one, or anything between."""
+    how = random.random()
+    if how < 0.2:
+        return [text]
+    if how < 0.4:
+        return [*text]
+    places = sorted(random.randrange(len(text) + 1) for _ in range(random.randrange(1, 6)))
+    return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+def near_text(random: Random) -> str:
+    """A valid document, or one of the cases, to which something has happened."""
+    kind = random.random()
+    if kind < 0.6:
+        value = document(random, random.randrange(1, 6))
+        text = json.dumps(value, indent=random.choice([None, 1]), ensure_ascii=False)
+        parts = tokens(text, split_strings=random.random() < 0.7)
+        for _ in range(random.choice([1, 1, 1, 2])):
+            text = mutated(random, parts, random.choice(KINDS))
+            parts = [text]
+            if random.random() < 0.5:
+                break
+            parts = [*text]
+    else:
+        text = random.choice(NEAR)
+        for _ in range(random.randrange(3)):
+            at = random.randrange(len(text) + 1)
+            some = random.choice(NEAR)
+            new = random.choice(["", *"{}[]\",:'`#/\\.()“”\n 1tN+_-", some[: random.randrange(9)]])
+            text = text[:at] + new + text[at + random.randrange(3) :]
+    if random.random() < 0.2:
+        text = random.choice(AROUND) + text
+    if random.random() < 0.2:
+        text += random.choice(AROUND)
+    return text[: random.randrange(len(text) + 1)] if random.random() < 0.1 else text
+
+
+def near_options(random: Random) -> dict[str, Any]:
+    options: dict[str, Any] = {"repair": True}
+    if random.random() < 0.15:
+        options["repair"] = random.sample(OURS, random.randrange(1, len(OURS)))
+    if random.random() < 0.1:
+        options["many"] = True
+    if random.random() < 0.05:
+        options["prefix"] = random.choice(["{", "[", '{"a": '])
+    if random.random() < 0.05:
+        options["duplicates"] = "error"
+    if random.random() < 0.05:
+        options["limits"] = {
+            random.choice(["depth", "string", "number", "keys", "repairs"]): random.randrange(4)
+        }
+    return options
+
+
+def near_job(seed: int) -> tuple[list[str], dict[str, Any]]:
+    random = Random(seed)
+    return cut_up(random, near_text(random)), near_options(random)
+
+
+def test_mutated_texts(ask: Ask) -> None:
+    for start in range(0, 1500 * HARDER, 250):
+        assert differences(ask, [near_job(start + seed) for seed in range(250)]) == []
+
+
+def test_the_cases_of_both_at_every_cut(ask: Ask) -> None:
+    for text in NEAR:
+        cuts = [[text[:at], text[at:]] for at in range(1, len(text), 1 if HARDER > 1 else 3)]
+        assert differences(ask, [(cut, {"repair": True}) for cut in [[text], [*text], *cuts]]) == []
+
+
+OPTIONS = st.fixed_dictionaries(
+    {"repair": st.one_of(st.just(True), st.lists(st.sampled_from(OURS), min_size=1))},
+    optional={"many": st.booleans(), "prefix": st.sampled_from(["{", '{"a": "'])},
+)
+
+
+@examples(150)
+@given(
+    text=st.one_of(sloppy().map(lambda one: one.text), broken(), garbage),
+    options=OPTIONS,
+    data=st.data(),
+)
+def test_what_models_write(
+    ask: Ask, text: str, options: dict[str, Any], data: st.DataObject
+) -> None:
+    assert differences(ask, [(data.draw(pieces(text)), options)]) == []
