@@ -11,7 +11,7 @@ import copy
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -38,13 +38,21 @@ class Unfit(Exception):
 def fresh(name: str, *, path: Path | None = None, without: tuple[str, ...] = ()) -> Any:
     """Import a package anew, from `path`, as if the packages `without` were not installed.
 
-    So that two builds of one package can run side by side in one process.
+    So that two builds of one package can run side by side in one process. What a package imports
+    when it is first used needs `importing` around that use.
     """
+    with importing(name, path, without) as found:
+        return found
+
+
+@contextmanager
+def importing(name: str, path: Path | None = None, without: tuple[str, ...] = ()) -> Iterator[Any]:
+    """The package as `fresh` imports it, with which everything inside works."""
     before = {key: sys.modules.pop(key) for key in list(sys.modules) if key.split(".")[0] == name}
     sys.modules.update(dict.fromkeys(without))  # type: ignore[arg-type]  # None: cannot be imported
     sys.path[:0] = [str(path)] if path else []
     try:
-        return import_module(name)
+        yield import_module(name)
     finally:
         if path:
             sys.path.remove(str(path))

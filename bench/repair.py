@@ -1,9 +1,10 @@
 """`python -m bench.repair`: near-JSON beside the rivals, and what leniency costs on valid JSON.
 
-The texts are those of tests/cases/repair.json. At the end of each text: is the value the one that
-was meant? After each of its characters: did something that was shown go away, or was something
-shown that this reader's own value at the end does not have? With `--write` the tables go into
-docs/repair.md. A rival that is not installed is left out, and named.
+The texts are those of tests/cases/repair.json and near_json.json. At the end of each text: is the
+value the one that was meant, or, where a text can mean two, is it refused? After each of its
+characters: did something that was shown go away, or was something shown that this reader's own
+value at the end does not have? With `--write` the tables go into docs/repair.md. A rival that is
+not installed is left out, and named.
 """
 
 from __future__ import annotations
@@ -22,15 +23,24 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from .contestants import COMPILED, NOTHING, ROOT, fresh
+from .contestants import COMPILED, NOTHING, ROOT, importing
 from .environments import NODE, machine
 from .measure import interleaved, settle
 from .prefixes import faults, same, still_there
 from .shapes import pieces, text_of
 
 PAGE: Final = ROOT / "docs" / "repair.md"
-CASES: Final = json.loads((ROOT / "tests" / "cases" / "repair.json").read_text("utf8"))["cases"]
+CASES: Final[list[dict[str, Any]]] = list(
+    {
+        case["text"]: case
+        for name in ("near_json", "repair")
+        for case in json.loads((ROOT / "tests" / "cases" / f"{name}.json").read_text("utf8"))[
+            "cases"
+        ]
+    }.values()
+)
 RAISED: Final[Any] = object()
+NO_RULE: Final = "refused by jsonrill"
 BAML: Final = """
 client<llm> None {
   provider openai
@@ -70,13 +80,15 @@ class Reader:
 def attempt(work: Callable[[], Any]) -> Any:
     try:
         return work()
+    except ModuleNotFoundError:
+        raise  # a fault of this machine, not of the reader
     except Exception:
         return RAISED
 
 
 class Ours(Reader):
     def __init__(self) -> None:
-        self.document = fresh("jsonrill", path=ROOT / "src").Document
+        self.document = import_module("jsonrill").Document
 
     def shown(self, text: str) -> Iterator[Any]:
         document = self.document(repair=True)
@@ -116,6 +128,15 @@ class PartialJsonParser(Reader):
 
     def __init__(self) -> None:
         self.read = import_module("partial_json_parser").loads  # type: ignore[method-assign]
+
+
+class Dirtyjson(Reader):
+    package = "dirtyjson"
+
+    def __init__(self) -> None:
+        loads = import_module("dirtyjson").loads
+        # Its dicts have attributes of their own; as JSON they are plain.
+        self.read = lambda text: json.loads(json.dumps(loads(text)))  # type: ignore[method-assign]
 
 
 class Baml(Reader):
@@ -170,17 +191,21 @@ READERS: Final[dict[str, type[Reader]]] = {
     "BAML": Baml,
     "jsonrepair (npm)": NpmJsonrepair,
     "partial-json-parser": PartialJsonParser,
+    "dirtyjson": Dirtyjson,
 }
 
 
 # ---- right, and steady ----
 
 
-def judged(reader: Reader) -> Counter[str]:
+def judged(reader: Reader) -> tuple[Counter[str], dict[str, str]]:
+    """The counts, and the verdict on each text."""
     counts: Counter[str] = Counter()
+    verdicts: dict[str, str] = {}
     for case in CASES:
         final = reader.final(case["text"])
-        counts[verdict(case, final)] += 1
+        verdicts[case["text"]] = verdict(case, final)
+        counts[verdicts[case["text"]]] += 1
         before: Any = NOTHING
         for value in reader.shown(case["text"]):
             counts["prefixes"] += 1
@@ -191,19 +216,20 @@ def judged(reader: Reader) -> Counter[str]:
             if value is not NOTHING and final is not RAISED and final is not NOTHING:
                 counts.update(set(faults(value, final)))
             before = copy.deepcopy(value)
-    return counts
+    return counts, verdicts
 
 
 def verdict(case: dict[str, Any], final: Any) -> str:
-    """A text without any JSON is rightly refused."""
+    """A text without any JSON, or with two readings, is rightly refused."""
     if final is RAISED or final is NOTHING:
-        return "right" if case["value"] is None else "refused"
-    meant = [case["value"], *case.get("also", ())]
+        return "right" if case.get("value") is None else "refused"
+    meant = [case["value"], *case.get("also", ())] if case.get("value") is not None else []
     return "right" if any(same(final, value) for value in meant) else "wrong"
 
 
 def comparison() -> str:
     rows, versions, missing = [], [], []
+    verdicts: dict[str, dict[str, str]] = {}
     for name, kind in READERS.items():
         try:
             reader = kind()
@@ -214,7 +240,7 @@ def comparison() -> str:
             versions.append(
                 f"{kind.package} {getattr(reader, 'version', None) or version(kind.package)}"
             )
-        found = judged(reader)
+        found, verdicts[name] = judged(reader)
         keys = ("right", "wrong", "refused", "raised", "retracted", "invented", "false number")
         rows.append([name, *(f"{found[key]:,}" for key in keys)])
         prefixes = found["prefixes"]
@@ -222,7 +248,32 @@ def comparison() -> str:
     return (
         f"{len(CASES)} texts; {prefixes:,} beginnings of them, one for each character.\n\n"
         f"{table(head, rows)}\n\n"
-        f"{', '.join(versions)}." + (f" Not installed: {', '.join(missing)}." if missing else "")
+        f"{', '.join(versions)}."
+        + (f" Not installed: {', '.join(missing)}." if missing else "")
+        + f"\n\n{by_rule(verdicts)}"
+    )
+
+
+def by_rule(verdicts: dict[str, dict[str, str]]) -> str:
+    """Right, wrong and refused for the texts that need each rule; some need several."""
+    rules: dict[str, list[str]] = {}
+    document = import_module("jsonrill").Document
+    for case in CASES:
+        reader = document(repair=True)
+        if attempt(lambda text=case["text"], to=reader: (to.feed(text), to.flush())) is RAISED:  # type: ignore[misc]
+            names = {NO_RULE}
+        else:
+            names = {repair.rule for repair in reader.repairs} or {"(valid)"}
+        for name in names:
+            rules.setdefault(name, []).append(case["text"])
+    rows = []
+    for rule in sorted(rules, key=lambda name: (name == NO_RULE, name)):
+        counts = [Counter(found[text] for text in rules[rule]) for found in verdicts.values()]
+        cells = ["/".join(str(it[key]) for key in ("right", "wrong", "refused")) for it in counts]
+        rows.append([f"{rule} ({len(rules[rule])})", *cells])
+    return (
+        "The same by the rule that a text needs (the number of texts): right/wrong/refused.\n\n"
+        + table(["", *(name.split(",")[0] for name in verdicts)], rows)
     )
 
 
@@ -234,14 +285,14 @@ def cost(budget: float) -> str:
     for label, place in (("pure Python", ROOT / "src"), ("compiled", COMPILED)):
         if not place.exists():
             continue
-        jsonrill = fresh("jsonrill", path=place)
-        settle()
-        for shape in ("20 KB", "20 KB, indented", "many small items"):
-            cells = [f"{shape}, {label}"]
-            for stage in (jsonrill.Document, jsonrill.Parser):
-                for size in (4, 64, 10**9):
-                    cells.append(f"{ratio(stage, pieces(text_of(shape), size), budget):.2f}")
-            rows.append(cells)
+        with importing("jsonrill", place) as jsonrill:
+            settle()
+            for shape in ("20 KB", "20 KB, indented", "many small items"):
+                cells = [f"{shape}, {label}"]
+                for stage in (jsonrill.Document, jsonrill.Parser):
+                    for size in (4, 64, 10**9):
+                        cells.append(f"{ratio(stage, pieces(text_of(shape), size), budget):.2f}")
+                rows.append(cells)
     head = [
         "",
         *(f"{stage}, {size}" for stage in ("value", "fragments") for size in (4, 64, "all")),
@@ -280,7 +331,8 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each timing")
     parser.add_argument("--no-cost", action="store_true", help="the comparison alone")
     chosen = parser.parse_args()
-    found = {"comparison": comparison()}
+    with importing("jsonrill", ROOT / "src"):
+        found = {"comparison": comparison()}
     if not chosen.no_cost:
         found["cost"] = cost(chosen.budget)
     print("\n\n".join(found.values()))

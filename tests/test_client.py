@@ -158,6 +158,23 @@ def test_a_source_that_waits_is_seen_at_once(client: Client) -> None:
     assert [*seen] == []
 
 
+def test_a_source_that_is_silent_keeps_its_lease(client: Client) -> None:
+    def silent() -> Iterator[str]:
+        yield "[1,"
+        time.sleep(3.5)
+        yield "2]"
+
+    stream = client.create(lease=1)
+    reading = client.read(stream, "chunks")
+    publishing = threading.Thread(target=client.publish, args=(stream, silent()))
+    publishing.start()
+    assert [next(reading), next(reading)] == ["[1,", "2]"]
+    publishing.join()
+    with pytest.raises(StreamFailed) as lost:
+        next(reading)
+    assert lost.value.code == "PRODUCER_LOST"
+
+
 def test_a_source_that_fails_fails_the_stream(client: Client) -> None:
     def broken() -> Iterator[str]:
         yield '{"a": '

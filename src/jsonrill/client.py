@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import secrets
 import threading
@@ -83,7 +84,7 @@ LONGEST_WAIT: Final = 5.0
 BATCH_RECORDS: Final = 500
 BATCH_BYTES: Final = 1 << 18
 WAITING_BYTES: Final = 1 << 20
-# Seconds after which a producer whose source is silent renews its lease.
+# Seconds after which a producer whose source is silent renews its lease, if that is not short.
 RENEW: Final = 20.0
 # Characters of one record of text; a record has at most a megabyte, unless the server is told so.
 LONGEST_TEXT: Final = 1 << 16
@@ -162,11 +163,15 @@ class _Request(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What a stream takes, the number of its last record, and when that was written."""
+    """What a stream takes, the number of its last record, and when that was written.
+
+    `renew` is how often a producer whose source is silent renews its lease, in seconds.
+    """
 
     input: Input
     last: int
     at: float
+    renew: float = RENEW
 
 
 class _Response(NamedTuple):
@@ -321,7 +326,8 @@ class _Core:
     def _create(self, options: Json) -> Steps[str]:
         made = yield from self._post("/v1/streams", options)
         stream: str = made["id"]
-        self._known[stream] = _Known(options.get("input", "text"), 0, time.monotonic())
+        renew = min(RENEW, options.get("lease", math.inf) / 3)
+        self._known[stream] = _Known(options.get("input", "text"), 0, time.monotonic(), renew)
         return stream
 
     def _end(self, stream: str, how: str, value: Any = None) -> Steps[StreamStatus]:
@@ -363,8 +369,10 @@ class _Core:
                 raise Conflict(message, code="CLOSED")
             if known is not None and status.last != known.last:
                 raise self._taken(stream)
-            known = self._known[stream] = _Known(status.input, status.last, time.monotonic())
-        return _Outbox(known.input, known.last)
+            renew = RENEW if known is None else known.renew
+            known = _Known(status.input, status.last, time.monotonic(), renew)
+            self._known[stream] = known
+        return _Outbox(known)
 
     def _taken(self, stream: str) -> Conflict:
         self._known.pop(stream, None)
@@ -380,7 +388,7 @@ class _Core:
         last = json.loads(response.body)["last"]
         if last != outbox.first - 1:
             raise self._taken(stream)
-        self._known[stream] = _Known(outbox.input, last, time.monotonic())
+        self._known[stream] = _Known(outbox.input, last, time.monotonic(), outbox.renew)
 
     def _events(self, stream: str, reading: _Reading[Any], query: Json) -> _Request:
         """The request that opens, or resumes, an event stream."""
@@ -402,9 +410,10 @@ class _Outbox:
     One thread may add lines while another takes them.
     """
 
-    def __init__(self, input: Input, written: int) -> None:
-        self.input = input
-        self.first = written + 1
+    def __init__(self, known: _Known) -> None:
+        self.input = known.input
+        self.renew = known.renew
+        self.first = known.last + 1
         self.size = 0
         self._lines: list[bytes] = []
         self._lock = threading.Lock()
@@ -902,7 +911,7 @@ class _Sender:
         try:
             while True:
                 with self._changed:
-                    self._changed.wait_for(lambda: self._outbox or self._ended, RENEW)
+                    self._changed.wait_for(lambda: self._outbox or self._ended, self._outbox.renew)
                     if self._ended and not self._outbox:
                         return
                 self._send()
@@ -1172,7 +1181,7 @@ class _AsyncSender:
             self._wanted.clear()
             if not self._outbox and not self._ended:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(RENEW):
+                    async with asyncio.timeout(self._outbox.renew):
                         await self._wanted.wait()
             if self._ended and not self._outbox:
                 return

@@ -75,3 +75,15 @@ reveal_type(next(jsonrill.updates("{}")).completed)  # list[tuple[str | int, ...
 reveal_type(next(jsonrill.values("{}", Trip)).title)  # str
 reveal_type(jsonrill.is_partial(5))  # bool
 reveal_type(jsonrill.updates(pieces(), schema=Point))  # AsyncIterator[Update[Point]]
+
+client = jsonrill.Client("http://localhost")
+reveal_type(client.create(entity="days", lease=5))  # str
+reveal_type(client.read("s", mode="REALTIME"))  # Iterator[Update[Any]]
+reveal_type(client.read("s", "fragments"))  # Iterator[Fragment]
+reveal_type(client.read("s", "chunks", after="3"))  # Iterator[str]
+reveal_type(client.read("s", "calls"))  # Iterator[ToolCallUpdate]
+reveal_type(client.read("s", "openai"))  # Iterator[dict[str, Any]]
+reveal_type(client.values("s", Trip))  # Iterator[Trip]
+reveal_type(client.status("s").last)  # int
+reveal_type(jsonrill.AsyncClient("http://localhost").values("s", Trip))  # AsyncIterator[Trip]
+reveal_type(jsonrill.AsyncClient("http://localhost").read("s", "raw"))  # AsyncIterator[Any]

@@ -33,3 +33,6 @@ jsonrill.fields("{}")  # call-overload
 jsonrill.updates("{}", "REALTIME", Trip)  # call-overload
 jsonrill.updates("{}", schema=Trip, models="partial")  # call-overload
 print(next(jsonrill.values("{}", Trip)).titel)  # attr-defined
+jsonrill.Client("http://localhost").create(entty="days")  # call-arg
+jsonrill.Client("http://localhost").read("s", mode="REALTIM")  # call-overload
+jsonrill.Client("http://localhost").publish("s", "x", repiar=True)  # call-arg

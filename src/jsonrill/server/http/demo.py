@@ -49,7 +49,7 @@ async def events(request: Request) -> Response:
 async def chat(request: Request) -> Response:
     """POST /v1/chat/completions. Mistral's client wants other events than the relay sends."""
     is_mistral = "mistral" in request.headers.get("user-agent", "")
-    if is_mistral and not hub_of(request).config.upstream:
+    if is_mistral and relay.upstreams_of(request).is_demo:
         return await directly(request)
     return await relay.chat_completions(request)
 

@@ -104,7 +104,12 @@ class Upstreams:
         self.all = read_table(config)
         if not self.all and demo is not None:
             self.all = [Upstream(name="demo", url=DEMO)]
-        self._client = Client(config, demo if self.all and self.all[0].url == DEMO else None)
+        self._client = Client(config, demo if self.is_demo else None)
+
+    @property
+    def is_demo(self) -> bool:
+        """True if the simulated models answer."""
+        return [one.url for one in self.all] == [DEMO]
 
     def choose(self, model: str) -> Chosen | None:
         """The first upstream that takes this model; None if none does."""
