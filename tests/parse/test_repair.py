@@ -612,3 +612,12 @@ def test_a_bare_value_that_ends_at_no_delimiter_is_refused(text: str) -> None:
     """Nothing of it is lost, and nothing of it becomes part of what follows."""
     with pytest.raises(InvalidJSON):
         read(text, repair=RULES.keys())
+
+
+def test_a_string_that_a_prefix_begins_is_read_like_any_other() -> None:
+    for cut in cuttings(text := 'say "hi" now, ok"}'):
+        document = Document(repair=True, prefix='{"a": "')
+        for piece in cut:
+            document.feed(piece)
+        document.flush()
+        assert document.value == {"a": 'say "hi" now, ok'}, text

@@ -58,6 +58,9 @@ const short = ({ rule, offset }) => [rule, offset];
 const NEAR = cases("near_json.json").cases;
 const CORPUS = cases("repair.json").cases;
 
+// Of a key that comes twice the last one counts: what was shown before is no beginning of it.
+const isTwice = (text) => NEAR.some((one) => one.text === text && one.class === "a key that comes twice");
+
 for (const { text, value, refused } of NEAR) {
   test(`${refused ? "refused" : "read"}: ${JSON.stringify(text)}`, () => {
     for (const pieces of cuttings(text)) {
@@ -68,6 +71,7 @@ for (const { text, value, refused } of NEAR) {
       } else {
         assert.ok(found.error instanceof InvalidJSON);
       }
+      if (isTwice(text)) continue;
       const shown = [...found.shown, found.value];
       for (const [number, one] of found.shown.entries()) assert.ok(isPrefix(one, shown[number + 1]));
     }
@@ -120,7 +124,7 @@ test("P1: bytes and halves of characters, cut anywhere", () => {
 });
 
 test("P2: what is shown is a beginning of what is shown next", () => {
-  for (const { text } of [...NEAR, ...CORPUS]) {
+  for (const { text } of [...NEAR, ...CORPUS].filter((one) => !isTwice(one.text))) {
     const { shown, value } = read([...text]);
     const all = [...shown, value];
     for (const [number, one] of shown.entries()) assert.ok(isPrefix(one, all[number + 1]), text);

@@ -5,7 +5,7 @@
 
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
 import { CLOSE, HEAD, cut, event } from "./nasty.js";
 import { ROOT } from "./support.js";
@@ -46,7 +46,7 @@ const server = createServer((request, response) => {
   response.on("error", () => {});
   const { pathname, searchParams } = new URL(request.url, "http://site");
   if (pathname.startsWith("/web/")) {
-    const file = join(ROOT, "src", "jsonrill", "web", "lib", basename(pathname));
+    const file = join(ROOT, "src", "jsonrill", "web", "lib", pathname.slice("/web/".length));
     return response.writeHead(200, { "content-type": "text/javascript" }).end(readFileSync(file));
   }
   if (pathname !== "/events")

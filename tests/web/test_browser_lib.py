@@ -54,6 +54,19 @@ OPEN = """async (url) => {
 }"""
 
 
+ANSWER = """async (events) => {
+    const { parts, values } = await import("/web/index.js");
+    const body = events.map((event) => `data: ${JSON.stringify(event)}\\n\\n`).join("");
+    const headers = { "content-type": "text/event-stream" };
+    let last, text = "";
+    for await (last of values(new Response(body, { headers })));
+    for await (const part of parts(new Response(body, { headers }))) {
+        if (part.kind === "text") text += part.delta;
+    }
+    return { last, text };
+}"""
+
+
 def test_the_parser_says_what_is_pinned(page: Page) -> None:
     answers: list[dict[str, Any]] = page.evaluate(FEED, CASES)
     for case, answer in zip(CASES, answers, strict=True):
@@ -73,3 +86,12 @@ def test_streams_and_responses(page: Page) -> None:
 
 def test_open_tells_of_a_refusal(page: Page) -> None:
     assert page.evaluate(OPEN, "/events?case=missing") == "EventsError 404"
+
+
+def test_the_answer_of_a_provider(page: Page) -> None:
+    """What reads providers is loaded by the browser when it is needed."""
+    cases = json.loads((ROOT / "tests" / "cases" / "answers.json").read_text("utf8"))["cases"]
+    for name in ("openai_chat", "anthropic", "gemini"):
+        [case] = [case for case in cases if case["name"] == f"{name}-complete"]
+        found = page.evaluate(ANSWER, case["events"])
+        assert found == {"last": json.loads(case["text"]), "text": case["text"]}

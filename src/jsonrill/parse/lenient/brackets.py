@@ -22,6 +22,7 @@ ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
 _FAR: Final = 32
 UNKNOWN: Final = -1
+_NO_STRING: Final = (0, 0)
 # Among the keys of an object: one of them came twice.
 _REPEATED: Final[Any] = 0
 _LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
@@ -333,6 +334,8 @@ class BracketMachine(QuoteMachine):
             else:
                 self._misled = 1 if 0 <= self._nested.pop(depth, -1) < self._token else UNKNOWN
                 self._last_element = self._last_decoded if continued else None
+        else:
+            self._strings = _NO_STRING
         if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
             self._last_size = 0
         else:

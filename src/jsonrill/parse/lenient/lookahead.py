@@ -169,6 +169,7 @@ _BROKEN: Final[tuple[Way, ...]] = (
     (r"\{", _SPACE, _COLON),
     (r"\[", _SPACE, "[,:}]"),
     ("[]}:,]",),
+    *((r"\[", _SPACE, *one, '"') for one in ((_NUMBER,), *map(tuple, WORDS))),
     # Something complete that something else of JSON follows.
     *((*one, _GAP, "[\"'{\\[:}\\]]") for one in ((r"\{", _SPACE, r"\}"), (r"\[", _SPACE, r"\]"))),
     *(

@@ -188,7 +188,7 @@ class QuoteMachine(StringMachine):
         self._quoted = False  # for `_take_text`
         self._take(char)
         self._quoted = True
-        self._plain_at = -1
+        self._plain_at = -1_000_000_000
         self._inner_at = self._offset + quote
         return quote + 1
 

@@ -89,8 +89,9 @@ class StringMachine(NumberMachine):
         self._inner_run = 0
         # It has quotes with and without a backslash.
         self._mixed = False
-        # The offset of the string, if it has nothing unusual so far.
-        self._plain_at = -1
+        # The offset of the string, if it has nothing unusual so far; else one that none has, also
+        # not one in a prefix.
+        self._plain_at = -1_000_000_000
         # Depth and index of the last string in a list.
         self._strings = (0, 0)
 
@@ -139,7 +140,7 @@ class StringMachine(NumberMachine):
         if simple and not unusual and self._expected_here is None:
             self._plain_at = self._token
         else:
-            self._plain_at = -1
+            self._plain_at = -1_000_000_000
 
     def _is_simple(self, run: str) -> bool:
         """True if text of a string without anything unusual has nothing unusual, either."""

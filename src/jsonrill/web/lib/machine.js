@@ -8,6 +8,7 @@
  *         a character that fits nowhere      `_unexpected`; a word that is none `_refuse`
  *         the character after a number       `_endsNumber`
  *         a string in a list, and brackets   `_stringElement`, `_close`
+ *         a key that comes again             `_repeats`
  *         a quote in a string, and its text  `_endString`, `_take`
  *         states that JSON does not have     `_skip`, `_outside`, `_position`, `pendingText`
  *         the end of a document or the text  `_leaveEnded`, `_nextDocument`, `_finish`
@@ -182,7 +183,7 @@ function checked({ many = false, duplicates = "last", numbers = "number", limits
 export class Machine {
   _sink;
   _many;
-  #unique;
+  _unique;
   #number;
   _limits;
   _state = VALUE;
@@ -192,7 +193,7 @@ export class Machine {
   #key = "";
   _count = 0;
   /** @type {Set<string> | null} */
-  #seen = null;
+  _seen = null;
   /** @type {[object: boolean, key: string, count: number, seen: Set<string> | null][]} */
   _frames = [];
   // The token being read: where it began, where its limit is, its text so far.
@@ -238,7 +239,7 @@ export class Machine {
     const { many, duplicates, numbers, limits } = checked(options);
     this._sink = sink;
     this._many = many;
-    this.#unique = duplicates === "error";
+    this._unique = duplicates === "error";
     this.#number = conversion(numbers);
     this._limits = limits;
     this._bound = this._size = limits.text;
@@ -456,7 +457,7 @@ export class Machine {
     this._sink.nextDocument(); // first, so that it can still ask what is pending
     this._state = state;
     this._object = false;
-    this.#seen = null;
+    this._seen = null;
     this._frames = [];
     this._begun = "";
     this._bound = this._offset + pos + this._size;
@@ -585,13 +586,13 @@ export class Machine {
     if (this._frames.length >= this._limits.depth) {
       throw this._over("depth", this._limits.depth, pos);
     }
-    this._frames.push([this._object, this.#key, this._count, this.#seen]);
+    this._frames.push([this._object, this.#key, this._count, this._seen]);
     this._object = object;
     this._count = 0;
     this._token = this._offset + pos;
     if (object) {
       this._state = FIRST_KEY;
-      this.#seen = this.#unique ? new Set() : null;
+      this._seen = this._unique || this.rules !== null ? new Set() : null;
       this._sink.startObject(this._token);
     } else {
       this._state = FIRST_ELEMENT;
@@ -609,7 +610,7 @@ export class Machine {
     this._object = around[0];
     this.#key = around[1];
     this._count = around[2];
-    this.#seen = around[3];
+    this._seen = around[3];
     this._sink.endContainer(this._offset + pos);
     this._ended(pos + 1);
     return pos + 1;
@@ -743,12 +744,9 @@ export class Machine {
   _endKey(quote) {
     const key = this._begun;
     this._begun = "";
-    if (this.#seen !== null) {
-      if (this.#seen.has(key)) {
-        const got = `but got ${quoted(key)}`;
-        throw this._error(InvalidJSON, "no key twice in an object", got, quote);
-      }
-      this.#seen.add(key);
+    if (this._seen !== null) {
+      if (this._seen.has(key)) this._repeats(key, quote);
+      this._seen.add(key);
     }
     this._count += 1;
     if (this._count > this._limits.keys) throw this._over("keys", this._limits.keys, quote);
@@ -756,6 +754,15 @@ export class Machine {
     this._state = COLON;
     this._sink.key(key, this._token);
     return quote + 1;
+  }
+
+  /**
+   * A key that its object has already.
+   * @param {string} key
+   * @param {number} quote
+   */
+  _repeats(key, quote) {
+    throw this._error(InvalidJSON, "no key twice in an object", `but got ${quoted(key)}`, quote);
   }
 
   /**

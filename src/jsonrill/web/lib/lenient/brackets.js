@@ -20,6 +20,8 @@ import { CLOSING } from "./states.js";
 export const ANY_CLOSER = ["}", "]", ")"];
 // Containers nested deeper than this are not looked at one by one.
 const FAR = 32;
+// Among the keys of an object: one of them came twice.
+const REPEATED = /** @type {any} */ (Symbol("repeated"));
 
 /** The machine that reads brackets where they have one reading. */
 export class BracketMachine extends QuoteMachine {
@@ -40,6 +42,9 @@ export class BracketMachine extends QuoteMachine {
   _runSize = 0;
   // Whether a list began with a list: its bracket may have come twice.
   _listsInLists = false;
+  // A bracket was read as another; and a key came twice in an object that ended last in a row.
+  _bracketed = false;
+  _runRepeats = false;
   // Another reading of the brackets so far would leave more open, or fewer.
   _deeper = false;
   _shallower = false;
@@ -51,6 +56,7 @@ export class BracketMachine extends QuoteMachine {
     this._nested = new Map();
     this._lastSize = this._runSize = 0;
     this._misled = this._listsInLists = this._deeper = this._shallower = false;
+    this._bracketed = this._runRepeats = false;
   }
 
   // ---- closing brackets ------------------------------------------------------------------
@@ -97,6 +103,42 @@ export class BracketMachine extends QuoteMachine {
       throw this._twoReadings("the bracket is wrong", "a value is missing before it", pos);
     }
     return this._mendBrackets(text, pos, char, seen, doubled);
+  }
+
+  /**
+   * Report that brackets are read in another way than they are written.
+   * @param {number} pos
+   */
+  _mendBracket(pos) {
+    if (this._hasRepeats()) throw this._keyTwice(pos);
+    this._mayRepair("brackets", pos);
+    this._bracketed = true;
+  }
+
+  /**
+   * A key comes again. With a repaired bracket before it, that bracket was another one.
+   * @param {string} key
+   * @param {number} quote
+   */
+  _repeats(key, quote) {
+    if (this._unique) super._repeats(key, quote);
+    if (this._bracketed) throw this._keyTwice(quote);
+    this._seen?.add(REPEATED);
+  }
+
+  /** True if a key came twice in an open object, or in one that ended last in a row. */
+  _hasRepeats() {
+    const seen = [...this._frames.slice(1).map((frame) => frame[3]), this._seen];
+    if (seen.some((keys) => keys?.has(REPEATED))) return true;
+    return this._lastClosed >= this._token && this._runRepeats;
+  }
+
+  /**
+   * @param {number} pos
+   * @param {typeof InvalidJSON} [kind]
+   */
+  _keyTwice(pos, kind) {
+    return this._twoReadings("a key comes twice in an object", "a bracket is wrong", pos, kind);
   }
 
   /** @param {number} pos */
@@ -160,7 +202,7 @@ export class BracketMachine extends QuoteMachine {
     }
     this._refuseDoubled(pos);
     if (!doubled) this._refuseShifted(pos);
-    this._mayRepair("brackets", pos);
+    this._mendBracket(pos);
     while (this._frames.length > opened) this._leaveNoted(pos);
     return this._pass(text, pos, seen.end);
   }
@@ -193,7 +235,7 @@ export class BracketMachine extends QuoteMachine {
     this._takeCommaBack();
     this._refuseShifted(pos);
     if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
-    this._mayRepair("brackets", pos);
+    this._mendBracket(pos);
     this._leaveNoted(pos);
     this._deeper = true;
     this._addComma();
@@ -233,7 +275,7 @@ export class BracketMachine extends QuoteMachine {
     this._refuseDoubled(pos);
     this._refuseShifted(pos);
     if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
-    this._mayRepair("brackets", pos);
+    this._mendBracket(pos);
     this._leaveNoted(pos);
     this._deeper = true;
     this._state = NEXT_KEY;
@@ -299,7 +341,10 @@ export class BracketMachine extends QuoteMachine {
   _leaveNoted(pos) {
     const at = this._offset + pos;
     const depth = this._frames.length;
+    const continued = this._lastClosed >= this._token;
+    if (!continued) this._runRepeats = false;
     if (this._object) {
+      if (this._seen?.has(REPEATED)) this._runRepeats = true;
       if (depth > 1 && this._frames[depth - 1][0]) {
         const chain = this._chain(depth - 1);
         if (!this._nested.has(chain)) this._nested.set(chain, at);
@@ -308,7 +353,6 @@ export class BracketMachine extends QuoteMachine {
         this._nested.delete(depth);
       }
     }
-    const continued = this._lastClosed >= this._token;
     this._lastSize = this._sizeOf();
     this._runSize = Math.max(this._lastSize, continued ? this._runSize : 0);
     this._lastClosed = at;
@@ -369,7 +413,7 @@ export class BracketMachine extends QuoteMachine {
           const one = "the bracket before this ends the value";
           throw this._twoReadings(one, "a bracket is wrong", pos);
         }
-        this._mayRepair("brackets", pos);
+        this._mendBracket(pos);
         this._state = AFTER;
         return pos;
       }

@@ -268,7 +268,8 @@ export class LenientMachine extends BracketMachine {
       : BEGINS_VALUE.includes(char);
     if (!fits || !this.rules.has("missing-commas")) return -1;
     if (this._numberEnd === this._offset + pos) {
-      if (!"\"'".includes(char)) return -1;
+      // [12"a"] may be a string without its quote.
+      if (!"\"'".includes(char) || !this._object) return -1;
       if (pos + 1 === text.length && !this._last) return this._hold(text, pos);
       if (text[pos + 1] === char) return -1; // 12"" may be a string after its quotes, too
     }
@@ -333,8 +334,8 @@ export class LenientMachine extends BracketMachine {
     }
     if (this._state === CLOSING) this._endRoot();
     if (this._state === LINE_COMMENT) this._refuseComment(this._held.length, Truncated, true);
-    const quoted =
-      (this._state === STRING || this._state === BLOCK_STRING) && this._stringAt === this._token;
+    const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(this._state);
+    const quoted = inString && this._stringAt === this._token;
     this._strictly();
     if ((this._frames.length !== 0 || this._state === STRING) && this.rules.has("cut-off")) {
       this._refuseSwallowed(quoted);
@@ -383,6 +384,7 @@ export class LenientMachine extends BracketMachine {
       const [one, other] = ["the text stopped early", "a bracket before was wrong"];
       throw this._twoReadings(one, other, end, Truncated);
     }
+    if (this._hasRepeats()) throw this._keyTwice(end, Truncated);
     this._refuseDoubled(end, Truncated);
     if (this._frames.length === 1) this._refuseShifted(end, Truncated);
   }

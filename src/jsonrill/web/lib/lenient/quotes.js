@@ -185,8 +185,10 @@ export class QuoteMachine extends StringMachine {
           if (!seen) throw this._loneQuote(quote);
         }
         if ((before === "{" || before === "[") && char === '"') {
-          // "x}, {"a": the string has no end.
-          if (NEXT_ELEMENT.test(this._shown)) throw this._loneQuote(quote);
+          const seen = this._sees(before === "{" ? KEY_AHEAD : ELEMENT_AHEAD, text, quote + 1);
+          if (seen === null) return this._hold(text, quote);
+          // "x}, {"a": the string has no end; "["true: a comma is missing after it.
+          if (!seen || NEXT_ELEMENT.test(this._shown)) throw this._loneQuote(quote);
           this._nest = 1;
         } else {
           this._quotation = true;
