@@ -232,6 +232,7 @@ const BROKEN = [
   ["\\{", SPACE, COLON],
   ["\\[", SPACE, "[,:}]"],
   ["[\\]}:,]"],
+  ...[[NUMBER], ...WORDS.map((word) => [...word])].map((one) => ["\\[", SPACE, ...one, '"']),
   // Something complete that something else of JSON follows.
   ...EMPTY.map((one) => [...one, GAP, "[\"'{\\[:}\\]]"]),
   ...[...EMPTY, [NUMBER], ...WORDS.map((word) => [...word])].map((one) => {
