@@ -11,9 +11,10 @@ from jsonrill import ToolCalls
 from jsonrill.dialects import DIALECTS, Event, Settings
 from jsonrill.providers import Reader
 from jsonrill.providers.statements import text_in
-from support.answer_streams import ANSWERS, TEXT
+from support.answer_streams import ANSWERS
 
 CHAT = ("ai-sdk", "ag-ui", "openai")
+TEXT = '{"title":"Tide \\u00e9 ☂","rows":[1,{"a":null},"b"],"ok":true}'
 
 
 def told(name: str, events: list[Any], problem: Any = None, **settings: Any) -> list[Event]:

@@ -19,7 +19,7 @@ from support.chaos import Chaos
 from support.crowd import ALL_IN, LOST_IN, Crowd, replicas
 from support.processes import Events, Server
 from support.redis_server import RedisServer
-from support.relays import Relays, reply
+from support.relays import Relays, provider
 from support.stores import SERVED, StoreServers
 from support.upstream import an_upstream
 
@@ -134,10 +134,11 @@ def test_relayed_answers_are_complete_or_fail_visibly_while_replicas_restart(
     tmp_path: Path, store: str
 ) -> None:
     """Five restarts; `tests/hard/hard_relays.py` has a hundred."""
-    with Upstream(reply) as upstream:
+    with Upstream(provider()) as upstream:
         settings = {"upstream": f"{upstream.url}/v1", "grace": 3, "owner_streams": 1000}
         with replicas(tmp_path, store, 2, **settings) as servers:
             relays = Relays(servers)
             asyncio.run(relays.run(loops=4, restarts=5))
             assert not [*relays.bad()], relays.outcomes
             assert relays.outcomes["openai", "complete"] > 0
+            assert not relays.outcomes["background", "failed"], relays.outcomes

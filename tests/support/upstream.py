@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jsonrill.eventstream import SSEDecoder
-from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
+from jsonrill.testing import Answer, Call, Provider, Script, Upstream
 
 PATH = "/v1/chat/completions"
 ARGUMENTS = '{"city": "Zürich", "days": 3, "units": ["c", "f"]}'
@@ -30,9 +30,5 @@ def events_of(answer: Answer) -> list[str]:
     return [event.data for event in SSEDecoder().feed(body)][:-1]
 
 
-def reply(exchange: Exchange) -> Answer | Script:
-    return MODELS[exchange.json["model"]]
-
-
 def an_upstream() -> Upstream:
-    return Upstream(reply)
+    return Upstream(Provider(MODELS))

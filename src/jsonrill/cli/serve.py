@@ -16,8 +16,9 @@ def serve(**given: Any) -> None:
 
     Streams are append-only logs: create one with POST /v1/streams, append with POST .../chunks,
     read server-sent events with GET .../events from any position. POST /v1/convert turns a body
-    into events; POST /v1/chat/completions relays to an upstream. GET /openapi.json describes every
-    route, and / is a page that shows streams; --demo adds simulated models.
+    into events; POST /v1/chat/completions, /v1/responses and /v1/messages are relayed to an
+    upstream, or to several by model name. GET /openapi.json describes every route, and / is a page
+    that shows streams; --demo adds simulated models.
 
     Each setting can also be the environment variable JSONRILL_<NAME>; a flag overrides it. Times
     are in seconds, lists are separated by commas. Without tokens the server accepts connections

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..providers import plain
-from ..providers.fields import as_index, as_object, as_text
+from ..providers.fields import as_index, as_object, as_text, items
 from ..providers.openai_responses import FINISHES
 from .dialect import Dialect, Event, Problem, Settings
 
@@ -87,7 +87,7 @@ class ResponseState:
             self._output[index] = dict(as_object(event.get("item")))
             self._pieces = {at: texts for at, texts in self._pieces.items() if at[0] != index}
         elif kind.endswith("_part.added") and (item := self._output.get(index)) is not None:
-            item[where] = [*(item.get(where) or ()), dict(as_object(event.get("part")))]
+            item[where] = [*items(item.get(where)), dict(as_object(event.get("part")))]
         elif (field := _DELTAS.get(kind)) is not None:
             part = as_index(event.get(f"{where}_index"))
             at = (index, where, -1 if part is None else part, field)
@@ -98,9 +98,9 @@ class ResponseState:
         for (index, where, part, field), texts in self._pieces.items():
             grown = self._output.get(index)
             if grown is not None and part >= 0:
-                parts = grown.get(where) or []
-                grown = parts[part] if part < len(parts) else None
-            if grown is not None:
+                parts = grown.get(where)
+                grown = parts[part] if isinstance(parts, list) and part < len(parts) else None
+            if isinstance(grown, dict):
                 grown[field] = "".join(texts)
         output = [self._output[index] for index in sorted(self._output)]
         found = {**self._response, **({"output": output} if output else {}), **fields}

@@ -184,6 +184,7 @@ class Runs:
         self._standing_by: dict[str, asyncio.Task[None]] = {}
         self._hub.take_over = self._when_lost
         self._hub.on_lost_closed = self._lost_closed
+        self._hub.more_grace = self._more_grace
 
     async def __aenter__(self) -> Runs:
         await self._opened()
@@ -560,6 +561,10 @@ class Runs:
             await self._take_over(begun, None)
             return True  # if it did not, another one was faster
         return -status.lease < self._takeover
+
+    def _more_grace(self, meta: bytes) -> float:
+        """Readers of a run that another process may take over wait for that."""
+        return self._takeover if StreamOptions.from_bytes(meta).notes.get("resumes") else 0.0
 
     def _lost_closed(self, name: str, status: Status) -> None:
         """Call `on_end` for a run that was closed here because its process is gone."""

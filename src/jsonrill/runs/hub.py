@@ -66,9 +66,10 @@ class TooMany(Exception):
 class _Followed:
     """A stream with readers here: its views, and when to look at its lease again."""
 
-    __slots__ = ("deadline", "due", "lease", "looking", "meta", "views")
+    __slots__ = ("deadline", "due", "grace", "lease", "looking", "meta", "views")
 
-    def __init__(self, meta: bytes, lease: float, now: float) -> None:
+    def __init__(self, meta: bytes, lease: float, now: float, grace: float) -> None:
+        self.grace = grace
         # The log that is followed: one that takes its place has other options.
         self.meta = meta
         self.views: dict[ViewOptions, Views] = {}
@@ -82,7 +83,7 @@ class _Followed:
     def alive(self, lease: float, now: float) -> None:
         """Note the remaining time of the lease; the longest so far is that of a renewed one."""
         self.lease = max(self.lease, lease)
-        self.deadline = max(self.deadline, now + lease + GRACE)
+        self.deadline = max(self.deadline, now + lease + self.grace)
 
     def moved(self, now: float) -> None:
         self.due = now + LOOK
@@ -112,6 +113,8 @@ class Hub:
         self._looking = asyncio.Semaphore(AT_ONCE)
         self._said: dict[str, float] = {}
         self.store.on_error = self._failed
+        # How much longer than GRACE readers wait for a sign of a stream, by what is stored with it.
+        self.more_grace: Callable[[bytes], float] = lambda meta: 0.0
         # Called when a stream was closed here because its producer was lost.
         self.on_lost_closed: Callable[[str, Status], object] = lambda stream, status: None
         self._opening: asyncio.Task[None] | None = None
@@ -383,13 +386,14 @@ class Hub:
             self._abandon(followed)
             followed = None
         if followed is None:
-            followed = self._followed[stream] = _Followed(status.meta, status.lease, now())
+            grace = GRACE + self.more_grace(status.meta)
+            followed = self._followed[stream] = _Followed(status.meta, status.lease, now(), grace)
         followed.alive(max(status.lease, 0.0), now())  # the store has just said so
         if status.closed:
             followed.due = math.inf
         views = followed.views.get(options)
         if views is None or views.main.failed is not None:
-            patience = max(status.lease, 0.0) + GRACE
+            patience = max(status.lease, 0.0) + followed.grace
 
             def make() -> View:
                 work, moved = rendering(kept, options), lambda: followed.moved(now())

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from .answers import Answer
-from .script import Script, Step, Token, framed
+from .script import Cut, Script, Step, Token, framed
 from .upstream import Exchange
 
 Json = dict[str, Any]
@@ -37,6 +37,11 @@ class Provider:
         self._resumes = resumes
         self.responses: dict[str, Response] = {}
 
+    def break_off(self) -> None:
+        """Break all connections that stream a background response; it goes on."""
+        for response in self.responses.values():
+            response.breaks += 1
+
     def __call__(self, exchange: Exchange) -> Script | Answer:
         target = urlsplit(exchange.target)
         _, found, path = target.path.partition("/responses")
@@ -46,9 +51,9 @@ class Provider:
         if found and path:
             return self._kept(exchange.method, path, parse_qs(target.query))
         answer = self._answer(asked["model"])
-        if found and asked.get("background") and isinstance(answer, Answer):
-            return self._begin(answer, asked)
-        return answer
+        if not isinstance(answer, Answer) or answer.status != 200:
+            return answer
+        return self._begin(answer, asked) if found and asked.get("background") else answer
 
     def _begin(self, answer: Answer, asked: Json) -> Script:
         id = f"resp_{len(self.responses) + 1}"
@@ -77,6 +82,8 @@ class Response:
     def __init__(self, id: str, answer: Answer, asked: Json) -> None:
         self.id = id
         self.cancelled = threading.Event()
+        # How often its connections were broken.
+        self.breaks = 0
         self._begun = time.monotonic()
         # When each event is there, and the event.
         self._events: list[tuple[float, bytes]] = []
@@ -95,13 +102,16 @@ class Response:
 
     def stream(self, first: int) -> Iterator[Step]:
         """The steps of a stream from an event on; it breaks off when the response is cancelled."""
+        breaks = self.breaks
         for at, event in self._events[first:]:
-            while (rest := self._begun + at - time.monotonic()) > 0:
+            while True:
                 if self.cancelled.is_set():
                     return
+                if breaks != self.breaks:
+                    yield Cut.CLOSE
+                if (rest := self._begun + at - time.monotonic()) <= 0:
+                    break
                 yield min(rest, _TICK)
-            if self.cancelled.is_set():
-                return
             yield event
 
     def value(self) -> Json:

@@ -22,7 +22,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from ...dialects.native import ResponseState, split_response_id
 from ...ext.starlette import ByteStreamResponse
@@ -51,6 +51,8 @@ KEPT: Final = (
 )
 MOST_CHOICES: Final = 128
 LONGEST_KEY: Final = 256
+# Bytes of a body that would hold up the event loop if it were written anew.
+LARGE: Final = 1 << 20
 # A request that is repeated would get the same failure.
 FINAL: Final = {"x-should-retry": "false"}
 
@@ -144,7 +146,9 @@ async def _read(request: Request, api: Api) -> Asked:
     model = value.get("model")
     chosen = upstreams.choose(model if isinstance(model, str) else "")
     if chosen is None:
-        raise Refused(404, f"no upstream has the model {model!r}", "model_not_found")
+        raise Refused(
+            404, f"the model {model!r} does not exist: no upstream has it", "model_not_found"
+        )
     changes: dict[str, Any] = {}
     if isinstance(model, str) and chosen.model != model:
         changes["model"] = chosen.model
@@ -154,7 +158,7 @@ async def _read(request: Request, api: Api) -> Asked:
     key = request.headers.get("idempotency-key", "")
     if len(key) > LONGEST_KEY:
         raise Refused(400, f"an Idempotency-Key has at most {LONGEST_KEY} characters", "key")
-    digest = _digest(api.name, json.dumps(value, sort_keys=True)) if key else ""
+    digest = _digest(api.name, _canonical(body, value)) if key else ""
     run = _digest(owner, key) if key else ""
     return Asked(api, owner, value, chosen.upstream, sent, run, digest)
 
@@ -168,6 +172,13 @@ def _as_the_upstream_knows_it(value: dict[str, Any]) -> dict[str, Any]:
     if isinstance(before, str) and (own := split_response_id(before)[0]) != before:
         changes["previous_response_id"] = own
     return changes
+
+
+def _canonical(body: bytes, value: dict[str, Any]) -> str:
+    """A text that is the same for the same request; a large one must be the same in each byte."""
+    return (
+        json.dumps(value, sort_keys=True) if len(body) < LARGE else body.decode("utf-8", "replace")
+    )
 
 
 def _digest(*parts: str) -> str:
@@ -340,7 +351,12 @@ async def _found(hub: Hub, stream: str, *, first: bool) -> list[Record | End]:
 async def current(hub: Hub, stream: str) -> Response:
     """The response object of a run as it is now."""
     value, _ = await response_of(hub, stream)
-    return JSONResponse(value, headers={"jsonrill-stream": stream})
+    return json_response(value, {"jsonrill-stream": stream})
+
+
+def json_response(value: Any, headers: dict[str, str] | None = None) -> Response:
+    """A response with JSON, in which an upstream may have written anything."""
+    return Response(dumps(value), 200, headers, "application/json")
 
 
 async def response_of(hub: Hub, stream: str) -> tuple[dict[str, Any], ResponseState]:

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from ..access.permissions import hub_of, require_subject
-from .relay import upstreams_of
+from .relay import json_response, upstreams_of
 from .relay_apis import Refused, anthropic_error, in_form, note, openai_error
 from .upstream import UpstreamFailed, json_object
 from .upstreams import Upstream, Upstreams
@@ -35,9 +35,9 @@ async def list_models(request: Request) -> Response:
     async def answered(request: Request) -> Response:
         models = [_shown(request, model) for model in await _models(request)]
         if not _is_anthropic(request):
-            return JSONResponse({"object": "list", "data": models})
+            return json_response({"object": "list", "data": models})
         ends = {name: models[at]["id"] if models else None for name, at in _ENDS.items()}
-        return JSONResponse({"data": models, "has_more": False, **ends})
+        return json_response({"data": models, "has_more": False, **ends})
 
     return await in_form(_error(request))(answered)(request)
 
@@ -52,8 +52,10 @@ async def one_model(request: Request) -> Response:
         name = str(request.path_params["name"])
         for model in await _models(request):
             if model["id"] == name:
-                return JSONResponse(_shown(request, model))
-        raise Refused(404, f"no upstream has the model {name!r}", "model_not_found")
+                return json_response(_shown(request, model))
+        raise Refused(
+            404, f"the model {name!r} does not exist: no upstream has it", "model_not_found"
+        )
 
     return await in_form(_error(request))(answered)(request)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from ...dialects.native import split_response_id
 from ...runs.options import StreamOptions
@@ -17,7 +17,7 @@ from ...runs.positions import START, Position
 from ...runs.records import CANCELLED
 from ...store import UnknownStream
 from ..access.permissions import Allowed, hub_of, owned
-from .relay import current, read_run, response_of, upstreams_of
+from .relay import current, json_response, read_run, response_of, upstreams_of
 from .relay_apis import RESPONSES, Refused, in_form
 from .relay_run import cancel_response
 
@@ -48,7 +48,7 @@ async def cancel(request: Request) -> Response:
         and state.id
     ):
         await cancel_response(upstreams, upstream, state.id)
-    return JSONResponse(value)
+    return json_response(value)
 
 
 async def _run(request: Request) -> tuple[Allowed, StreamOptions]:
