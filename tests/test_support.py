@@ -79,7 +79,7 @@ def test_linear_is_not_quadratic() -> None:
 
 
 # What is no part of the package, or is tested through several parts of it.
-FOLDERS = {"cases", "support", "hard", "browser", "clients", "frameworks", "typing"}
+FOLDERS = {"cases", "durable", "support", "hard", "browser", "clients", "frameworks", "typing"}
 
 
 def test_folders_of_tests_are_those_of_the_package() -> None:

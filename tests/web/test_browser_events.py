@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 READ = """async ([open, url]) => {
-    const module = await import("/web/lib/events.js");
+    const module = await import("/web/events.js");
     const ids = [];
     const stream = module[open](url, { retry: 5, maxDelay: 20, onEvent: ({ id }) => ids.push(id) });
     const reason = await stream.done.catch((error) => `${error.name} ${error.status}`);

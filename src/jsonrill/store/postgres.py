@@ -92,7 +92,7 @@ class PostgresStore(Store):
     """Keeps logs in the tables of a schema `jsonrill`, which it creates."""
 
     record_cost = 90
-    stream_cost = 700
+    stream_cost = 800
 
     def __init__(
         self, url: str, bounds: Bounds | None = None, *, patience: float = PATIENCE
