@@ -116,14 +116,21 @@ class Writer:
             written = self.value(item, may_stay_open=last and other)
             stays_open = last and other and not written.endswith(("]", "}"))
             text += key + written + self.gap()
-        self.trailing = False
+        after_comma, self.trailing = self.trailing, False
         if items and not stays_open:
             if self.does("trailing-commas"):
                 text += ","
                 self.trailing = True
             elif self.does("ellipses", 0.1):
                 text += ", ..." + self.blank()
-            elif may and self.does("brackets"):
+            # Of `[[` one may have come twice, and behind `,]` a bracket may be in the wrong place:
+            # the end of such a list is not left out.
+            elif (
+                may
+                and not after_comma
+                and not (brackets == "[]" and isinstance(items[0], list))
+                and self.does("brackets")
+            ):
                 return text + " "
         return text + brackets[1]
 
