@@ -749,3 +749,10 @@ def test_a_thousand_small_runs_at_once(url: str) -> None:
         assert not await runs.active(f"run-{count - 1}")
 
     run(work, url)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "host/v1", "ftp://host", "https://", "https:///v1"])
+def test_an_upstream_that_is_no_url_is_refused_at_the_start(url: str) -> None:
+    with pytest.raises(ConfigError, match="upstream is the base URL"):
+        Config(upstream=url)
+    assert Config(upstream="http://host:1/v1").upstream

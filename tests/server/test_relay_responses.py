@@ -121,6 +121,8 @@ def test_a_streamed_response_can_be_resumed_after_each_event(client: openai.Open
     for number in range(len(events)):
         rest = [*client.responses.retrieve(first.response.id, stream=True, starting_after=number)]
         assert rest == events[number + 1 :]
+    with pytest.raises(openai.BadRequestError, match=f"which is {len(events) - 1}"):
+        client.responses.retrieve(first.response.id, stream=True, starting_after=len(events))
 
 
 def test_a_background_response_grows(client: openai.OpenAI) -> None:
