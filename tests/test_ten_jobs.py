@@ -206,7 +206,10 @@ def test_a_failure_of_the_provider_is_no_end_of_the_answer(job: Job, ending: str
     got, error, _ = run(job, answer(ending=ending, after=16))
     assert error is not None
     assert not isinstance(error, InvalidJSON | InvalidSchema)
-    assert got[-1].stops[0].name == "Osti"
+    assert all(jsonrill.is_partial(one) for one in got)
+    # A reset takes with it what the client had not read yet.
+    if ending == "error":
+        assert got[-1].stops[0].name == "Osti"
 
 
 @every_typed
