@@ -9,7 +9,7 @@ costs three renderings of a log at the worst.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from ..store import Entry, LogGap, LogLost, Store, StoreError, UnknownStream
 from .options import ViewOptions
@@ -111,7 +111,7 @@ class Reader:
         main = view if self._views is None else self._views.main
         view.places[self] = place
         while place >= view.first:
-            frames = list(_from(view, place))
+            frames = view.frames_from(place, CHUNK_BYTES)
             if frames:
                 place += len(frames)
                 self._seen(frames[-1])
@@ -204,13 +204,3 @@ class Reader:
         self._ended = True
         self.end = end
         return last_words(self._make(), end)
-
-
-def _from(view: View, place: int) -> Iterator[Frame]:
-    size = 0
-    for at in range(place - view.first, len(view.ring)):
-        frame = view.ring[at]
-        yield frame
-        size += len(frame.data)
-        if size >= CHUNK_BYTES:
-            return

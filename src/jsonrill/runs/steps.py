@@ -26,6 +26,8 @@ QUICK: Final = 0.005
 STEP: Final = 0.05
 # Items after which a thread reports: fewer than a view's ring holds.
 ITEMS: Final = 256
+# New objects after which the collector would hold up the loop.
+MANY: Final = 20_000
 # Two, so that one slow call does not hold up all others; with more, the loop waits longer.
 _THREADS: Final = ThreadPoolExecutor(2, "jsonrill-render")
 
@@ -106,6 +108,11 @@ class _Collector:
         with self._lock:
             self._wanted -= 1
             if not self._wanted and self._enabled:
+                if gc.get_count()[0] > MANY and not gc.get_freeze_count():
+                    # What is left of a large step lives for a while: it joins the oldest
+                    # objects without being looked through.
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from array import array
-from collections import deque
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -34,6 +34,8 @@ log = logging.getLogger("jsonrill.server")
 PATIENCE = 1.0
 RING_FRAMES = 1024
 RING_BYTES = 1 << 20
+# While a reader needs the oldest frame, the ring holds up to so many times the frames.
+PATIENT = 8
 # Readers are woken after this number of bytes or frames while there is more to render.
 WAKE_BYTES = 1 << 17
 WAKE_FRAMES = 512
@@ -142,14 +144,17 @@ class View:
         # The place of each of its readers; of one that waits for a later record, the next frame's.
         self.places: dict[object, int] = {}
         # Frames are numbered without end; `first` is the number of the first in the ring.
-        self.ring: deque[Frame] = deque()
+        self.ring: list[Frame] = []
         self.first = 0
+        # How many bytes were made up to the end of each frame in the ring.
+        self._ends: list[int] = []
         # Up to this record frames have been dropped from the ring.
         self.dropped = 0
         self.target = target
         # The marks of all records rendered, to tell whether a reader read this log.
         self._marks = array("I")
-        self._bytes = 0
+        self._made = 0
+        self._dropped_bytes = 0
         # Bytes and frames since readers were woken.
         self._new_bytes = 0
         self._new_frames = 0
@@ -213,6 +218,12 @@ class View:
             else:
                 break
         return place
+
+    def frames_from(self, place: int, size: int) -> list[Frame]:
+        """Frames from a place, as many as are needed for this number of bytes."""
+        at = place - self.first
+        before = self._ends[at - 1] if at else self._dropped_bytes
+        return self.ring[at : bisect_left(self._ends, before + size, at) + 1]
 
     async def reach(self, seq: int) -> None:
         """Wait until a record is rendered, or the view can go no further."""
@@ -335,15 +346,17 @@ class View:
     async def _render(self, entries: list[Entry]) -> None:
         size = sum([len(entry.data) for entry in entries])
         async for made in self._steps.of(frames(self._work, entries), size):
-            self.ring.extend(made)
-            added = sum([len(frame.data) for frame in made])
-            self._bytes += added
-            self._new_bytes += added
+            made_before = self._made
+            for frame in made:
+                self._made += len(frame.data)
+                self._ends.append(self._made)
+            self.ring += made
+            self._new_bytes += self._made - made_before
             self._new_frames += len(made)
             if self._new_bytes > WAKE_BYTES or self._new_frames > WAKE_FRAMES:
                 self.wake()
                 await asyncio.sleep(0)
-            if len(self.ring) > RING_FRAMES or self._bytes > RING_BYTES:
+            if len(self.ring) > RING_FRAMES or self._made - self._dropped_bytes > RING_BYTES:
                 await self._trim()
         self._marks.extend([entry.mark for entry in entries])
         self.seq = entries[-1].seq
@@ -354,22 +367,32 @@ class View:
     async def _trim(self) -> None:
         """Drop the oldest frames; before the view has caught up, not before they were read."""
         waited, was_awake = 0.0, False
-        while len(self.ring) > RING_FRAMES or (self._bytes > RING_BYTES and len(self.ring) > 1):
-            if not self.caught_up and waited < WAIT_FOR_SLOW and self._is_needed(self.first):
+        while excess := self._excess():
+            unneeded = min(self.places.values(), default=self.next) - self.first
+            if self.caught_up or waited >= WAIT_FOR_SLOW:
+                self._drop(excess)
+            elif unneeded > 0:
+                self._drop(min(excess, unneeded))
+            else:
                 if not was_awake:
                     self.wake()
                     was_awake = True
                 await asyncio.sleep(0.01)
                 if any(place >= self.next for place in self.places.values()):
                     waited += 0.01
-                continue
-            gone = self.ring.popleft()
-            self.first += 1
-            self.dropped = gone.position.seq
-            self._bytes -= len(gone.data)
 
-    def _is_needed(self, frame: int) -> bool:
-        return frame in self.places.values()
+    def _excess(self) -> int:
+        """How many frames are too many. The last one stays, whatever its size."""
+        patient = min(self.places.values(), default=self.next) <= self.first
+        frames = len(self.ring) - RING_FRAMES * (PATIENT if patient else 1)
+        size = bisect_left(self._ends, self._made - RING_BYTES)
+        return max(frames, min(size, len(self.ring) - 1), 0)
+
+    def _drop(self, count: int) -> None:
+        self.dropped = self.ring[count - 1].position.seq
+        self._dropped_bytes = self._ends[count - 1]
+        self.first += count
+        del self.ring[:count], self._ends[:count]
 
 
 class Views:
