@@ -408,8 +408,7 @@ def updates(
 
     def run(pieces: Iterable[Text]) -> Iterator[Update]:
         for piece in pieces:
-            for update in stream.flush() if piece is END else stream.feed(piece):
-                yield update
+            yield from stream.flush() if piece is END else stream.feed(piece)
             if stream.ended:
                 return
 
