@@ -39,8 +39,15 @@ from .lookahead import Shape
 from .rules import QUOTES, rule_names
 
 _SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
-_BREAKS_PROSE: Final = re.compile(r"[{\[`<]")
-_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<\n\x1e]")
+_BREAKS_PROSE: Final = re.compile(r"[{\[`<◁]")
+_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<◁\n\x1e]")
+_BREAKS_TRAILING: Final = re.compile(r"[][{}`<◁]")
+# No words of the text after the value; and before a bracket that is meant as itself, or as a face.
+_NO_WORDS: Final = " \t\r\n,;)]}"
+_NO_CLOSER: Final = ("`", ":", ";", "=")
+_TAG: Final = re.compile(r"[<◁]")
+# Before a tag that is spoken of.
+_QUOTES_TAG: Final = ("`", '"', "'", "“")
 _BREAKS_ASIDE: Final = re.compile(r"[][{}]")
 _BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
 _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
@@ -48,7 +55,6 @@ _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
 _SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]])(?<!\bjson)\Z", re.IGNORECASE)
-_LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t]*\Z")
 _ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
 # There are two quotes in a row in a comment: they may belong around it.
 _TWO_QUOTES: Final = -(10**9)
@@ -70,12 +76,15 @@ class ProseMachine(Machine):
         "_comment_quoted",
         "_comment_quotes",
         "_depth_aside",
+        "_in_prose",
         "_language",
         "_last",
         "_mended",
         "_on_repair",
         "_resume",
         "_rules",
+        "_trailing_thoughts",
+        "_trailing_words",
     )
 
     def __init__(
@@ -109,6 +118,9 @@ class ProseMachine(Machine):
         self._comment_closes = self._comment_quoted = False
         # A bracket of the prose begins where the value is due.
         self._aside_is_due = False
+        # The value was found in prose. Of the text after it: if there were words, and if thoughts
+        # have begun.
+        self._in_prose = self._trailing_words = self._trailing_thoughts = False
         self._start_document()
 
     def _start_document(self) -> None:
@@ -269,8 +281,8 @@ class ProseMachine(Machine):
                 end = self._mend_fence(text, pos)
                 if end >= 0:
                     return end
-            elif char == "<":
-                if _LINE_BEGINS.search(self._before_text):
+            elif char in "<◁":
+                if self._before_text[-1:] not in _QUOTES_TAG:
                     thinks = self._sees(lookahead.THOUGHTS, text, pos)
                     if thinks is None:
                         return self._hold(text, pos)
@@ -289,6 +301,7 @@ class ProseMachine(Machine):
                     if fits is None:
                         return self._hold(text, pos)
                     self._aside_is_due = False
+                    self._in_prose = bool(fits)
                     return self._begin_value(pos) if fits else self._begin_aside(pos)
                 if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
                     self._aside_is_due = char == "{" and not self._before_text
@@ -347,13 +360,14 @@ class ProseMachine(Machine):
 
     def _thoughts(self, text: str, pos: int) -> int:
         """Skip what a model thinks aloud: nothing of it is the answer."""
-        while (pos := text.find("<", pos)) >= 0:
-            seen = self._sees(lookahead.THOUGHTS_END, text, pos)
-            if seen is None:
-                return self._hold(text, pos)
-            if seen:
+        while (tag := _TAG.search(text, pos)) is not None:
+            pos = tag.start()
+            found = lookahead.THOUGHTS_END.whole.match(text, pos)
+            if found:
                 self._state = BEFORE
-                return text.index(">", pos) + 1
+                return found.end()
+            if lookahead.THOUGHTS_END.cut.match(text, pos) and not self._last:
+                return self._hold(text, pos)
             pos += 1
         return len(text)
 
@@ -449,11 +463,62 @@ class ProseMachine(Machine):
         end = self._mend_around(text, pos)
         if end < 0 and self._may_repair("trailing-text", text, pos):
             self._state = IGNORED
+            self._before_text = ""
+            self._depth_aside = 0
+            self._trailing_words = self._trailing_thoughts = False
             return pos
         return end
 
     def _ignored(self, text: str, pos: int) -> int:
+        """Pass over the text after the value, but for what shows that the value is another.
+
+        A bracket that closes nothing shows that the value's bracket was none; the end of thoughts
+        that they began before it; a fence with JSON that the value was an example in the prose.
+        """
+        start = pos
+        while (found := _BREAKS_TRAILING.search(text, pos)) is not None:
+            pos = found.start()
+            self._note_trailing(text, start, pos)
+            start = pos
+            char = text[pos]
+            if char in "{[":
+                self._depth_aside += 1
+            elif char in "}]":
+                if self._depth_aside:
+                    self._depth_aside -= 1
+                elif self._trailing_words and self._before_text not in _NO_CLOSER:
+                    raise self._two_readings(
+                        "the value has ended", "this bracket ends it", text, pos
+                    )
+            elif char == "`":
+                if self._in_prose and "fences" in self._rules:
+                    seen = self._sees(lookahead.JSON_FENCE, text, pos)
+                    if seen is None:
+                        return self._hold(text, pos)
+                    if seen:
+                        raise self._two_readings(
+                            "the value is before this", "it is in this fence", text, pos
+                        )
+            else:
+                ends = self._sees(lookahead.ONLY_THOUGHTS_END, text, pos)
+                begins = self._sees(lookahead.THOUGHTS, text, pos)
+                if ends is None or begins is None:
+                    return self._hold(text, pos)
+                if ends and not self._trailing_thoughts:
+                    raise self._two_readings(
+                        "the value has ended", "it was part of thoughts", text, pos
+                    )
+                if begins or ends:
+                    self._trailing_thoughts = bool(begins)
+            pos += 1
+        self._note_trailing(text, start, len(text))
         return len(text)
+
+    def _note_trailing(self, text: str, start: int, end: int) -> None:
+        if end > start:
+            self._before_text = text[end - 1]
+            words = self._trailing_words or text[start:end].strip(_NO_WORDS) != ""
+            self._trailing_words = words
 
     def _outside(self) -> bool:
         return not self._frames if self._state >= LENIENT else Machine._outside(self)

@@ -17,6 +17,8 @@ from ..machine import Machine
 from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead
 from .quotes import QuoteMachine
+from .rules import QUOTES
+from .strings import CLOSERS
 
 ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
@@ -429,6 +431,15 @@ class BracketMachine(QuoteMachine):
         if pos == len(text):
             return pos
         char = text[pos]
+        after = pos
+        if char in ".;":  # perhaps typed for a comma
+            after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
+            if after == len(text) and after - pos < _FAR and not self._last:
+                return self._hold(text, pos)
+        if self._is_quote(text[after : after + 1]):
+            raise self._two_readings(
+                "the bracket before this ends the value", "a bracket is wrong", text, pos
+            )
         odd = self._trailing == self._root_end or not self._last_size
         if odd or char in ",，}]\"'“:：":
             seen = lookahead.after_brackets(text, pos, self._last)
@@ -446,6 +457,11 @@ class BracketMachine(QuoteMachine):
                 return pos
         self._end_root()
         return pos
+
+    def _is_quote(self, char: str) -> bool:
+        """True for a quote of this text's strings: the bracket before it may be in a string."""
+        odd = self._opened if self._opened in QUOTES else ""
+        return char != "" and (char == '"' or char == odd or char == CLOSERS.get(odd))
 
     def _reopen_root(self) -> None:
         """The root's bracket was one too many: go on as if it had not come."""

@@ -93,8 +93,34 @@ _DOTS = (r"\.", r"\.", r"\.")
 FENCE: Final = Shape("```")
 COMMENT: Final = Shape(_COMMENT)
 ELLIPSIS: Final = Shape(_DOTS, "…")
-THOUGHTS: Final = Shape("<think>", "<thinking>", "<thought>", "<reasoning>")
-THOUGHTS_END: Final = Shape("</think>", "</thinking>", "</thought>", "</reasoning>")
+JSON_FENCE: Final = Shape("```json")
+
+
+def _letters(text: str) -> Way:
+    """Steps for this text in capital or small letters."""
+    return tuple(
+        f"[{char}{char.upper()}]" if char.isalpha() else f"[{char}]" if char == "|" else char
+        for char in text
+    )
+
+
+# What models name the tags around their thoughts; some have marks of their own.
+_THOUGHTS: Final = (
+    *("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "analysis"),
+    *("scratchpad", "seed:think", "inner_monologue"),
+)
+THOUGHTS: Final = Shape(
+    *(_letters(f"<{name}>") for name in _THOUGHTS),
+    *((*_letters(f"<{name}"), "[ \t]", "[^<>]{0,100}", ">") for name in _THOUGHTS),
+    *map(_letters, ("◁think▷", "<|begin_of_thought|>", "<|channel|>analysis")),
+)
+_NO_THOUGHTS: Final = (
+    *(_letters(f"</{name}>") for name in _THOUGHTS),
+    *map(_letters, ("◁/think▷", "<|end_of_thought|>", "<|channel|>final")),
+)
+THOUGHTS_END: Final = Shape(*_NO_THOUGHTS, _letters("<|end|>"))
+# What ends nothing but thoughts.
+ONLY_THOUGHTS_END: Final = Shape(*_NO_THOUGHTS)
 TRIPLE: Final = Shape('"""')
 WORD: Final = {word: Shape(word) for word in WORDS}
 

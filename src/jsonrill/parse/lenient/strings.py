@@ -30,9 +30,9 @@ from .numbers import NumberMachine
 from .rules import QUOTES
 
 # The quote that ends what an odd quote opens, and the plain text between them.
-_CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
+CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
 _PLAIN: Final = {
-    quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in _CLOSERS.items()
+    quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in CLOSERS.items()
 }
 _BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
 _INFO_STRING: Final = re.compile(r"[\w.+-]*[ \t]*(?:\r?\n)")
@@ -272,7 +272,7 @@ class StringMachine(NumberMachine):
             self._take(text[pos:end])
         if end == len(text):
             return end
-        if text[end] == _CLOSERS[self._opened]:
+        if text[end] == CLOSERS[self._opened]:
             return self._end_odd_string(text, end)
         if self._offset + end >= self._stop:
             raise self._over("string", self._string_limit, text, end)
@@ -282,7 +282,7 @@ class StringMachine(NumberMachine):
         """Between odd quotes: an escape of JSON's or of the quote, or a control character."""
         if text[pos] != "\\":
             return self._control(text, pos)
-        closer = _CLOSERS.get(self._opened, '"')
+        closer = CLOSERS.get(self._opened, '"')
         if text.startswith(closer, pos + 1):
             self._take(closer)
             return pos + 2

@@ -12,7 +12,9 @@ import { formatPath } from "../paths.js";
 import { lastVisible } from "./characters.js";
 import { QUOTED_KEY, afterBrackets, pastSpaces } from "./lookahead.js";
 import { QuoteMachine } from "./quotes.js";
+import { QUOTES } from "./rules.js";
 import { CLOSING } from "./states.js";
+import { CLOSERS } from "./strings.js";
 
 /** @typedef {import("./lookahead.js").Following} Following */
 /** @typedef {import("./lookahead.js").Run} Run */
@@ -401,6 +403,15 @@ export class BracketMachine extends QuoteMachine {
     pos = this._pass(text, pos, pastSpaces(text, pos));
     if (pos === text.length) return pos;
     const char = text[pos];
+    let after = pos;
+    // Perhaps typed for a comma.
+    if (".;".includes(char)) {
+      after = pastSpaces(text, pos + 1);
+      if (after === text.length && after - pos < FAR && !this._last) return this._hold(text, pos);
+    }
+    if (this._isQuote(text[after])) {
+      throw this._twoReadings("the bracket before this ends the value", "a bracket is wrong", pos);
+    }
     const odd = this._trailing === this._rootEnd || this._lastSize === 0;
     if (odd || ",，}]\"'“:：".includes(char)) {
       const seen = afterBrackets(text, pos, this._last);
@@ -420,6 +431,15 @@ export class BracketMachine extends QuoteMachine {
     }
     this._endRoot();
     return pos;
+  }
+
+  /**
+   * True for a quote of this text's strings: the bracket before it may be in a string.
+   * @param {string | undefined} char
+   */
+  _isQuote(char) {
+    const odd = Object.hasOwn(QUOTES, this._opened) ? this._opened : "";
+    return char === '"' || (odd !== "" && (char === odd || char === CLOSERS[odd]));
   }
 
   /**

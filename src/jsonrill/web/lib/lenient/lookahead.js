@@ -91,6 +91,18 @@ function cutPattern(tree) {
   return ["$", ...ways].join("|");
 }
 
+/**
+ * Steps for this text in capital or small letters.
+ * @param {string} text
+ * @returns {Way}
+ */
+function letters(text) {
+  return [...text].map((char) => {
+    if (/[a-z]/.test(char)) return `[${char}${char.toUpperCase()}]`;
+    return char === "|" ? "[|]" : char;
+  });
+}
+
 /** Values that are words: JSON's, Python's, in capitals, and those that JSON does not have. */
 export const WORDS = [
   ...["true", "false", "null", "True", "False", "None", "TRUE", "FALSE", "NULL", "Null"],
@@ -137,8 +149,24 @@ const DOTS = ["\\.", "\\.", "\\."];
 export const FENCE = new Shape("```");
 export const COMMENT = new Shape(COMMENT_WAY);
 export const ELLIPSIS = new Shape(DOTS, "…");
-export const THOUGHTS = new Shape("<think>", "<thinking>", "<thought>", "<reasoning>");
-export const THOUGHTS_END = new Shape("</think>", "</thinking>", "</thought>", "</reasoning>");
+export const JSON_FENCE = new Shape("```json");
+// What models name the tags around their thoughts; some have marks of their own.
+const TAGS = [
+  ...["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "analysis"],
+  ...["scratchpad", "seed:think", "inner_monologue"],
+];
+export const THOUGHTS = new Shape(
+  ...TAGS.map((name) => letters(`<${name}>`)),
+  ...TAGS.map((name) => [...letters(`<${name}`), "[ \t]", "[^<>]{0,100}", ">"]),
+  ...["◁think▷", "<|begin_of_thought|>", "<|channel|>analysis"].map(letters),
+);
+const NO_THOUGHTS = [
+  ...TAGS.map((name) => letters(`</${name}>`)),
+  ...["◁/think▷", "<|end_of_thought|>", "<|channel|>final"].map(letters),
+];
+export const THOUGHTS_END = new Shape(...NO_THOUGHTS, letters("<|end|>"));
+/** What ends nothing but thoughts. */
+export const ONLY_THOUGHTS_END = new Shape(...NO_THOUGHTS);
 /** @type {{[word: string]: Shape}} */
 export const WORD = Object.fromEntries(WORDS.map((word) => [word, new Shape(word)]));
 

@@ -24,7 +24,7 @@ import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
 
 // The quote that ends what an odd quote opens, and the plain text between them.
 /** @type {{[quote: string]: string}} */
-const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
+export const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
 /** @type {{[quote: string]: RegExp}} */
 const PLAIN = Object.fromEntries(
   Object.entries(CLOSERS).map(([quote, closer]) => [
