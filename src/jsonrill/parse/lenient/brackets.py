@@ -140,6 +140,10 @@ class BracketMachine(QuoteMachine):
             QuoteMachine._repeats(self, key, text, quote)
         if self._bracketed:
             raise self._key_twice(text, quote)
+        if self._comma_at == self._token:
+            raise self._two_readings(
+                "a key comes twice in an object", "brackets are missing before it", text, quote
+            )
         assert self._seen is not None
         self._seen.add(_REPEATED)
 
@@ -252,8 +256,6 @@ class BracketMachine(QuoteMachine):
 
     def _string_element(self, text: str, pos: int) -> int:
         """A quote in a list. After other values it may open a key: the list was not closed."""
-        if self._collects():
-            return self._open_string(STRING, text, pos)
         if not self._object and self._frames:
             depth = len(self._frames)
             suspicious = self._state == VALUE and self._strings != (depth, self._count - 1)
@@ -264,6 +266,8 @@ class BracketMachine(QuoteMachine):
                 if seen:
                     return self._mend_open_list(text, pos)
             self._strings = (depth, self._count)
+        if self._collects():
+            return self._open_string(STRING, text, pos)
         return Machine._string_element(self, text, pos)
 
     def _mend_open_list(self, text: str, pos: int) -> int:

@@ -25,18 +25,14 @@ _NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
 _NEXT_ELEMENT: Final = re.compile(r",\s*[{\[]\Z")
 # After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
+_SWALLOWS: Final = ("}", "]", '"')
 _REMEMBERED: Final = 64
 
 
 class QuoteMachine(StringMachine):
     """The machine that tells the quote that ends a string from one in its text."""
 
-    __slots__ = ("_parens",)
-
-    def _start_document(self) -> None:
-        StringMachine._start_document(self)
-        # The depths that a "(" opened.
-        self._parens: set[int] = set()
+    __slots__ = ()
 
     def _end_string(self, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
@@ -125,7 +121,8 @@ class QuoteMachine(StringMachine):
         rule = "curly-quotes" if curly else "missing-quotes"
         if not seen or rule not in self._rules:
             return -1
-        swallowed = self._shown.rstrip()[-1:] in ("}", "]") or text[quote + 1] in ",:]}"
+        # After \" the backslash may be part of the text, and the quote its end.
+        swallowed = self._shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
         unsure = swallowed or self._quoted or not self._object
         if self._quotation or (not curly and unsure):
             raise self._two_readings(

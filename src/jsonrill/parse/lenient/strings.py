@@ -49,6 +49,7 @@ class StringMachine(NumberMachine):
     """The machine that reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
+        "_comma_at",
         "_curly",
         "_expected_here",
         "_first",
@@ -58,11 +59,13 @@ class StringMachine(NumberMachine):
         "_mixed",
         "_nest",
         "_opened",
+        "_parens",
         "_plain_at",
         "_quotation",
         "_quoted",
         "_shown",
         "_string_at",
+        "_string_line",
         "_strings",
         "_tail_text",
     )
@@ -92,6 +95,12 @@ class StringMachine(NumberMachine):
         # The offset of the string, if it has nothing unusual so far; else one that none has, also
         # not one in a prefix.
         self._plain_at = -1_000_000_000
+        # The depths that a "(" opened.
+        self._parens: set[int] = set()
+        # The line in which a string at the root ended.
+        self._string_line = -1
+        # Where a comma was missing.
+        self._comma_at = -1
         # Depth and index of the last string in a list.
         self._strings = (0, 0)
 
@@ -214,6 +223,7 @@ class StringMachine(NumberMachine):
             # [""]: the quotes may belong around the bracket.
             self._first, self._shown = "[", "]"
         if not self._frames:
+            _, self._string_line, _ = self._position(text, quote)
             self._number_end = self._offset + quote + 1
         if self._expected_here is not None:
             self._end_collected(text, quote)
@@ -242,9 +252,9 @@ class StringMachine(NumberMachine):
         if rule not in self._rules or self._state == COLON:
             return -1
         if self._state == AFTER:
-            if not self._may_repair("missing-commas", text, pos):
+            if "missing-commas" not in self._rules:
                 return -1
-            self._add_comma()
+            self._mend_no_comma(text, pos)
         self._may_repair(rule, text, pos)
         self._opened = char
         if self._state == FIRST_KEY or self._state == NEXT_KEY:
@@ -254,6 +264,20 @@ class StringMachine(NumberMachine):
         if not self._collects():
             self._sink.start_string(self._offset + pos)
         return self._open_string(ODD_STRING, text, pos)
+
+    def _mend_no_comma(self, text: str, pos: int) -> None:
+        """Go on as if a comma were here, unless something else may be meant."""
+        if len(self._frames) in self._parens:
+            raise self._two_readings(
+                "a comma is missing here", "strings are joined as in a program", text, pos
+            )
+        if self._point_at >= self._token:
+            raise self._two_readings(
+                "a comma is missing here", "the point was meant as one", text, pos
+            )
+        self._may_repair("missing-commas", text, pos)
+        self._add_comma()
+        self._comma_at = self._offset + pos
 
     def _collects(self) -> bool:
         """True if the schema asks for no string here, or only for some: then its end decides."""

@@ -125,6 +125,10 @@ export class BracketMachine extends QuoteMachine {
   _repeats(key, quote) {
     if (this._unique) super._repeats(key, quote);
     if (this._bracketed) throw this._keyTwice(quote);
+    if (this._commaAt === this._token) {
+      const other = "brackets are missing before it";
+      throw this._twoReadings("a key comes twice in an object", other, quote);
+    }
     this._seen?.add(REPEATED);
   }
 

@@ -190,6 +190,7 @@ function* container() {
 function* object(ends, values) {
   yield* container();
   yield [SPACE, ",", SPACE, QUOTE];
+  yield [SPACE, NAME, NAME_REST, '"', GAP, COLON];
   for (const value of values) yield [SPACE, NAME, ...KEY, SPACE, ...steps(value)];
   if (values.length === 0) yield [SPACE, NAME, ...KEY];
   for (const end of ends) yield [SPACE, "\\}", ...end];
@@ -206,6 +207,7 @@ function* array(ends, values, nested = false) {
   yield* container();
   yield [SPACE, ...LONG_NUMBER];
   yield [SPACE, "[+.]", "[0-9]"];
+  yield [SPACE, "[+]", "[.]", "[0-9]"];
   yield [SPACE, "\\(", SPACE, QUOTE];
   for (const scalar of [[NUMBER], ...WORDS.map((word) => [...word])]) {
     const after = [[SPACE, ","], [SPACE, ...COMMENT_WAY], [SOME_SPACE, "#"], MUCH_SPACE];
@@ -387,6 +389,34 @@ export function afterBrackets(text, pos, last) {
 }
 
 /**
+ * True if a closing bracket, a fence or the end comes next, but for commas and comments; null: wait.
+ * @param {string} text
+ * @param {number} pos
+ * @param {boolean} last
+ * @returns {boolean | null}
+ */
+export function closesNext(text, pos, last) {
+  const start = pos;
+  for (;;) {
+    pos = pastSpaces(text, pos);
+    if (pos === text.length) return last ? true : pos - start < REACH / 2 ? null : false;
+    const char = text[pos];
+    if ("}])`".includes(char)) return true;
+    if (",，".includes(char)) {
+      pos += 1;
+    } else if (char === "/" || char === "#") {
+      const found = following(text, pos, last);
+      if (typeof found !== "number") {
+        return found === null && text.length - start < REACH / 2 ? null : found === "end";
+      }
+      pos = found;
+    } else {
+      return false;
+    }
+  }
+}
+
+/**
  * What the text at `pos` is; where to look on after a comment or an ellipsis; null: wait.
  * @param {string} text
  * @param {number} pos
@@ -408,8 +438,9 @@ function following(text, pos, last) {
     return keyOr(text, end, last, WORDS.includes(text.slice(pos, end)) ? "value" : "text");
   }
   if (char === "#" || (char === "/" && ["/", "*", ""].includes(text.slice(pos + 1, pos + 2)))) {
-    const found = text.indexOf(text.startsWith("/*", pos) ? "*/" : "\n", pos);
-    return found >= 0 ? found + 1 : last ? "end" : null;
+    const mark = text.startsWith("/*", pos) ? "*/" : "\n";
+    const found = text.indexOf(mark, pos);
+    return found >= 0 ? found + mark.length : last ? "end" : null;
   }
   /** @type {[string, Following | number][]} */
   const marks = [

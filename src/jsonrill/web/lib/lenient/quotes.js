@@ -30,14 +30,6 @@ const REMEMBERED = 64;
 
 /** The machine that tells the quote that ends a string from one in its text. */
 export class QuoteMachine extends StringMachine {
-  /** The depths that a "(" opened. @type {Set<number>} */
-  _parens = new Set();
-
-  _startDocument() {
-    super._startDocument();
-    this._parens = new Set();
-  }
-
   /**
    * End the string at this quote, or take the quote as part of its text.
    * @param {string} text
@@ -117,8 +109,9 @@ export class QuoteMachine extends StringMachine {
     if (curly && this._curly) throw this._loneQuote(quote);
     const rule = curly ? "curly-quotes" : "missing-quotes";
     if (!seen || !this.rules.has(rule)) return -1;
+    // After \" the backslash may be part of the text, and the quote its end.
     const swallowed =
-      ["}", "]"].includes(lastVisible(this._shown)) || ",:]}".includes(text[quote + 1]);
+      ["}", "]", '"'].includes(lastVisible(this._shown)) || ",:]}".includes(text[quote + 1]);
     const unsure = swallowed || this._quoted || !this._object;
     if (this._quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];

@@ -67,6 +67,12 @@ export class StringMachine extends NumberMachine {
   _innerRun = 0;
   // It has quotes with and without a backslash.
   _mixed = false;
+  /** The depths that a "(" opened. @type {Set<number>} */
+  _parens = new Set();
+  // The line in which a string at the root ended.
+  _stringLine = -1;
+  // Where a comma was missing.
+  _commaAt = -1;
   // Depth and index of the last string in a list.
   _strings = [0, 0];
 
@@ -75,6 +81,9 @@ export class StringMachine extends NumberMachine {
     this._opened = "";
     this._beginText();
     this._stringAt = -1;
+    this._parens = new Set();
+    this._stringLine = -1;
+    this._commaAt = -1;
     this._strings = [0, 0];
   }
 
@@ -157,7 +166,10 @@ export class StringMachine extends NumberMachine {
       this._first = "[";
       this._shown = "]";
     }
-    if (this._frames.length === 0) this._numberEnd = this._offset + quote + 1;
+    if (this._frames.length === 0) {
+      this._stringLine = this._line;
+      this._numberEnd = this._offset + quote + 1;
+    }
     return super._endString(text, quote);
   }
 
@@ -173,8 +185,8 @@ export class StringMachine extends NumberMachine {
     const rule = QUOTES[char] ?? "back-ticks";
     if (!this.rules.has(rule) || this._state === COLON) return -1;
     if (this._state === AFTER) {
-      if (!this._mayRepair("missing-commas", pos)) return -1;
-      this._addComma();
+      if (!this.rules.has("missing-commas")) return -1;
+      this._mendNoComma(pos);
     }
     this._mayRepair(rule, pos);
     this._opened = char;
@@ -182,6 +194,23 @@ export class StringMachine extends NumberMachine {
     if (!this._object) this._strings = [this._frames.length, this._count];
     this._sink.startString(this._offset + pos);
     return this._openString(ODD_STRING, pos);
+  }
+
+  /**
+   * Go on as if a comma were here, unless something else may be meant.
+   * @param {number} pos
+   */
+  _mendNoComma(pos) {
+    const here = "a comma is missing here";
+    if (this._parens.has(this._frames.length)) {
+      throw this._twoReadings(here, "strings are joined as in a program", pos);
+    }
+    if (this._pointAt >= this._token) {
+      throw this._twoReadings(here, "the point was meant as one", pos);
+    }
+    this._mayRepair("missing-commas", pos);
+    this._addComma();
+    this._commaAt = this._offset + pos;
   }
 
   /**
