@@ -206,6 +206,13 @@ FITTING: list[tuple[str, Any]] = [
     ('{"s": nothing, "e": green}', {"s": "nothing", "e": "Green"}),
     ('{"s": 2024-05-01}', {"s": "2024-05-01"}),
     ('Such as {"x": 1}, or [1, 2]: {"n": 3}', {"n": 3}),
+    ('{"s": and/or, "n": 1}', {"s": "and/or", "n": 1}),
+    ('{"l": [1, 2, "n": 5}', {"l": [1, 2], "n": 5}),
+    ('{"s": "x", "n": "5', {"s": "x"}),
+    ('{"l": [1, "12.5', {"l": [1]}),
+    ('{"s": "x", "e": "Red', {"s": "x"}),
+    ("{'s': 'x', 'ok': 'true", {"s": "x"}),
+    ('{"s": "x", "o": "{}', {"s": "x"}),
 ]
 
 
@@ -227,6 +234,19 @@ def test_what_fits_in_no_reading_is_refused(near: str) -> None:
     pytest.importorskip("jsonschema_rs")
     with pytest.raises(JsonrillError):
         list(values(near, SCHEMA, repair=True))
+
+
+@pytest.mark.parametrize(
+    "value", ["a] b", "hello } world", "f(x)", "hello; world", "hello // c\n", "x /* y */", "a)"]
+)
+def test_a_word_without_quotes_has_no_brackets_and_no_comment(value: str) -> None:
+    pytest.importorskip("jsonschema_rs")
+    near = f'{{"s": {value}, "n": 1}}'
+    for cut in cuttings(near):
+        with pytest.raises(JsonrillError):
+            list(values(cut, SCHEMA, repair=True))
+        with pytest.raises(JsonrillError):
+            read("".join(cut), repair=["bare-values", "trailing-text", "brackets", "comments"])
 
 
 CALLS: list[tuple[str, Any]] = [

@@ -322,7 +322,8 @@ class LenientMachine(BracketMachine):
             swallowed = re.search(r"[:{}\[\],]", self._begun) is not None
         elif self._state == STRING:
             closer = (self._shown + self._tail_text).rstrip()[-1:]
-            swallowed = in_string and (self._quoted or closer in ANY_CLOSER)
+            unsure = self._quoted or self._after_value or closer in ANY_CLOSER
+            swallowed = in_string and unsure
         else:
             swallowed = self._last_string()[-1:] in ANY_CLOSER
         if swallowed:

@@ -41,6 +41,15 @@ _LINE_BREAK: Final = re.compile(r"\r?\n")
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
 _MARKDOWN: Final = frozenset("_*#~>`")
 _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
+# In a string that is cut off: what may come after the value. And what may become that.
+_AFTER_VALUE: Final = re.compile(
+    r"\n[ \t\r]*(?:\n|```)|<\|[\w.-]{1,40}\|>|</s>|<(?:end_of_turn|eos)>"
+    r"|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?"
+    r"|invoke|parameter)>"
+)
+_AFTER_VALUE_CUT: Final = re.compile(
+    r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20})\Z"
+)
 _LONGEST_TAIL: Final = 200
 _REMEMBERED: Final = 64
 
@@ -49,6 +58,7 @@ class StringMachine(NumberMachine):
     """The machine that reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
+        "_after_value",
         "_comma_at",
         "_curly",
         "_expected_here",
@@ -68,6 +78,7 @@ class StringMachine(NumberMachine):
         "_string_line",
         "_strings",
         "_tail_text",
+        "_watched",
     )
 
     def _start_document(self) -> None:
@@ -92,6 +103,9 @@ class StringMachine(NumberMachine):
         self._inner_run = 0
         # It has quotes with and without a backslash.
         self._mixed = False
+        # It has what may come after the value; and its end, if that may become such a thing.
+        self._after_value = False
+        self._watched = ""
         # The offset of the string, if it has nothing unusual so far; else one that none has, also
         # not one in a prefix.
         self._plain_at = -1_000_000_000
@@ -122,6 +136,8 @@ class StringMachine(NumberMachine):
             self._begin_text()
         if self._quoted and self._state == STRING and '"' in run:
             self._mixed = True
+        if self._watched or "<" in run:
+            self._watch(run.replace("\n", " "))
         if self._nest:
             for char in run:
                 if self._nest and char in "{[}]":
@@ -142,10 +158,18 @@ class StringMachine(NumberMachine):
             self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
         self._settle()
 
+    def _watch(self, run: str) -> None:
+        """Note text of a string that may come after the value, if the string is cut off."""
+        run = self._watched + run
+        if _AFTER_VALUE.search(run):
+            self._after_value = True
+        found = _AFTER_VALUE_CUT.search(run)
+        self._watched = found.group() if found else ""
+
     def _settle(self) -> None:
         """Remember if this string has nothing unusual so far: then text is only looked at."""
         simple = self._state == STRING and self._inner and self._frames and self._first
-        unusual = self._tail_text or self._nest or self._quoted or self._curly
+        unusual = self._tail_text or self._nest or self._quoted or self._curly or self._watched
         if simple and not unusual and self._expected_here is None:
             self._plain_at = self._token
         else:
@@ -158,7 +182,7 @@ class StringMachine(NumberMachine):
         while at > 0 and last in " \t\r\n":
             at -= 1
             last = run[at]
-        if last in " \t\r\n," or not run.isascii():
+        if last in " \t\r\n," or "<" in run or not run.isascii():
             return False
         self._shown = run
         return True
@@ -175,13 +199,14 @@ class StringMachine(NumberMachine):
         self._string_at = self._token
         self._first = ""
         self._shown = self._tail_text = ""
-        self._quotation = self._quoted = self._curly = self._mixed = False
+        self._quotation = self._quoted = self._curly = self._mixed = self._after_value = False
+        self._watched = ""
         self._inner_at = -1
         self._nest = 0
 
     def _is_plain(self, run: str) -> bool:
         # As in `_is_simple`, without calling it: this is done for nearly every piece.
-        if self._plain_at == self._token and run.isascii():
+        if self._plain_at == self._token and run.isascii() and "<" not in run:
             at = len(run) - 1
             last = run[at]
             while at > 0 and last == " ":
@@ -193,6 +218,8 @@ class StringMachine(NumberMachine):
         if self._string_at != self._token:
             self._begin_text()
         if self._tail_text or self._nest or self._expected_here is not None:
+            return False
+        if self._watched or "<" in run:
             return False
         if run.rstrip(" ")[-1:] in ",”’}]":  # or there is nothing else in it
             return False
@@ -411,8 +438,20 @@ class StringMachine(NumberMachine):
             "raw-newlines", text, pos
         ):
             return Machine._control(self, text, pos)
+        if text[pos] == "\n" and (self._state == STRING or self._state == ODD_STRING):
+            self._note_line()
         self._take(text[pos])
         return pos + 1
+
+
+    def _note_line(self) -> None:
+        """A line ends in a string: after a closing bracket, the value may have ended, too."""
+        if self._string_at != self._token:
+            self._begin_text()
+        self._plain_at = -1_000_000_000
+        self._watch("\n")
+        if (self._shown + self._tail_text).rstrip()[-1:] in ("}", "]"):
+            self._after_value = True
 
 
 def _tail(run: str) -> int:

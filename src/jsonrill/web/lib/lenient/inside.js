@@ -373,7 +373,7 @@ export class LenientMachine extends BracketMachine {
       swallowed = /[:{}[\],]/.test(this._begun);
     } else if (this._state === STRING) {
       const closer = lastVisible(this._shown + this._tailText);
-      swallowed = inString && (this._quoted || ANY_CLOSER.includes(closer));
+      swallowed = inString && (this._quoted || this._afterValue || ANY_CLOSER.includes(closer));
     } else {
       swallowed = ANY_CLOSER.includes(this._lastString()[1]);
     }

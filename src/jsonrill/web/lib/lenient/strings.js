@@ -16,7 +16,7 @@ import {
   NO_CONTROL,
   STRING,
 } from "../machine.js";
-import { WORD, charAt, endOf, isSpace, trimmedStart } from "./characters.js";
+import { WORD, charAt, endOf, isSpace, lastVisible, trimmedStart } from "./characters.js";
 import { STRING_ENDS_IN_ARRAY, STRING_ENDS_IN_OBJECT } from "./lookahead.js";
 import { NumberMachine } from "./numbers.js";
 import { QUOTES } from "./rules.js";
@@ -42,6 +42,17 @@ const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
 // The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
 const TAIL = /(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)$/;
+// In a string that is cut off: what may come after the value. And what may become that.
+const AFTER_VALUE = new RegExp(
+  `\\n[ \\t\\r]*(?:\\n|\`\`\`)|<\\|[${WORD}.-]{1,40}\\|>|</s>|<(?:end_of_turn|eos)>` +
+    "|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?" +
+    "|invoke|parameter)>",
+  "u",
+);
+const AFTER_VALUE_CUT = new RegExp(
+  `(?:\\n[ \\t\\r]{0,40}\`{0,2}|<\\|[${WORD}.-]{0,40}\\|?|</?[a-z_]{0,20})$`,
+  "u",
+);
 const LONGEST_TAIL = 200;
 const REMEMBERED = 64;
 
@@ -67,6 +78,9 @@ export class StringMachine extends NumberMachine {
   _innerRun = 0;
   // It has quotes with and without a backslash.
   _mixed = false;
+  // It has what may come after the value; and its end, if that may become such a thing.
+  _afterValue = false;
+  _watched = "";
   /** The depths that a "(" opened. @type {Set<number>} */
   _parens = new Set();
   // The line in which a string at the root ended.
@@ -102,6 +116,7 @@ export class StringMachine extends NumberMachine {
   _takeText(run) {
     if (this._stringAt !== this._token) this._beginText();
     if (this._quoted && this._state === STRING && run.includes('"')) this._mixed = true;
+    if (this._watched !== "" || run.includes("<")) this._watch(run.replaceAll("\n", " "));
     if (this._nest !== 0) {
       for (const char of run) {
         if (this._nest === 0) break;
@@ -128,6 +143,16 @@ export class StringMachine extends NumberMachine {
   }
 
   /**
+   * Note text of a string that may come after the value, if the string is cut off.
+   * @param {string} run
+   */
+  _watch(run) {
+    run = this._watched + run;
+    if (AFTER_VALUE.test(run)) this._afterValue = true;
+    this._watched = AFTER_VALUE_CUT.exec(run)?.[0] ?? "";
+  }
+
+  /**
    * A curly quote that was opened in the string is closed in it, and does not end it.
    * @param {string} run
    */
@@ -141,7 +166,8 @@ export class StringMachine extends NumberMachine {
   _beginText() {
     this._stringAt = this._token;
     this._first = this._shown = this._tailText = "";
-    this._quotation = this._quoted = this._curly = this._mixed = false;
+    this._quotation = this._quoted = this._curly = this._mixed = this._afterValue = false;
+    this._watched = "";
     this._innerAt = -1;
     this._nest = 0;
   }
@@ -386,8 +412,18 @@ export class StringMachine extends NumberMachine {
     if (lost || !this._mayRepair("raw-newlines", pos)) {
       return super._unexpected(text, pos, NO_CONTROL);
     }
+    if (text[pos] === "\n" && (this._state === STRING || this._state === ODD_STRING)) {
+      this._noteLine();
+    }
     this._take(text[pos]);
     return this._pass(text, pos, pos + 1);
+  }
+
+  /** A line ends in a string: after a closing bracket, the value may have ended, too. */
+  _noteLine() {
+    if (this._stringAt !== this._token) this._beginText();
+    this._watch("\n");
+    if (["}", "]"].includes(lastVisible(this._shown + this._tailText))) this._afterValue = true;
   }
 }
 
