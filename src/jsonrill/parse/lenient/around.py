@@ -55,11 +55,21 @@ _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
 _SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]])(?<!\bjson)\Z", re.IGNORECASE)
+# Before a bracket in its line: it is in a quotation, an argument of a call in a program, a cell of a
+# table, or the body of a declaration.
+_IN_CODE: Final = re.compile(
+    r"[(,][ \t]{0,8}\w{1,40}=\Z|\A[^ \t]{0,100},\Z"
+    r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
+)
+# A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
+_YAML_LINE: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:(?:[ \t].{0,200})?\Z")
+_YAML_KEY: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:[ \t]{1,8}\Z")
 _ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
 # There are two quotes in a row in a comment: they may belong around it.
 _TWO_QUOTES: Final = -(10**9)
 # As much of the prose is remembered as these patterns look at.
-_REMEMBERED: Final = 16
+_REMEMBERED: Final = 160
+_LONGEST_LANGUAGE: Final = 16
 
 
 class ProseMachine(Machine):
@@ -70,6 +80,7 @@ class ProseMachine(Machine):
 
     __slots__ = (
         "_aside_is_due",
+        "_aside_is_quoted",
         "_before_text",
         "_between",
         "_comment_closes",
@@ -116,8 +127,8 @@ class ProseMachine(Machine):
         # Of a comment: how many quotes it has, and if there is a closing bracket in it.
         self._comment_quotes = 0
         self._comment_closes = self._comment_quoted = False
-        # A bracket of the prose begins where the value is due.
-        self._aside_is_due = False
+        # A bracket of the prose begins where the value is due, or in a quotation.
+        self._aside_is_due = self._aside_is_quoted = False
         # The value was found in prose. Of the text after it: if there were words, and if thoughts
         # have begun.
         self._in_prose = self._trailing_words = self._trailing_thoughts = False
@@ -289,7 +300,7 @@ class ProseMachine(Machine):
                     if thinks:
                         self._state = THOUGHTS
                         return pos + 1
-            elif _SUBSCRIPT.search(self._before_text) or self._before_text.endswith('"'):
+            elif self._is_code():
                 self._aside_is_due = False
                 return self._begin_aside(pos)
             else:
@@ -314,6 +325,20 @@ class ProseMachine(Machine):
         """True if a schema allows what begins here; None if more text must come to tell."""
         return True
 
+    def _is_code(self) -> bool:
+        """True if a bracket after the prose so far is part of something else than an answer."""
+        before = self._before_text
+        if _SUBSCRIPT.search(before[-16:]) or before.endswith('"'):
+            return True
+        lines = before.rsplit("\n", 2)
+        line = lines[-1]
+        if line.count('"') % 2 or line.count("“") > line.count("”"):
+            return True
+        if len(lines) > 1 and _YAML_KEY.match(line) and _YAML_LINE.match(lines[-2]):
+            return True
+        found = _IN_CODE.search(line)
+        return found is not None and (found.start() > 0 or len(lines) > 1 or line[-1] != ",")
+
     def _begin_aside(self, pos: int) -> int:
         """A bracket in prose that begins no JSON: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
 
@@ -321,6 +346,7 @@ class ProseMachine(Machine):
         """
         self._depth_aside = 0
         self._state = ASIDE
+        self._aside_is_quoted = self._before_text.rpartition("\n")[2].count('"') % 2 > 0
         self._before_text = ""
         return pos
 
@@ -344,7 +370,7 @@ class ProseMachine(Machine):
                 if self._depth_aside <= 0:
                     self._refuse_due(text, start, at)
                     self._state = PROSE
-                    self._before_text = text[at]
+                    self._before_text = ('"' if self._aside_is_quoted else "") + text[at]
                     return at + 1
             pos = at + 1
             self._before_text = text[at]
@@ -388,8 +414,8 @@ class ProseMachine(Machine):
     def _fence(self, text: str, pos: int) -> int:
         """In more ticks, or in the language that the fence names."""
         end = _FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-        if len(self._language) < _REMEMBERED:
-            self._language += text[pos:end].strip("`").lower()[:_REMEMBERED]
+        if len(self._language) < _LONGEST_LANGUAGE:
+            self._language += text[pos:end].strip("`").lower()[:_LONGEST_LANGUAGE]
         if end < len(text):
             name = self._language
             self._state = BEFORE if "json" in name or name in _NO_LANGUAGES else CODE

@@ -269,9 +269,7 @@ class LenientMachine(BracketMachine):
             if closes is None and not first:
                 return self._hold(text, pos)
             if not closes:
-                raise self._two_readings(
-                    "there is nothing here", "values were left out", text, pos
-                )
+                raise self._two_readings("there is nothing here", "values were left out", text, pos)
         end = self._mend_mark("ellipses", lookahead.ELLIPSIS, text, pos)
         if end >= 0 and not self._held:
             self._refuse_outside(text, pos)

@@ -261,6 +261,8 @@ QUOTED_KEY: Final = Shape(_QUOTED_KEYS[0])
 COLON_AHEAD: Final = Shape((_SPACE, _COLON))
 KEY_AHEAD: Final = Shape((r'[^"\\\r\n]{1,80}', '"', _SPACE, _COLON))
 ELEMENT_AHEAD: Final = Shape((r'[^"\\\r\n]{1,200}', '"', _SPACE, "[],]"))
+# The same where curly quotes close straight ones.
+CURLY_ELEMENT_AHEAD: Final = Shape((r'[^"”’\\\r\n]{1,200}', '["”’]', _SPACE, "[],}]"))
 
 _QUOTED: Final = {
     quote: re.compile(rf"{quote}(?:[^{closer}\\\r\n]|\\.){{0,120}}{closer}")

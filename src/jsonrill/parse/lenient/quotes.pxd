@@ -2,7 +2,7 @@
 cimport cython
 from .strings cimport StringMachine
 
-cdef int AFTER, STRING
+cdef int AFTER, STRING, VALUE
 
 cdef class QuoteMachine(StringMachine):
     @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, plain=cython.bint, comma=cython.bint, following=Py_UCS4)

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...errors import InvalidJSON
 from ..grammar import SPACE
-from ..states import AFTER, STRING
+from ..states import AFTER, STRING, VALUE
 from . import lookahead
 from .strings import StringMachine
 
@@ -112,7 +112,11 @@ class QuoteMachine(StringMachine):
         """After a comma: this quote opens a key, and the one before the comma was forgotten."""
         tail = self._tail_text
         curly = tail[0] in "”’"
-        ahead = lookahead.KEY_AHEAD if self._object or "}" in tail else lookahead.ELEMENT_AHEAD
+        opens = tail.rstrip()[-1:]
+        if opens == "{" or (opens != "[" and (self._object or "}" in tail)):
+            ahead = lookahead.KEY_AHEAD
+        else:
+            ahead = lookahead.CURLY_ELEMENT_AHEAD if curly else lookahead.ELEMENT_AHEAD
         seen = self._sees(ahead, text, quote + 1)
         if seen is None:
             return self._hold(text, quote)
@@ -141,6 +145,8 @@ class QuoteMachine(StringMachine):
                 self._add_comma()
             elif char in "}]" and self._frames and self._closes(char, self._state):
                 self._close(at)
+            elif char in "{[" and self._state == VALUE and not self._object:
+                self._open(text, at, char)
             elif not char.isspace():
                 raise self._lone_quote(text, pos)
 

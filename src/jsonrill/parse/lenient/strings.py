@@ -50,6 +50,10 @@ _AFTER_VALUE: Final = re.compile(
 _AFTER_VALUE_CUT: Final = re.compile(
     r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20})\Z"
 )
+# A curly quote that may end a string, and what may follow it up to the next string.
+_CURLY_TAIL: Final = re.compile(
+    r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
+)
 _LONGEST_TAIL: Final = 200
 _REMEMBERED: Final = 64
 
@@ -221,7 +225,7 @@ class StringMachine(NumberMachine):
             return False
         if self._watched or "<" in run:
             return False
-        if run.rstrip(" ")[-1:] in ",”’}]":  # or there is nothing else in it
+        if run.rstrip(" ")[-1:] in ",”’}]{[":  # or there is nothing else in it
             return False
         self._first = self._first or run.lstrip()[:1]
         if not run.isascii():
@@ -443,7 +447,6 @@ class StringMachine(NumberMachine):
         self._take(text[pos])
         return pos + 1
 
-
     def _note_line(self) -> None:
         """A line ends in a string: after a closing bracket, the value may have ended, too."""
         if self._string_at != self._token:
@@ -459,10 +462,9 @@ def _tail(run: str) -> int:
 
     It is a comma, or a curly quote that may be meant as the string's end, and what follows it.
     """
-    if run[-1] not in " \t\r\n,}]”’":
+    if run[-1] not in " \t\r\n,}]{[”’":
         return len(run)
-    last = len(run.rstrip(" \t\r\n,}]")) - 1
-    if last >= 0 and run[last] in "”’":
-        return last
+    if not run.isascii() and (found := _CURLY_TAIL.search(run)) is not None:
+        return found.start()
     last = len(run.rstrip(" \t\r\n")) - 1
     return last if last >= 0 and run[last] == "," else len(run)

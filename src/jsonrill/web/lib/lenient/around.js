@@ -65,11 +65,23 @@ const NO_LANGUAGES = ["", "text", "txt", "plaintext", "plain", "output", "respon
 // Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
 const SUBSCRIPT = new RegExp(`[${WORD})\\]]$`, "u");
 const JSON_WORD = new RegExp(`(?<![${WORD}])json$`, "iu");
+// Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
+// body of a declaration.
+const IN_CODE = new RegExp(
+  `[(,][ \\t]{0,8}[${WORD}]{1,40}=$|^[^ \\t]{0,100},$` +
+    `|(?<![${WORD}])(?:interface|type|class|struct|enum|namespace)[ \\t]{1,8}[${WORD}]{1,60}` +
+    "[ \\t]{0,8}=?[ \\t]{0,8}$",
+  "u",
+);
+// A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
+const YAML_LINE = new RegExp(`^[ \\t]*(?:- )?[a-z_][${WORD}-]{0,60}:(?:[ \\t][^\\n]{0,200})?$`, "u");
+const YAML_KEY = new RegExp(`^[ \\t]*(?:- )?[a-z_][${WORD}-]{0,60}:[ \\t]{1,8}$`, "u");
 const ASIDE_BEGINS = new RegExp(`[${WORD}\\\\<$]|(?<=\\[)[{\\[]`, "uy");
 // There are two quotes in a row in a comment: they may belong around it.
 const TWO_QUOTES = -(10 ** 9);
 // As much of the prose is remembered as these patterns look at.
-const REMEMBERED = 16;
+const REMEMBERED = 160;
+const LONGEST_LANGUAGE = 16;
 
 /**
  * The machine that finds the value in the text around it.
@@ -109,8 +121,8 @@ export class ProseMachine extends Machine {
     // Of a comment: how many quotes it has, and if there is a closing bracket in it.
     this._commentQuotes = 0;
     this._commentCloses = this._commentQuoted = false;
-    // A bracket of the prose begins where the value is due.
-    this._asideIsDue = false;
+    // A bracket of the prose begins where the value is due, or in a quotation.
+    this._asideIsDue = this._asideIsQuoted = false;
     // The value was found in prose. Of the text after it: if there were words, and if thoughts have
     // begun.
     this._inProse = this._trailingWords = this._trailingThoughts = false;
@@ -396,7 +408,7 @@ export class ProseMachine extends Machine {
             return pos + 1;
           }
         }
-      } else if (isSubscript(this._beforeText) || this._beforeText.endsWith('"')) {
+      } else if (isCode(this._beforeText)) {
         this._asideIsDue = false;
         return this._beginAside(pos);
       } else {
@@ -424,6 +436,8 @@ export class ProseMachine extends Machine {
   _beginAside(pos) {
     this._depthAside = 0;
     this._state = ASIDE;
+    const line = this._beforeText.slice(this._beforeText.lastIndexOf("\n") + 1);
+    this._asideIsQuoted = count(line, '"') % 2 > 0;
     this._beforeText = "";
     return pos;
   }
@@ -458,7 +472,7 @@ export class ProseMachine extends Machine {
         if (this._depthAside <= 0) {
           this._refuseDue(text, start, at);
           this._state = PROSE;
-          this._beforeText = char;
+          this._beforeText = (this._asideIsQuoted ? '"' : "") + char;
           return at + 1;
         }
       }
@@ -538,9 +552,9 @@ export class ProseMachine extends Machine {
    */
   _fence(text, pos) {
     const end = this._pass(text, pos, endOf(FENCE_REST, text, pos));
-    if (this._language.length < REMEMBERED) {
+    if (this._language.length < LONGEST_LANGUAGE) {
       const name = text.slice(pos, end).replace(/^`+|`+$/g, "");
-      this._language += name.toLowerCase().slice(0, REMEMBERED);
+      this._language += name.toLowerCase().slice(0, LONGEST_LANGUAGE);
     }
     if (end < text.length) {
       const name = this._language;
@@ -713,6 +727,28 @@ export class ProseMachine extends Machine {
   _outside() {
     return this._state >= LENIENT ? this._frames.length === 0 : super._outside();
   }
+}
+
+/**
+ * True if a bracket after this prose is part of something else than an answer.
+ * @param {string} before
+ */
+function isCode(before) {
+  if (isSubscript(before.slice(-16)) || before.endsWith('"')) return true;
+  const lines = before.split("\n").slice(-2);
+  const line = lines[lines.length - 1];
+  if (count(line, '"') % 2 > 0 || count(line, "“") > count(line, "”")) return true;
+  if (lines.length > 1 && YAML_KEY.test(line) && YAML_LINE.test(lines[0])) return true;
+  const found = IN_CODE.exec(line);
+  return found !== null && (found.index > 0 || lines.length > 1 || !line.endsWith(","));
+}
+
+/**
+ * @param {string} text
+ * @param {string} char
+ */
+function count(text, char) {
+  return text.split(char).length - 1;
 }
 
 /**

@@ -262,6 +262,7 @@ const BROKEN = [
   ["\\{", SPACE, COLON],
   ["\\[", SPACE, "[,:}]"],
   ["[\\]}:,]"],
+  ...[[NUMBER], ...WORDS.map((word) => [...word])].map((one) => ["\\[", SPACE, ...one, '"']),
   // Something complete that something else of JSON follows.
   ...EMPTY.map((one) => [...one, GAP, "[\"'{\\[:}\\]]"]),
   ...[...EMPTY, [NUMBER], ...WORDS.map((word) => [...word])].map((one) => {
@@ -332,6 +333,13 @@ export const QUOTED_KEY = new Shape(QUOTED_KEYS[0]);
 export const COLON_AHEAD = new Shape([SPACE, COLON]);
 export const KEY_AHEAD = new Shape(['[^"\\\\\r\n]{1,80}', '"', SPACE, COLON]);
 export const ELEMENT_AHEAD = new Shape(['[^"\\\\\r\n]{1,200}', '"', SPACE, "[\\],]"]);
+/** The same where curly quotes close straight ones. */
+export const CURLY_ELEMENT_AHEAD = new Shape([
+  '[^"”’\\\\\r\n]{1,200}',
+  '["”’]',
+  SPACE,
+  "[\\],}]",
+]);
 
 /** @type {{[quote: string]: RegExp}} */
 const QUOTED = Object.fromEntries(

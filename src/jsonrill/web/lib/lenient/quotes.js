@@ -6,9 +6,10 @@
  * was forgotten (`_forgottenQuote`).
  */
 
-import { AFTER, FIRST_KEY, STRING } from "../machine.js";
+import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
 import { SPACE, WORD, charAt, endOf, isAlnum, isDigit, isSpace, lastOf, lastVisible } from "./characters.js";
 import {
+  CURLY_ELEMENT_AHEAD,
   ELEMENT_AHEAD,
   KEY_AHEAD,
   STRING_ENDS_IN_ARRAY,
@@ -103,7 +104,9 @@ export class QuoteMachine extends StringMachine {
   _forgottenQuote(text, quote) {
     const tail = this._tailText;
     const curly = tail[0] === "”" || tail[0] === "’";
-    const ahead = this._object || tail.includes("}") ? KEY_AHEAD : ELEMENT_AHEAD;
+    const opens = lastVisible(tail);
+    const inObject = opens === "{" || (opens !== "[" && (this._object || tail.includes("}")));
+    const ahead = inObject ? KEY_AHEAD : curly ? CURLY_ELEMENT_AHEAD : ELEMENT_AHEAD;
     const seen = this._sees(ahead, text, quote + 1);
     if (seen === null) return this._hold(text, quote);
     if (curly && this._curly) throw this._loneQuote(quote);
@@ -136,6 +139,8 @@ export class QuoteMachine extends StringMachine {
         this._addComma();
       } else if ((char === "}" || char === "]") && this._frames.length !== 0 && this._closes(char)) {
         this._close(pos - tail.length + index);
+      } else if ((char === "{" || char === "[") && this._state === VALUE && !this._object) {
+        this._open(pos - tail.length + index, char === "{");
       } else if (!isSpace(char)) {
         throw this._loneQuote(pos);
       }

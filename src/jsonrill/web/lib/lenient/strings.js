@@ -41,7 +41,8 @@ const LINE_BREAK = /\r?\n/y;
 const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
 // The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
-const TAIL = /(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)$/;
+const TAIL =
+  /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
 // In a string that is cut off: what may come after the value. And what may become that.
 const AFTER_VALUE = new RegExp(
   `\\n[ \\t\\r]*(?:\\n|\`\`\`)|<\\|[${WORD}.-]{1,40}\\|>|</s>|<(?:end_of_turn|eos)>` +
