@@ -55,8 +55,8 @@ _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
 _SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]])(?<!\bjson)\Z", re.IGNORECASE)
-# Before a bracket in its line: it is in a quotation, an argument of a call in a program, a cell of a
-# table, or the body of a declaration.
+# Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
+# body of a declaration.
 _IN_CODE: Final = re.compile(
     r"[(,][ \t]{0,8}\w{1,40}=\Z|\A[^ \t]{0,100},\Z"
     r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
