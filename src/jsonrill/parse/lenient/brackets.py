@@ -35,6 +35,7 @@ class BracketMachine(QuoteMachine):
 
     __slots__ = (
         "_bracketed",
+        "_decoded_in_list",
         "_deeper",
         "_last_closed",
         "_last_closer",
@@ -60,10 +61,13 @@ class BracketMachine(QuoteMachine):
         self._last_closed = -1
         self._last_closer = ""
         # Text, start and end of the last container that was read at once, of the last one that was
-        # an object outside of an object, and of the root if its bracket is held.
+        # an object outside of an object (or has one, then True), and of the root if its bracket is
+        # held.
         self._last_decoded: Any = None
-        self._last_element: Any = None
+        self._last_element: Any = (None, False)
         self._root_decoded: Any = None
+        # The last one is in a list that has ended, too.
+        self._decoded_in_list = False
         self._trailing = -1
         # Where the first object ended in an object, by the depth of the outermost object around it
         # with no list in between: if a bracket is one too many, it may have been that one. And if
@@ -339,9 +343,11 @@ class BracketMachine(QuoteMachine):
                 self._nested.setdefault(self._chain(depth - 1), at)
             else:
                 self._misled = 1 if 0 <= self._nested.pop(depth, -1) < self._token else UNKNOWN
-                self._last_element = self._last_decoded if continued else None
+                chained = continued and not self._decoded_in_list
+                self._last_element = (self._last_decoded if chained else None, False)
         else:
             self._strings = _NO_STRING
+            self._decoded_in_list = True
         if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
             self._last_size = 0
         else:
@@ -397,6 +403,7 @@ class BracketMachine(QuoteMachine):
         self._last_size = len(value)
         self._run_is_large = UNKNOWN
         self._last_decoded = decoded
+        self._decoded_in_list = False
         self._run_repeats = False
         self._token = self._offset + pos
         if is_object:
@@ -404,7 +411,10 @@ class BracketMachine(QuoteMachine):
                 self._nested.setdefault(self._chain(len(self._frames)), self._last_closed)
             else:
                 self._misled = UNKNOWN
-                self._last_element = decoded
+                self._last_element = (decoded, False)
+        if (self._object or not is_object) and _has_listed(value, text, pos, end):
+            self._misled = UNKNOWN
+            self._last_element = (decoded, True)
         self._sink.scalar(value, None, self._offset + pos)
         self._ended(end)
 
@@ -414,11 +424,15 @@ class BracketMachine(QuoteMachine):
             return _has_nested(_members(self._root_decoded))
         if 0 <= self._nested.get(1, -1) < self._token:
             return True
-        return self._last_closed > self._token and _has_nested(_members(self._last_decoded))
+        if self._decoded_in_list or self._last_closed <= self._token:
+            return False
+        return _has_nested(_members(self._last_decoded))
 
     def _is_misled(self) -> bool:
         if self._misled == UNKNOWN:
-            self._misled = _has_nested(_members(self._last_element))
+            decoded, inside = self._last_element
+            value = _members(decoded)
+            self._misled = _has_nested(_last_listed(value) if inside else value)
         return self._misled > 0
 
     def _is_run_large(self) -> bool:
@@ -525,6 +539,38 @@ def _run_size(value: Any) -> int:
         size = max(size, len(value))
         value = value[-1][1] if isinstance(value, _Members) else value[-1]
     return size
+
+
+def _last_listed(value: Any) -> Any:
+    """The object in a list, inside of this container, that ended last; else None."""
+    # What is still to be looked at, the last one first; True: it is in a list.
+    waiting = [(value, False)]
+    while waiting:
+        value, listed = waiting.pop()
+        is_list = not isinstance(value, _Members)
+        if listed and not is_list:
+            return value
+        inner = value if is_list else [member for _, member in value]
+        waiting += [(member, is_list) for member in inner if isinstance(member, list)]
+    return None
+
+
+def _has_listed(value: Any, text: str, pos: int, end: int) -> bool:
+    """True if there is an object in a list inside of this container, which `text` has."""
+    start = text.find("[", pos, end)
+    if start < 0 or text.find("{", start, end) < 0:
+        return False
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        is_list = type(value) is list
+        for inner in value if is_list else value.values():
+            kind = type(inner)
+            if kind is dict and is_list:
+                return True
+            if kind is list or kind is dict:
+                waiting.append(inner)
+    return False
 
 
 def _has_nested(value: Any) -> bool:
