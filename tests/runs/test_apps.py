@@ -241,13 +241,6 @@ def test_django_by_wsgi_is_refused() -> None:
 # ---- processes that die ----
 
 
-@pytest.fixture
-def shared(url: str) -> str:
-    if url == "memory:":
-        pytest.skip("it ends with its process")
-    return url
-
-
 KEY = "run-1000-0.02-{}"
 
 

@@ -21,7 +21,7 @@ from jsonrill import Run, RunFailed, Runs
 from jsonrill.runs.api import RunSettings
 from jsonrill.runs.config import Config, ConfigError
 from jsonrill.runs.options import STREAM, VIEW, BadOption, EventOptions, RunOptions
-from jsonrill.store import MemoryStore, UnknownStream
+from jsonrill.store import MemoryStore, StoreUnavailable, UnknownStream
 from support import SLACK
 
 
@@ -226,12 +226,9 @@ def test_a_cancelled_run_closes_its_source_and_ends_once(url: str) -> None:
     run(work, url)
 
 
-def test_another_replica_attaches_reads_and_cancels(url: str) -> None:
-    if url == "memory:":
-        pytest.skip("one process has it")
-
+def test_another_replica_attaches_reads_and_cancels(shared: str) -> None:
     async def work(runs: Runs) -> None:
-        async with Runs(url, lease=1.0) as other:
+        async with Runs(shared, lease=1.0) as other:
             ends = Ends()
             await runs.start("k", answer(pause=0.02), on_end=ends)
             assert not await other.start("k", answer)
@@ -244,7 +241,39 @@ def test_another_replica_attaches_reads_and_cancels(url: str) -> None:
                 assert (await ends.one()).status == "cancelled"
             assert not await runs.active("k")
 
+    run(work, shared, lease=1.0)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_key_can_be_used_again_as_soon_as_its_run_is_cancelled(url: str, elsewhere: bool) -> None:
+    """The producer of the cancelled run, which learns of it later, leaves the new one alone."""
+    if elsewhere and url == "memory:":
+        return  # one process has it
+
+    async def work(runs: Runs) -> None:
+        async with Runs(url, lease=1.0) as another:
+            other = another if elsewhere else runs
+            for at in range(4):
+                await runs.start("k", answer(10_000, 0.01))
+                await asyncio.sleep(0.05 * at)
+                assert await other.cancel("k")
+                assert await other.start("k", answer(pause=0.1))
+                assert await all_of(other, "k") == EXPECTED
+                await ended(runs, "k")
+                assert await all_of(runs, "k") == EXPECTED
+
     run(work, url, lease=1.0)
+
+
+def test_runs_that_are_closed_say_so() -> None:
+    async def work(runs: Runs) -> None:
+        await runs.start("k", ["x"])
+        await runs.close()
+        for late in (runs.start("k", ["x"]), runs.active("k"), all_of(runs, "k")):
+            with pytest.raises(StoreUnavailable, match="closed: make another one"):
+                await late
+
+    run(work)
 
 
 def test_a_source_that_raises_ends_the_run_and_says_nothing_secret(url: str) -> None:
@@ -680,9 +709,7 @@ def test_a_resume_that_raises_ends_the_run() -> None:
     run(work, store)
 
 
-def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(url: str) -> None:
-    if url == "memory:":
-        pytest.skip("it ends with its process")
+def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(shared: str) -> None:
     ends = Ends()
 
     async def numbers(first: int, pause: float = 0.0) -> AsyncIterator[int]:
@@ -691,7 +718,7 @@ def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(url: str) ->
             await asyncio.sleep(pause)
 
     async def work(runs: Runs) -> None:
-        async with Runs(url, grace=0) as other:
+        async with Runs(shared, grace=0) as other:
             await other.start("a", numbers(0, 0.05), on_end=ends)
             await other.start("b", numbers(0, 0.05), resume=numbers, on_end=ends)
             await asyncio.sleep(0.3)
@@ -703,7 +730,7 @@ def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(url: str) ->
         assert time.monotonic() - begun < 3 * SLACK  # well before its lease would have run out
         assert await all_of(runs, "b") == [*range(40)]
 
-    run(work, url)
+    run(work, shared)
 
 
 # ---- many ----

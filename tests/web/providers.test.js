@@ -22,6 +22,7 @@ import {
   updates,
   values,
 } from "../../src/jsonrill/web/lib/index.js";
+import "../../src/jsonrill/web/lib/repair.js";
 import { Reader, recognise } from "../../src/jsonrill/web/lib/providers/index.js";
 import { ROOT, cases, chance, frozen } from "./support.js";
 
@@ -182,6 +183,19 @@ test("the arguments of a tool's calls are documents of their own", async () => {
   }
   assert.deepEqual((await all(text(source(), "dish", { tool: "cook" }))).found, ["te", "a"]);
   assert.ok(closed);
+});
+
+test("repair reads arguments that are nearly JSON, and never half of them", async () => {
+  const events = [called(0, "f", "{'a': "), called(0, null, "1, 'b': 2,}", null), END];
+  const { found, error } = await all(values(events, { tool: "f", repair: true }));
+  assert.deepEqual([found.at(-1), error], [{ a: 1, b: 2 }, null]);
+  const [call] = (await all(toolCalls(events, { repair: true }))).found.slice(-1);
+  assert.deepEqual([call.args, call.status], [{ a: 1, b: 2 }, "complete"]);
+  const [cut] = (await all(toolCalls(events.slice(0, 1), { repair: true }))).found.slice(-1);
+  assert.equal(cut.status, "truncated");
+  const [strict] = (await all(toolCalls(events))).found.slice(-1);
+  assert.equal(strict.error.code, "INVALID_JSON");
+  assert.notEqual((await all(values(events, { tool: "f" }))).error, null);
 });
 
 test("with a schema the arguments of each call are validated", async () => {

@@ -34,6 +34,7 @@ from ..store import (
     Status,
     Store,
     StoreError,
+    StoreUnavailable,
     StreamTaken,
     UnknownStream,
 )
@@ -177,6 +178,7 @@ class Runs:
         self._resume = resume
         self._on_end = on_end
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
         self._signals: ExitStack | None = None
         # The runs that are produced here, and the tasks that wait to take over others.
         self._running: dict[str, asyncio.Task[End | None]] = {}
@@ -203,6 +205,7 @@ class Runs:
 
         What still runs then ends with an ERROR, unless another process may go on with it.
         """
+        self._closed = True
         self._hub.stop()
         if self._signals is not None:
             self._signals.close()
@@ -409,6 +412,8 @@ class Runs:
             return problem(503, "UNAVAILABLE", message, {"retry-after": "1"})
 
     async def _opened(self) -> Hub:
+        if self._closed:
+            raise StoreUnavailable("this Runs is closed: make another one")
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
@@ -505,7 +510,7 @@ class Runs:
             )
         )
         # Produced from now on, not from when the task begins.
-        self._hub.producing.add(name)
+        self._hub.producing[name] = begun.producer
         ending = asyncio.create_task(self._wait(begun, running, kept))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)

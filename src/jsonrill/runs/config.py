@@ -27,6 +27,7 @@ _OF_KUBERNETES: Final = re.compile(
     r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)"
 )
 _ADDRESS: Final = re.compile(r"(tcp|udp|sctp)://")
+_UPSTREAM: Final = re.compile(r"https?://[^/\s]+")
 # Variables of other parts of the project.
 _OTHERS: Final = frozenset(("PURE", "SHARED"))
 
@@ -116,6 +117,10 @@ class Config:
         for name in ("tokens", "secret", "upstream_key"):
             if getattr(self, name) and getattr(self, f"{name}_file"):
                 raise ConfigError(f"set {name} or {name}_file, not both")
+        if self.upstream and not _UPSTREAM.match(self.upstream):
+            raise ConfigError(
+                f"upstream is the base URL of a server (https://host/v1), not {self.upstream}"
+            )
         if self.upstream and self.upstreams:
             raise ConfigError("set upstream or upstreams, not both")
         if self.workers > 1 and self.in_memory:

@@ -103,7 +103,7 @@ class Hub:
         self._end_at = 0.0
         self.tasks: set[asyncio.Task[Any]] = set()
         # Streams whose producer is here: only it says that they are lost.
-        self.producing: set[str] = set()
+        self.producing: dict[str, str] = {}
         # Asked to go on with a stream whose producer is lost; False if it must be closed.
         self.take_over: Callable[[str, Status], Awaitable[bool]] | None = None
         self._followed: dict[str, _Followed] = {}
@@ -254,8 +254,20 @@ class Hub:
             self.metrics.observe("publish_send_seconds", time.monotonic() - at)
         return seq
 
-    async def end(self, stream: str, end: End = CLOSED) -> bool:
-        ended = await self.store.finalize(stream, end.to_bytes())
+    async def end(self, stream: str, end: End = CLOSED, producer: str | None = None) -> bool:
+        """Close a stream; False if it was closed before.
+
+        With `producer`, only as that one: False, too, if another one has the stream by now, which
+        may be a later one of the same name.
+        """
+        if producer is None:
+            ended = await self.store.finalize(stream, end.to_bytes())
+        else:
+            try:
+                await self.store.write(stream, producer, (), end=end.to_bytes())
+                ended = True
+            except (LogClosed, StreamTaken):
+                ended = False
         if ended:
             how = end.code if end.code in ENDS else "FAILED" if end.code else "CLOSED"
             self.metrics.add("streams_ended_total", how=how)

@@ -67,25 +67,26 @@ async def produce(
     """
     writer = _Writer(hub, stream, producer, lease, written, keep)
     working = asyncio.create_task(_write_all(source, writer))
-    hub.producing.add(stream)
+    hub.producing[stream] = producer
     try:
         async with hub.renewing(stream, producer, lease, working.cancel, writer.renewed):
             await asyncio.wait({working})
         end = None if working.cancelled() else working.result()
         if end is not None:
             with suppress(StoreError):
-                return end if await hub.end(stream, end) else None
+                return end if await hub.end(stream, end, producer) else None
         return end
     except asyncio.CancelledError:
         await stop(working)
         with suppress(StoreError):
             if stopped is not None:
-                await hub.end(stream, stopped)
+                await hub.end(stream, stopped, producer)
             else:
                 await hub.store.acquire(stream, producer, lease=0.0)
         raise
     finally:
-        hub.producing.discard(stream)
+        if hub.producing.get(stream) == producer:
+            del hub.producing[stream]
 
 
 async def _write_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -> End | None:

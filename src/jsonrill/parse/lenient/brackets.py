@@ -360,8 +360,6 @@ class BracketMachine(QuoteMachine):
         self._last_closer = "}" if self._object else "]"
         if self._parens:
             self._parens.discard(depth)
-        if self._strings[0] == depth:  # of another list
-            self._strings = (0, 0)
         end: int = self._leave(pos)
         if self._last_closer == "]" and not self._object and not self._count and self._frames:
             self._lists_in_lists = True

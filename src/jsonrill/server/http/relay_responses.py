@@ -15,7 +15,7 @@ from ...dialects.native import split_response_id
 from ...runs.options import StreamOptions
 from ...runs.positions import START, Position
 from ...runs.records import CANCELLED
-from ...store import UnknownStream
+from ...store import Status, UnknownStream
 from ..access.permissions import Allowed, hub_of, owned
 from .relay import current, json_response, read_run, response_of, upstreams_of
 from .relay_apis import RESPONSES, Refused, in_form
@@ -30,7 +30,7 @@ async def retrieve(request: Request) -> Response:
     allowed, _ = await _run(request)
     if request.query_params.get("stream", "").lower() not in TRUE:
         return await current(hub_of(request), allowed.stream)
-    return await read_run(request, RESPONSES, allowed, _position(request, allowed.status.last))
+    return await read_run(request, RESPONSES, allowed, _position(request, allowed.status))
 
 
 @in_form(RESPONSES.error)
@@ -66,12 +66,13 @@ async def _run(request: Request) -> tuple[Allowed, StreamOptions]:
     return allowed, kept
 
 
-def _position(request: Request, last: int) -> Position:
+def _position(request: Request, status: Status) -> Position:
     text = request.query_params.get("starting_after", "")
     if not text:
         return START
     if not (text.isascii() and text.isdigit() and len(text) < 12):
         raise Refused(400, "starting_after is the number of an event, from 0", "invalid_value")
+    last = status.last - status.closed  # the last record of a closed log says how it ended
     if int(text) + 1 > last:
         message = f"starting_after is past the last event, which is {last - 1}"
         raise Refused(400, message, "invalid_value")

@@ -57,7 +57,7 @@ export class ArgumentText {
   #tool;
   #choice;
   #first;
-  #calls = new Calls();
+  #calls;
   /** @type {Map<ToolCall, Waiting>} */
   #queue = new Map();
   // Calls that were handed on, and those that are not wanted.
@@ -73,8 +73,10 @@ export class ArgumentText {
    * @param {string | boolean} tool
    * @param {number} choice
    * @param {boolean} first
+   * @param {import("./calls.js").CallOptions["repair"]} [repair]
    */
-  constructor(tool, choice, first) {
+  constructor(tool, choice, first, repair) {
+    this.#calls = new Calls({ repair });
     this.#tool = tool;
     this.#choice = choice;
     this.#first = first;

@@ -7,9 +7,11 @@
 
 import { joined, ToolCall } from "./call.js";
 import { Identity } from "./identity.js";
+import { ruleNames } from "./lenient/rules.js";
 
 /** @typedef {import("./call.js").Status} Status */
 /** @typedef {import("./machine.js").Limits} Limits */
+/** @typedef {import("./machine.js").ParserOptions} ParserOptions */
 /** @typedef {import("./values.js").Numbers} Numbers */
 /** @typedef {import("./providers/statements.js").Statement} Statement */
 /** @typedef {import("./providers/statements.js").CallDelta} CallDelta */
@@ -22,7 +24,11 @@ import { Identity } from "./identity.js";
  */
 /**
  * `keep`: the number of calls of ended responses to keep; `numbers`: how numbers become values.
- * @typedef {{keep?: number, numbers?: Numbers, limits?: Limits}} CallOptions
+ * `repair` (with `import "jsonrill/repair"`) reads arguments that are nearly JSON; a call that was cut
+ * off stays truncated.
+ * @typedef {{keep?: number, numbers?: Numbers, limits?: Limits,
+ *   repair?: import("./machine.js").ParserOptions["repair"],
+ *   onRepair?: import("./machine.js").ParserOptions["onRepair"]}} CallOptions
  */
 
 // A response that never ends must not pile up calls without end.
@@ -48,9 +54,11 @@ export class Calls {
   #counted = 0;
 
   /** @param {CallOptions} [options] */
-  constructor({ keep = 256, numbers = "number", limits } = {}) {
+  constructor({ keep = 256, numbers = "number", limits, repair = false, onRepair } = {}) {
     this.#keep = keep;
-    const options = { numbers, ...(limits && { limits }) };
+    // Half of a call must not pass for a complete one.
+    const rules = repair && [...ruleNames(repair)].filter((name) => name !== "cut-off");
+    const options = /** @type {ParserOptions} */ ({ numbers, limits, repair: rules, onRepair });
     /** @type {Identity<ToolCall>} */
     this.#identity = new Identity((id, index, message) => new ToolCall(id, index, message, options));
   }

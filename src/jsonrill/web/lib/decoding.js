@@ -37,7 +37,7 @@ const SHOWN = 500;
  * @type {import("./sources.js").Decode}
  */
 export async function decode(stage, options, opened) {
-  const { tool, choice = 0, first = false } = options;
+  const { tool, choice = 0, first = false, repair } = options;
   if (!Number.isInteger(choice) || choice < 0) {
     throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
   }
@@ -45,7 +45,7 @@ export async function decode(stage, options, opened) {
   let wanted = new AnswerText(choice);
   if (tool) {
     const { ArgumentText } = await import("./argument-text.js");
-    wanted = new ArgumentText(tool, choice, first);
+    wanted = new ArgumentText(tool, choice, first, repair);
   }
   return decoded(stage, opened, () => new AnswerDecoder(wanted, options, opened));
 }

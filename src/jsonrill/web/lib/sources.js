@@ -23,9 +23,10 @@
  *   provider?: import("./providers/index.js").Provider}} SourceOptions
  */
 /**
- * `many` is that of the reader of the text. `first`: of several calls only the first counts. `events`:
+ * `many` and `repair` are those of the reader of the text. `first`: of several calls only the first counts. `events`:
  * the answer may have no text.
- * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean}} Reading
+ * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean,
+ *   repair?: import("./machine.js").ParserOptions["repair"]}} Reading
  */
 /**
  * An iterator over the elements of a source, and what is known of it before the first one: the media

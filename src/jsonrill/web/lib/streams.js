@@ -97,8 +97,8 @@ export function values(source, { live = false, schema, ...options } = {}) {
  * @returns {[import("./sources.js").Reading, Omit<O, keyof SourceOptions>]}
  */
 function apart({ tool, choice, sse, provider, ...parsing }, several) {
-  const { many } = parsing;
-  const reading = { tool, choice, sse, provider, many };
+  const { many, repair } = /** @type {ParserOptions} */ (parsing);
+  const reading = { tool, choice, sse, provider, many, repair };
   return [reading, tool && several ? { ...parsing, many: true } : parsing];
 }
 

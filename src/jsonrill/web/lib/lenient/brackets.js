@@ -358,13 +358,14 @@ export class BracketMachine extends QuoteMachine {
         this._misled = this._mayBeEarlier(depth);
         this._nested.delete(depth);
       }
+    } else {
+      this._strings = [0, 0];
     }
     this._lastSize = this._sizeOf();
     this._runSize = Math.max(this._lastSize, continued ? this._runSize : 0);
     this._lastClosed = at;
     this._lastCloser = this._object ? "}" : "]";
     this._parens.delete(depth);
-    if (this._strings[0] === depth) this._strings = [0, 0]; // of another list
     const end = this._leave(pos);
     const first = !this._object && this._count === 0 && this._frames.length !== 0;
     if (this._lastCloser === "]" && first) this._listsInLists = true;
