@@ -272,6 +272,21 @@ def test_the_schema_of_a_call_guides_its_arguments(near: str, value: Any) -> Non
         assert bool(seen) == (near != json.dumps(value))
 
 
+@pytest.mark.parametrize(
+    "near",
+    ['{"code": "print("}")", "n": 1}', '{"a": "x"} "y", "b": 1}', '{"a": 1}; "b": 2}'],
+)
+def test_arguments_that_may_have_ended_in_a_string_are_an_error(near: str) -> None:
+    for cut in cuttings(near):
+        calls = ToolCalls("openai_chat", repair=True)
+        calls.feed(_call({"name": "f", "arguments": ""}))
+        for piece in cut:
+            calls.feed(_call({"arguments": piece}))
+            assert not calls.calls[0].complete_args
+        calls.flush()
+        assert calls.calls[0].status == "error"
+
+
 def test_without_a_schema_arguments_are_what_they_say() -> None:
     pytest.importorskip("jsonschema_rs")
     for schemas in (None, {"g": SCHEMA}):
