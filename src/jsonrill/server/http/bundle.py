@@ -1,14 +1,15 @@
 """The page in few files: its modules bundled, its style sheets joined, under a name that is a hash.
 
-The page is written as many small modules. Asked for one by one they are a hundred requests and twice
-the bytes, so each entry (the page's script, and every module that another one loads with `import()`)
-becomes one file, in which each module is a function that is called once, in the order of imports:
+The page is written as many small modules. Asked for one by one they are a hundred requests and
+twice the bytes, so each entry (the page's script, and every module that another one loads with
+`import()`) becomes one file. In it each module is a function that is called once, in the order of
+imports:
 
     m["page/dom.js"] ??= (() => { …; return { make, button }; })();
 
-The files keep the names of the entries, below `web/HASH/`: what is there never changes. Comments that
-have lines of their own are left out. Only the forms of import and export that our modules use are
-understood; any other is a ValueError, and a test bundles everything.
+The files keep the names of the entries, below `web/HASH/`: what is there never changes. Comments
+that have lines of their own are left out. Only the forms of import and export that our modules use
+are understood; any other is a ValueError, and a test bundles everything.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The page and its modules, as files: GET / and GET /web/{name}; and what it asks about a text.
 
 The files are public, so that no token is needed to get them; the requests that the page then makes
-need one as always. Only the files of the package are there, as they are, and the page's own, bundled
-and under a hash (`bundle.py`): no path is looked up.
+need one as always. Only the files of the package are there, as they are, and those of the page,
+bundled and under a hash (`bundle.py`): no path is looked up.
 """
 
 from __future__ import annotations
