@@ -23,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test test-sources quick hard compiled check format cover bench bench-guard fuzz npm wheels clean
+.PHONY: help demo serve test test-sources quick hard compiled check format cover bench bench-guard fuzz npm page wheels clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -82,6 +82,9 @@ fuzz: .venv/.stamp-dev  ## look for anything but the documented errors (python -
 
 npm:  ## the npm package, in dist/ (needs node and npm)
 	@$(PYTHON) tools/npm_package.py
+
+page: .venv/.stamp-serve  ## the page as files for any file server, in dist/page
+	@$(BIN)/python tools/static_page.py
 
 wheels:  ## wheels for the Pythons found here and the source distribution, tried, in dist/
 	@$(PYTHON) tools/wheels.py

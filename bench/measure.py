@@ -142,14 +142,26 @@ def trial(run: Callable[[Iterable[str]], object], pieces: Sequence[str], cap: fl
     return Timing(process_time() - start, 1)
 
 
+def resident() -> int:
+    """The memory that this program has now, in bytes; 0 where the system does not tell."""
+    return _status("VmRSS") or 0
+
+
+def _status(field: str) -> int | None:
+    try:
+        lines = Path("/proc/self/status").read_text("utf8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(field)) * 1024
+    except (OSError, StopIteration):
+        return None
+
+
 def peak_memory() -> int:
     """The most memory that this program ever had, in bytes.
 
     On Linux not from getrusage, whose figure a child process inherits from its parent.
     """
-    try:
-        lines = Path("/proc/self/status").read_text("utf8").splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
-    except (OSError, StopIteration):
+    peak = _status("VmHWM")
+    if peak is None:
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return peak

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import doctest
 import gc
+import re
+import subprocess
 import textwrap
 import traceback
 import warnings
@@ -124,6 +126,16 @@ def test_examples_run_with_the_demo(file: Path, demo: str, as_providers: Any) ->
     run_page(text, name_of(file), demo=True)
 
 
+def test_the_commands_of_the_first_steps_with_the_server_run(demo: str) -> None:
+    blocks = read((ROOT / "docs" / "server.md").read_text("utf8")).blocks
+    at = next(at for at, block in enumerate(blocks) if "curl" in block.text)
+    commands = blocks[at].text.replace("http://127.0.0.1:8377", demo)
+    script = "\n".join(line.removeprefix("$ ") for line in commands.splitlines())
+    done = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, timeout=30)
+    shown = re.sub(r"(?m)^(id: [\d.]+-).*", r"\1…", done.stdout[done.stdout.index("id: ") :])
+    assert shown.strip() == blocks[at + 1].text.strip()
+
+
 WITH_KEYS = [
     block
     for block in read((ROOT / "docs" / "tool-calls.md").read_text("utf8")).blocks
@@ -162,7 +174,6 @@ def test_blocks_of_a_page_share_their_names() -> None:
 
            ```python
            import asyncio
-import contextlib
            await asyncio.sleep(0)
            async def more(): yield a + 1
            b = [x async for x in more()]

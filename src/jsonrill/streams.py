@@ -1,9 +1,9 @@
 """The public functions. Each takes a sync or an async source; no other file iterates both.
 
 A stage is a generator function of one piece (or `END`), so that it can yield what was good and
-then raise. `drive` runs it over a source, lazily, and closes the source when the loop is left. With
-a `Reading` the first element decides what the pieces are: text goes to the stage as it is, and
-anything else through a decoder (`sources/`).
+then raise; a `Loop` is one for many pieces. `drive` runs it over a source, lazily, and closes the
+source when the loop is left. With a `Reading` the first element decides what the pieces are: text
+goes to the stage as it is, and anything else through a decoder (`sources/`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from time import monotonic
 from typing import (
     Any,
     Final,
+    Generic,
     Literal,
     Protocol,
     TypeVar,
@@ -94,6 +95,21 @@ Over = Callable[[], bool]
 END: Final[Any] = object()
 
 
+class Loop(Generic[T, U]):
+    """A stage written as a loop over pieces: a generator for each piece costs more than the piece.
+
+    `run` returns early when it needs no more pieces; `END` comes in a call of its own.
+    """
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: Callable[[Iterable[T]], Iterator[U]]) -> None:
+        self.run = run
+
+    def __call__(self, piece: T) -> Iterator[U]:
+        return self.run((piece,))
+
+
 @overload
 def values(
     source: Source,
@@ -147,24 +163,27 @@ def values(
     return drive(value_stage(_with_schema(schema, given), False), source, reading=reading)
 
 
-def value_stage(document: Document, live: bool) -> Callable[[Text], Iterator[Any]]:
+def value_stage(document: Document, live: bool) -> Loop[Text, Any]:
     """The stage of `values`, for a document that the caller keeps."""
 
-    def stage(piece: Text) -> Iterator[Any]:
-        try:
-            changed = document.flush() if piece is END else document.feed(piece)
-        except (InvalidJSON, InvalidSchema, LimitExceeded):
-            yield from document.finished
-            if document.changed:
+    def run(pieces: Iterable[Text]) -> Iterator[Any]:
+        feed, many = document.feed, document.many
+        for piece in pieces:
+            try:
+                changed = document.flush() if piece is END else feed(piece)
+            except (InvalidJSON, InvalidSchema, LimitExceeded):
+                yield from document.finished
+                if document.changed:
+                    yield document.live if live else document.value
+                raise
+            if many:
+                yield from document.finished
+            if changed:
                 yield document.live if live else document.value
-            raise
-        yield from document.finished
-        if changed:
-            yield document.live if live else document.value
-        if piece is END and document.errors:
-            raise document.errors[0]
+            if piece is END and document.errors:
+                raise document.errors[0]
 
-    return stage
+    return Loop(run)
 
 
 def _with_schema(schema: Any, options: Mapping[str, Any]) -> Any:
@@ -221,16 +240,17 @@ def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
     reading, given = take_options("fragments", options)
     parser = Parser(**given)
 
-    def stage(piece: Text) -> Iterator[Fragment]:
-        try:
-            yield from parser.flush() if piece is END else parser.feed(piece)
-        except (InvalidJSON, LimitExceeded) as error:
-            yield from error.fragments
-            raise
-        if piece is END and parser.errors:
-            raise parser.errors[0]
+    def run(pieces: Iterable[Text]) -> Iterator[Fragment]:
+        for piece in pieces:
+            try:
+                yield from parser.flush() if piece is END else parser.feed(piece)
+            except (InvalidJSON, LimitExceeded) as error:
+                yield from error.fragments
+                raise
+            if piece is END and parser.errors:
+                raise parser.errors[0]
 
-    return drive(stage, source, reading=reading)
+    return drive(Loop(run), source, reading=reading)
 
 
 @overload
@@ -269,13 +289,14 @@ def select(
     return drive(stage, source, reading=reading)
 
 
-def selection_stage(selection: Selection | TextSelection) -> Callable[[Text], Iterator[Any]]:
+def selection_stage(selection: Selection | TextSelection) -> Loop[Text, Any]:
     """The stage of `select` and `texts`, for a selection that the caller keeps."""
 
-    def stage(piece: Text) -> Iterator[Any]:
-        return selection.flush() if piece is END else selection.feed(piece)
+    def run(pieces: Iterable[Text]) -> Iterator[Any]:
+        for piece in pieces:
+            yield from selection.flush() if piece is END else selection.feed(piece)
 
-    return stage
+    return Loop(run)
 
 
 @overload
@@ -299,13 +320,13 @@ def text(source: Any, field: str | Path, **options: Unpack[ReadTextOptions]) -> 
         except ValueError as error:
             parse_pattern(field)
             raise ValueError(f"{error}: use texts(source, {field!r})") from None
-    read = selection_stage(TextSelection(field, **given))
+    found = selection_stage(TextSelection(field, **given))
 
-    def stage(piece: Text) -> Iterator[str]:
-        for _, new in read(piece):
+    def run(pieces: Iterable[Text]) -> Iterator[str]:
+        for _, new in found.run(pieces):
             yield new
 
-    return drive(stage, source, reading=reading)
+    return drive(Loop(run), source, reading=reading)
 
 
 @overload
@@ -385,13 +406,16 @@ def updates(
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     stream = PartialStream(mode, schema=schema, **given)
 
-    def stage(piece: Text) -> Iterator[Update]:
-        yield from stream.flush() if piece is END else stream.feed(piece)
+    def run(pieces: Iterable[Text]) -> Iterator[Update]:
+        for piece in pieces:
+            yield from stream.flush() if piece is END else stream.feed(piece)
+            if stream.ended:
+                return
 
     def over() -> bool:
         return stream.ended
 
-    return drive(stage, source, over, None if every is None else Pace(every), reading=reading)
+    return drive(Loop(run), source, over, None if every is None else Pace(every), reading=reading)
 
 
 @overload
@@ -754,10 +778,15 @@ def _drive_sync(
             if (decoder := reading.decoder(None if ended else first, source)) is not None:
                 stage, over = _decoded(stage, over, decoder)
             pieces = iter(()) if ended else chain((first,), elements)
-        for piece in pieces:
-            yield from stage(piece)
+        if isinstance(stage, Loop):
+            yield from stage.run(pieces)
             if over():
                 return
+        else:
+            for piece in pieces:
+                yield from stage(piece)
+                if over():
+                    return
         ended = True
         yield from stage(END)
     finally:

@@ -95,6 +95,35 @@ def test_the_split_text_of_a_provider() -> None:
     assert running.messages()[0]["tool_calls"][0]["function"]["name"] == "f"
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        '"arguments": {"a": 1}, "arguments": {"b": 2}',
+        '"arguments": {}, "arguments": {"b": 2}',
+        '"arguments": "{}", "parameters": {"b": 2}',
+        '"arguments": {"a": "print("}")", "n": 1}',
+        '"arguments": {"a": "s.split("]")"}',
+    ],
+)
+@pytest.mark.parametrize("repair", [False, True])
+def test_arguments_that_come_twice_or_end_too_early_are_an_error(
+    members: str, repair: bool
+) -> None:
+    text = f'<tool_call>{{"name": "f", {members}}}</tool_call>'
+    for cut in cuttings(text):
+        calls = [part.call for part in parts(cut, split=True, repair=repair) if part.call]
+        assert calls[-1].status in ("error", "truncated") and not calls[-1].complete_args
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_the_closing_tag_is_no_part_of_the_arguments(repair: bool) -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"a": "x"}</tool_call>'
+    for cut in cuttings(text):
+        *_, last = parts(cut, split=True, repair=repair)
+        assert last.text == '{"a": "x"}' and last.complete
+        assert found([last]) == [["call", "f", {"a": "x"}, "complete"]]
+
+
 def test_only_a_possible_beginning_is_held_back() -> None:
     reading = Parts(split=True)
     assert [part.raw for part in reading.feed_text("a <tool")] == ["a "]

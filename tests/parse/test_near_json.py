@@ -206,6 +206,13 @@ FITTING: list[tuple[str, Any]] = [
     ('{"s": nothing, "e": green}', {"s": "nothing", "e": "Green"}),
     ('{"s": 2024-05-01}', {"s": "2024-05-01"}),
     ('Such as {"x": 1}, or [1, 2]: {"n": 3}', {"n": 3}),
+    ('{"s": and/or, "n": 1}', {"s": "and/or", "n": 1}),
+    ('{"l": [1, 2, "n": 5}', {"l": [1, 2], "n": 5}),
+    ('{"s": "x", "n": "5', {"s": "x"}),
+    ('{"l": [1, "12.5', {"l": [1]}),
+    ('{"s": "x", "e": "Red', {"s": "x"}),
+    ("{'s': 'x', 'ok': 'true", {"s": "x"}),
+    ('{"s": "x", "o": "{}', {"s": "x"}),
 ]
 
 
@@ -229,6 +236,19 @@ def test_what_fits_in_no_reading_is_refused(near: str) -> None:
         list(values(near, SCHEMA, repair=True))
 
 
+@pytest.mark.parametrize(
+    "value", ["a] b", "hello } world", "f(x)", "hello; world", "hello // c\n", "x /* y */", "a)"]
+)
+def test_a_word_without_quotes_has_no_brackets_and_no_comment(value: str) -> None:
+    pytest.importorskip("jsonschema_rs")
+    near = f'{{"s": {value}, "n": 1}}'
+    for cut in cuttings(near):
+        with pytest.raises(JsonrillError):
+            list(values(cut, SCHEMA, repair=True))
+        with pytest.raises(JsonrillError):
+            read("".join(cut), repair=["bare-values", "trailing-text", "brackets", "comments"])
+
+
 CALLS: list[tuple[str, Any]] = [
     *FITTING[:5],
     ('{"s": hello world, "n": 1}', {"s": "hello world", "n": 1}),
@@ -250,6 +270,21 @@ def test_the_schema_of_a_call_guides_its_arguments(near: str, value: Any) -> Non
         assert call.error is None and same(call.args, value) and call.raw == near
         assert call.repairs == seen
         assert bool(seen) == (near != json.dumps(value))
+
+
+@pytest.mark.parametrize(
+    "near",
+    ['{"code": "print("}")", "n": 1}', '{"a": "x"} "y", "b": 1}', '{"a": 1}; "b": 2}'],
+)
+def test_arguments_that_may_have_ended_in_a_string_are_an_error(near: str) -> None:
+    for cut in cuttings(near):
+        calls = ToolCalls("openai_chat", repair=True)
+        calls.feed(_call({"name": "f", "arguments": ""}))
+        for piece in cut:
+            calls.feed(_call({"arguments": piece}))
+            assert not calls.calls[0].complete_args
+        calls.flush()
+        assert calls.calls[0].status == "error"
 
 
 def test_without_a_schema_arguments_are_what_they_say() -> None:

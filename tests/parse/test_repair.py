@@ -304,7 +304,7 @@ def test_text_without_a_value_is_truncated(text: str) -> None:
         ("{} ````", {}, ["fences", "trailing-text"]),
         ("[0, 1] [1, 2] ```", [0, 1], ["trailing-text"]),
         ("{'a': 1}}", {"a": 1}, ["single-quotes", "trailing-text"]),
-        ('"a" b', "a", ["trailing-text"]),
+        ('"a"\nb', "a", ["trailing-text"]),
     ],
 )
 def test_what_follows_the_value_is_reported_not_parsed(
@@ -344,9 +344,9 @@ INSIDE: list[tuple[str, Any, list[str]]] = [
     ("{'a': {'b': 1]}", {"a": {"b": 1}}, ["single-quotes"] * 2 + ["brackets"]),
     # Ellipses.
     ("[1, 2 ...]", [1, 2], ["ellipses"]),
-    ("[1, …, 3]", [1, 3], ["ellipses"]),
-    ("[1, ... 3]", [1, 3], ["ellipses", "missing-commas"]),
-    ("{'a': [...], ...}", {"a": []}, ["single-quotes", "ellipses", "ellipses"]),
+    ("[1, …]", [1], ["ellipses"]),
+    ("[1, ..., /* 3 */]", [1], ["ellipses", "comments", "trailing-commas"]),
+    ("{'a': [0, ...], ...}", {"a": [0]}, ["single-quotes", "ellipses", "ellipses"]),
     # Words.
     ("[True,False]", [True, False], ["python-literals"] * 2),
     ("{'None': None}", {"None": None}, ["single-quotes", "python-literals"]),

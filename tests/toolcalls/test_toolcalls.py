@@ -510,10 +510,11 @@ def test_any_cutting_ends_in_the_same_call(data: st.DataObject) -> None:
         )
     )
     whole, cut = Reader(), Reader()
-    # All at once a text of two equal halves is one text; in two pieces it repeats itself.
+    # All at once a text of two equal halves is one text; in two pieces it repeats itself. So is
+    # one that begins with {}: in two pieces, what follows is the arguments.
     expected = whole.text(text) if text else whole.text("")
     for piece in data.draw(pieces(text)):
-        if cut.calls.calls and cut.calls.calls[0].raw == piece:
+        if cut.calls.calls and cut.calls.calls[0].raw in (piece, "{}"):
             return
         cut.text(piece)
     cut.text("")

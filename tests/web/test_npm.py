@@ -30,7 +30,7 @@ MOST = {
     "Document": 7_500,
     "updates": 13_000,
     "open": 14_000,
-    "repair, values, text": 22_000,
+    "repair, values, text": 23_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
 }

@@ -61,6 +61,8 @@ class Reader(ABC):
         self._calls = 0
         # True: the object that is read has had its name.
         self._named = False
+        # And its arguments.
+        self._argued = False
         self._steps = self._script()
 
     def read(self, text: str, end: bool) -> Read:
@@ -148,7 +150,8 @@ class Reader(ABC):
             yield from self._more()
 
     def _json(self, *closes: str) -> Steps:
-        """Pass one JSON value on as it comes, without the white space before it.
+        """Pass one JSON value on as it comes, without the white space before it. Returns True if it
+        has ended.
 
         One of `closes` outside of a string ends it, too; it is not taken. The value is broken then.
         """
@@ -164,17 +167,18 @@ class Reader(ABC):
                 self._say(self._text[self._at : upto])
                 self._at = upto
             if span.done:
-                return
+                break
             if close and upto == limit:
                 if not span.in_string:
-                    return
+                    return False
                 span.take(close, 0)  # it is part of a string
                 self._say(close)
                 self._at += len(close)
             elif self._end and span.started and not span.in_string:
-                return
+                return False
             else:
                 yield from self._more()
+        return True
 
     def _rest(self, close: str) -> Steps:
         """Take the text up to `close`, which should be white space. Anything else is passed on, so
@@ -204,7 +208,8 @@ class Reader(ABC):
         depth = 0
         self._named = False
         named = self._calls
-        begins = True
+        begins = separated = True
+        self._argued = False
         while True:
             mark = yield from self._skip("{", "}", ",", '"', *close)
             if mark == "{":
@@ -218,11 +223,16 @@ class Reader(ABC):
                 if depth == 0:
                     self._say(closed=True)
                     return
+            elif mark == ",":
+                separated = True
             elif mark == '"':
+                if not separated:  # the arguments have ended too early: the call fails in sight
+                    self._say(mark)
                 self._at -= 1
-                yield from self._member(*close)
+                separated = yield from self._member(*close)
             elif mark in close and mark is not None:
-                self._say(mark)  # so that the call fails in sight
+                # Only the call's own bracket is missing; else the call fails in sight.
+                self._say("" if self._argued else mark, closed=self._argued)
                 self._at -= len(mark)
                 return
             elif mark is None:
@@ -236,16 +246,20 @@ class Reader(ABC):
                     return
 
     def _member(self, *close: str) -> Steps:
+        """Read a member of a call. Returns True if its first member follows, False after it."""
         key = yield from self._string()
         yield from self._skip(":")
         if key in ("arguments", "parameters", "args", "input"):
+            if self._argued:
+                self._say(",")  # a second time: the call fails in sight
             if (yield from self._starts('"')):
                 text = yield from self._string()  # JSON inside a JSON string
                 self._say(text if isinstance(text, str) else "")
+                self._argued = True
             else:
-                yield from self._json(*close)
+                self._argued = yield from self._json(*close)
         elif key == "function" and (yield from self._starts("{")):
-            pass  # its members are those of the call; the object is left with its bracket
+            return True  # its members are those of the call; the object is left with its bracket
         elif key in ("name", "id", "function", "tool"):
             value = yield from self._string()
             if isinstance(value, str) and key != "id" and self._named:
@@ -255,6 +269,7 @@ class Reader(ABC):
                 self._say(**{"id" if key == "id" else "name": value})
         else:
             yield from self._string()
+        return False
 
     def _function(self) -> Steps:
         """Read a call from behind `<function=`. A parameter that was not closed ends where the next

@@ -9,5 +9,6 @@ cdef int PLAIN, READY
 
 cdef class Document(GrowingValue):
     cdef Machine _machine
+    cdef readonly object many
     @cython.locals(machine=Machine, builder=ValueBuilder, members=dict, key=str, piece=str, text=str, end=Py_ssize_t)
     cpdef bint feed(self, data)

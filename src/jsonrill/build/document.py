@@ -24,7 +24,7 @@ class Document(GrowingValue):
     or absent. What was good before an error stays in `value`.
     """
 
-    __slots__ = ("_machine",)
+    __slots__ = {"_machine": "", "many": "True if one document may follow another."}
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Document(GrowingValue):
         on_repair: OnRepair = None,
         prefix: str = "",
     ) -> None:
+        self.many = many
         # What `GrowingValue` does, without the way there: tiny documents are made often.
         self._builder = ValueBuilder()
         self.live = None

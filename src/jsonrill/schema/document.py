@@ -38,6 +38,7 @@ class SchemaDocument:
         prefix: str = "",
     ) -> None:
         self._schema = Schema(schema)
+        self.many = many
         self._machine = create_machine(
             Sink(), repair, many, duplicates, parse_float, limits, on_repair, prefix
         )

@@ -39,8 +39,15 @@ from .lookahead import Shape
 from .rules import QUOTES, rule_names
 
 _SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
-_BREAKS_PROSE: Final = re.compile(r"[{\[`<]")
-_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<\n\x1e]")
+_BREAKS_PROSE: Final = re.compile(r"[{\[`<◁]")
+_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<◁\n\x1e]")
+_BREAKS_TRAILING: Final = re.compile(r"[][{}`<◁]")
+# No words of the text after the value; and before a bracket that is meant as itself, or as a face.
+_NO_WORDS: Final = " \t\r\n,;)]}"
+_NO_CLOSER: Final = ("`", ":", ";", "=")
+_TAG: Final = re.compile(r"[<◁]")
+# Before a tag that is spoken of.
+_QUOTES_TAG: Final = ("`", '"', "'", "“")
 _BREAKS_ASIDE: Final = re.compile(r"[][{}]")
 _BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
 _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
@@ -48,12 +55,21 @@ _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
 # Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
 _SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]])(?<!\bjson)\Z", re.IGNORECASE)
-_LINE_BEGINS: Final = re.compile(r"(?:^|\n)[ \t]*\Z")
+# Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
+# body of a declaration.
+_IN_CODE: Final = re.compile(
+    r"[(,][ \t]{0,8}\w{1,40}=\Z|\A[^ \t]{0,100},\Z"
+    r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
+)
+# A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
+_YAML_LINE: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:(?:[ \t].{0,200})?\Z")
+_YAML_KEY: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:[ \t]{1,8}\Z")
 _ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
 # There are two quotes in a row in a comment: they may belong around it.
 _TWO_QUOTES: Final = -(10**9)
 # As much of the prose is remembered as these patterns look at.
-_REMEMBERED: Final = 16
+_REMEMBERED: Final = 160
+_LONGEST_LANGUAGE: Final = 16
 
 
 class ProseMachine(Machine):
@@ -64,18 +80,22 @@ class ProseMachine(Machine):
 
     __slots__ = (
         "_aside_is_due",
+        "_aside_is_quoted",
         "_before_text",
         "_between",
         "_comment_closes",
         "_comment_quoted",
         "_comment_quotes",
         "_depth_aside",
+        "_in_prose",
         "_language",
         "_last",
         "_mended",
         "_on_repair",
         "_resume",
         "_rules",
+        "_trailing_thoughts",
+        "_trailing_words",
     )
 
     def __init__(
@@ -107,8 +127,11 @@ class ProseMachine(Machine):
         # Of a comment: how many quotes it has, and if there is a closing bracket in it.
         self._comment_quotes = 0
         self._comment_closes = self._comment_quoted = False
-        # A bracket of the prose begins where the value is due.
-        self._aside_is_due = False
+        # A bracket of the prose begins where the value is due, or in a quotation.
+        self._aside_is_due = self._aside_is_quoted = False
+        # The value was found in prose. Of the text after it: if there were words, and if thoughts
+        # have begun.
+        self._in_prose = self._trailing_words = self._trailing_thoughts = False
         self._start_document()
 
     def _start_document(self) -> None:
@@ -269,15 +292,15 @@ class ProseMachine(Machine):
                 end = self._mend_fence(text, pos)
                 if end >= 0:
                     return end
-            elif char == "<":
-                if _LINE_BEGINS.search(self._before_text):
+            elif char in "<◁":
+                if self._before_text[-1:] not in _QUOTES_TAG:
                     thinks = self._sees(lookahead.THOUGHTS, text, pos)
                     if thinks is None:
                         return self._hold(text, pos)
                     if thinks:
                         self._state = THOUGHTS
                         return pos + 1
-            elif _SUBSCRIPT.search(self._before_text) or self._before_text.endswith('"'):
+            elif self._is_code():
                 self._aside_is_due = False
                 return self._begin_aside(pos)
             else:
@@ -289,6 +312,7 @@ class ProseMachine(Machine):
                     if fits is None:
                         return self._hold(text, pos)
                     self._aside_is_due = False
+                    self._in_prose = bool(fits)
                     return self._begin_value(pos) if fits else self._begin_aside(pos)
                 if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
                     self._aside_is_due = char == "{" and not self._before_text
@@ -301,6 +325,20 @@ class ProseMachine(Machine):
         """True if a schema allows what begins here; None if more text must come to tell."""
         return True
 
+    def _is_code(self) -> bool:
+        """True if a bracket after the prose so far is part of something else than an answer."""
+        before = self._before_text
+        if _SUBSCRIPT.search(before[-16:]) or before.endswith('"'):
+            return True
+        lines = before.rsplit("\n", 2)
+        line = lines[-1]
+        if line.count('"') % 2 or line.count("“") > line.count("”"):
+            return True
+        if len(lines) > 1 and _YAML_KEY.match(line) and _YAML_LINE.match(lines[-2]):
+            return True
+        found = _IN_CODE.search(line)
+        return found is not None and (found.start() > 0 or len(lines) > 1 or line[-1] != ",")
+
     def _begin_aside(self, pos: int) -> int:
         """A bracket in prose that begins no JSON: `see [1, p. 3]`, `d["k"]`, `{name: string}`.
 
@@ -308,6 +346,7 @@ class ProseMachine(Machine):
         """
         self._depth_aside = 0
         self._state = ASIDE
+        self._aside_is_quoted = self._before_text.rpartition("\n")[2].count('"') % 2 > 0
         self._before_text = ""
         return pos
 
@@ -331,7 +370,7 @@ class ProseMachine(Machine):
                 if self._depth_aside <= 0:
                     self._refuse_due(text, start, at)
                     self._state = PROSE
-                    self._before_text = text[at]
+                    self._before_text = ('"' if self._aside_is_quoted else "") + text[at]
                     return at + 1
             pos = at + 1
             self._before_text = text[at]
@@ -347,13 +386,14 @@ class ProseMachine(Machine):
 
     def _thoughts(self, text: str, pos: int) -> int:
         """Skip what a model thinks aloud: nothing of it is the answer."""
-        while (pos := text.find("<", pos)) >= 0:
-            seen = self._sees(lookahead.THOUGHTS_END, text, pos)
-            if seen is None:
-                return self._hold(text, pos)
-            if seen:
+        while (tag := _TAG.search(text, pos)) is not None:
+            pos = tag.start()
+            found = lookahead.THOUGHTS_END.whole.match(text, pos)
+            if found:
                 self._state = BEFORE
-                return text.index(">", pos) + 1
+                return found.end()
+            if lookahead.THOUGHTS_END.cut.match(text, pos) and not self._last:
+                return self._hold(text, pos)
             pos += 1
         return len(text)
 
@@ -374,8 +414,8 @@ class ProseMachine(Machine):
     def _fence(self, text: str, pos: int) -> int:
         """In more ticks, or in the language that the fence names."""
         end = _FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-        if len(self._language) < _REMEMBERED:
-            self._language += text[pos:end].strip("`").lower()[:_REMEMBERED]
+        if len(self._language) < _LONGEST_LANGUAGE:
+            self._language += text[pos:end].strip("`").lower()[:_LONGEST_LANGUAGE]
         if end < len(text):
             name = self._language
             self._state = BEFORE if "json" in name or name in _NO_LANGUAGES else CODE
@@ -449,11 +489,62 @@ class ProseMachine(Machine):
         end = self._mend_around(text, pos)
         if end < 0 and self._may_repair("trailing-text", text, pos):
             self._state = IGNORED
+            self._before_text = ""
+            self._depth_aside = 0
+            self._trailing_words = self._trailing_thoughts = False
             return pos
         return end
 
     def _ignored(self, text: str, pos: int) -> int:
+        """Pass over the text after the value, but for what shows that the value is another.
+
+        A bracket that closes nothing shows that the value's bracket was none; the end of thoughts
+        that they began before it; a fence with JSON that the value was an example in the prose.
+        """
+        start = pos
+        while (found := _BREAKS_TRAILING.search(text, pos)) is not None:
+            pos = found.start()
+            self._note_trailing(text, start, pos)
+            start = pos
+            char = text[pos]
+            if char in "{[":
+                self._depth_aside += 1
+            elif char in "}]":
+                if self._depth_aside:
+                    self._depth_aside -= 1
+                elif self._trailing_words and self._before_text not in _NO_CLOSER:
+                    raise self._two_readings(
+                        "the value has ended", "this bracket ends it", text, pos
+                    )
+            elif char == "`":
+                if self._in_prose and "fences" in self._rules:
+                    seen = self._sees(lookahead.JSON_FENCE, text, pos)
+                    if seen is None:
+                        return self._hold(text, pos)
+                    if seen:
+                        raise self._two_readings(
+                            "the value is before this", "it is in this fence", text, pos
+                        )
+            else:
+                ends = self._sees(lookahead.ONLY_THOUGHTS_END, text, pos)
+                begins = self._sees(lookahead.THOUGHTS, text, pos)
+                if ends is None or begins is None:
+                    return self._hold(text, pos)
+                if ends and not self._trailing_thoughts:
+                    raise self._two_readings(
+                        "the value has ended", "it was part of thoughts", text, pos
+                    )
+                if begins or ends:
+                    self._trailing_thoughts = bool(begins)
+            pos += 1
+        self._note_trailing(text, start, len(text))
         return len(text)
+
+    def _note_trailing(self, text: str, start: int, end: int) -> None:
+        if end > start:
+            self._before_text = text[end - 1]
+            words = self._trailing_words or text[start:end].strip(_NO_WORDS) != ""
+            self._trailing_words = words
 
     def _outside(self) -> bool:
         return not self._frames if self._state >= LENIENT else Machine._outside(self)

@@ -5,7 +5,7 @@ from .quotes cimport QuoteMachine
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, AFTER, STRING, CLOSING, GUIDED, UNKNOWN
 
 cdef class BracketMachine(QuoteMachine):
-    cdef bint _deeper, _shallower, _lists_in_lists, _bracketed, _run_repeats
+    cdef bint _deeper, _shallower, _lists_in_lists, _bracketed, _run_repeats, _decoded_in_list
     cdef int _misled, _run_is_large
     cdef str _last_closer
     cdef Py_ssize_t _root_end, _last_closed, _trailing, _last_size

@@ -17,6 +17,8 @@ from ..machine import Machine
 from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead
 from .quotes import QuoteMachine
+from .rules import QUOTES
+from .strings import CLOSERS
 
 ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
@@ -33,6 +35,7 @@ class BracketMachine(QuoteMachine):
 
     __slots__ = (
         "_bracketed",
+        "_decoded_in_list",
         "_deeper",
         "_last_closed",
         "_last_closer",
@@ -58,10 +61,13 @@ class BracketMachine(QuoteMachine):
         self._last_closed = -1
         self._last_closer = ""
         # Text, start and end of the last container that was read at once, of the last one that was
-        # an object outside of an object, and of the root if its bracket is held.
+        # an object outside of an object (or has one, then True), and of the root if its bracket is
+        # held.
         self._last_decoded: Any = None
-        self._last_element: Any = None
+        self._last_element: Any = (None, False)
         self._root_decoded: Any = None
+        # The last one is in a list that has ended, too.
+        self._decoded_in_list = False
         self._trailing = -1
         # Where the first object ended in an object, by the depth of the outermost object around it
         # with no list in between: if a bracket is one too many, it may have been that one. And if
@@ -138,6 +144,10 @@ class BracketMachine(QuoteMachine):
             QuoteMachine._repeats(self, key, text, quote)
         if self._bracketed:
             raise self._key_twice(text, quote)
+        if self._comma_at == self._token:
+            raise self._two_readings(
+                "a key comes twice in an object", "brackets are missing before it", text, quote
+            )
         assert self._seen is not None
         self._seen.add(_REPEATED)
 
@@ -250,8 +260,6 @@ class BracketMachine(QuoteMachine):
 
     def _string_element(self, text: str, pos: int) -> int:
         """A quote in a list. After other values it may open a key: the list was not closed."""
-        if self._collects():
-            return self._open_string(STRING, text, pos)
         if not self._object and self._frames:
             depth = len(self._frames)
             suspicious = self._state == VALUE and self._strings != (depth, self._count - 1)
@@ -262,6 +270,8 @@ class BracketMachine(QuoteMachine):
                 if seen:
                     return self._mend_open_list(text, pos)
             self._strings = (depth, self._count)
+        if self._collects():
+            return self._open_string(STRING, text, pos)
         return Machine._string_element(self, text, pos)
 
     def _mend_open_list(self, text: str, pos: int) -> int:
@@ -333,9 +343,11 @@ class BracketMachine(QuoteMachine):
                 self._nested.setdefault(self._chain(depth - 1), at)
             else:
                 self._misled = 1 if 0 <= self._nested.pop(depth, -1) < self._token else UNKNOWN
-                self._last_element = self._last_decoded if continued else None
+                chained = continued and not self._decoded_in_list
+                self._last_element = (self._last_decoded if chained else None, False)
         else:
             self._strings = _NO_STRING
+            self._decoded_in_list = True
         if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
             self._last_size = 0
         else:
@@ -389,6 +401,7 @@ class BracketMachine(QuoteMachine):
         self._last_size = len(value)
         self._run_is_large = UNKNOWN
         self._last_decoded = decoded
+        self._decoded_in_list = False
         self._run_repeats = False
         self._token = self._offset + pos
         if is_object:
@@ -396,7 +409,10 @@ class BracketMachine(QuoteMachine):
                 self._nested.setdefault(self._chain(len(self._frames)), self._last_closed)
             else:
                 self._misled = UNKNOWN
-                self._last_element = decoded
+                self._last_element = (decoded, False)
+        if (self._object or not is_object) and _has_listed(value, text, pos, end):
+            self._misled = UNKNOWN
+            self._last_element = (decoded, True)
         self._sink.scalar(value, None, self._offset + pos)
         self._ended(end)
 
@@ -406,11 +422,15 @@ class BracketMachine(QuoteMachine):
             return _has_nested(_members(self._root_decoded))
         if 0 <= self._nested.get(1, -1) < self._token:
             return True
-        return self._last_closed > self._token and _has_nested(_members(self._last_decoded))
+        if self._decoded_in_list or self._last_closed <= self._token:
+            return False
+        return _has_nested(_members(self._last_decoded))
 
     def _is_misled(self) -> bool:
         if self._misled == UNKNOWN:
-            self._misled = _has_nested(_members(self._last_element))
+            decoded, inside = self._last_element
+            value = _members(decoded)
+            self._misled = _has_nested(_last_listed(value) if inside else value)
         return self._misled > 0
 
     def _is_run_large(self) -> bool:
@@ -427,6 +447,15 @@ class BracketMachine(QuoteMachine):
         if pos == len(text):
             return pos
         char = text[pos]
+        after = pos
+        if char in ".;":  # perhaps typed for a comma
+            after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
+            if after == len(text) and after - pos < _FAR and not self._last:
+                return self._hold(text, pos)
+        if self._is_quote(text[after : after + 1]):
+            raise self._two_readings(
+                "the bracket before this ends the value", "a bracket is wrong", text, pos
+            )
         odd = self._trailing == self._root_end or not self._last_size
         if odd or char in ",，}]\"'“:：":
             seen = lookahead.after_brackets(text, pos, self._last)
@@ -444,6 +473,11 @@ class BracketMachine(QuoteMachine):
                 return pos
         self._end_root()
         return pos
+
+    def _is_quote(self, char: str) -> bool:
+        """True for a quote of this text's strings: the bracket before it may be in a string."""
+        odd = self._opened if self._opened in QUOTES else ""
+        return char != "" and (char == '"' or char == odd or char == CLOSERS.get(odd))
 
     def _reopen_root(self) -> None:
         """The root's bracket was one too many: go on as if it had not come."""
@@ -503,6 +537,38 @@ def _run_size(value: Any) -> int:
         size = max(size, len(value))
         value = value[-1][1] if isinstance(value, _Members) else value[-1]
     return size
+
+
+def _last_listed(value: Any) -> Any:
+    """The object in a list, inside of this container, that ended last; else None."""
+    # What is still to be looked at, the last one first; True: it is in a list.
+    waiting = [(value, False)]
+    while waiting:
+        value, listed = waiting.pop()
+        is_list = not isinstance(value, _Members)
+        if listed and not is_list:
+            return value
+        inner = value if is_list else [member for _, member in value]
+        waiting += [(member, is_list) for member in inner if isinstance(member, list)]
+    return None
+
+
+def _has_listed(value: Any, text: str, pos: int, end: int) -> bool:
+    """True if there is an object in a list inside of this container, which `text` has."""
+    start = text.find("[", pos, end)
+    if start < 0 or text.find("{", start, end) < 0:
+        return False
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        is_list = type(value) is list
+        for inner in value if is_list else value.values():
+            kind = type(inner)
+            if kind is dict and is_list:
+                return True
+            if kind is list or kind is dict:
+                waiting.append(inner)
+    return False
 
 
 def _has_nested(value: Any) -> bool:

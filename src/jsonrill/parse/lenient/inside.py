@@ -201,7 +201,9 @@ class LenientMachine(BracketMachine):
                     InvalidJSON, "the end of the text", _PREFIXED.format(text[pos]), text, pos
                 )
             adjacent = self._number_end == self._offset + pos and text[pos] not in "`/"
-            if adjacent or text[pos] in ",:}]\"'{[，：":
+            sentence = self._position(text, pos)[1] == self._string_line
+            sentence = sentence and text[pos] not in "`/" + lookahead.ODD_SPACES
+            if adjacent or sentence or text[pos] in ",:}]\"'{[，：":
                 raise self._two_readings(
                     "this ends the value", "it is a part of something else", text, pos
                 )
@@ -251,8 +253,7 @@ class LenientMachine(BracketMachine):
             raise self._two_readings(
                 "a comma is missing here", "a bracket is in the wrong place", text, pos
             )
-        self._may_repair("missing-commas", text, pos)
-        self._add_comma()
+        self._mend_no_comma(text, pos)
         return pos
 
     def _ends_in_comma(self) -> bool:
@@ -262,13 +263,16 @@ class LenientMachine(BracketMachine):
 
     def _mend_ellipsis(self, text: str, pos: int) -> int:
         found = lookahead.ELLIPSIS.whole.match(text, pos)
-        if found and found.end() == len(text) and not self._last:
-            return self._hold(text, pos)
+        if found and "ellipses" in self._rules:
+            first = self._state == FIRST_KEY or self._state == FIRST_ELEMENT
+            closes = None if first else lookahead.closes_next(text, found.end(), self._last)
+            if closes is None and not first:
+                return self._hold(text, pos)
+            if not closes:
+                raise self._two_readings("there is nothing here", "values were left out", text, pos)
         end = self._mend_mark("ellipses", lookahead.ELLIPSIS, text, pos)
         if end >= 0 and not self._held:
             self._refuse_outside(text, pos)
-            if text[end : end + 1] == '"':
-                raise self._two_readings("this is an ellipsis", "a quote is misplaced", text, pos)
         if end >= 0 and not self._held and (self._state == NEXT_KEY or self._state == VALUE):
             self._take_comma_back()
         return end
@@ -316,7 +320,8 @@ class LenientMachine(BracketMachine):
             swallowed = re.search(r"[:{}\[\],]", self._begun) is not None
         elif self._state == STRING:
             closer = (self._shown + self._tail_text).rstrip()[-1:]
-            swallowed = in_string and (self._quoted or closer in ANY_CLOSER)
+            unsure = self._quoted or self._after_value or closer in ANY_CLOSER
+            swallowed = in_string and unsure
         else:
             swallowed = self._last_string()[-1:] in ANY_CLOSER
         if swallowed:
@@ -336,7 +341,10 @@ class LenientMachine(BracketMachine):
     def _cut_off(self) -> None:
         """Close what is open. Half a key, escape or number is dropped, half a word has one end."""
         end = len(self._held)
-        if self._state == STRING:
+        if self._expected_here is not None:  # half of what a schema asks for may be another value
+            self._expected_here = None
+            self._begun = ""
+        elif self._state == STRING:
             self._finish_string(self._held, end - 1)
             if self._state == STRING:
                 self._ended(end)

@@ -93,8 +93,34 @@ _DOTS = (r"\.", r"\.", r"\.")
 FENCE: Final = Shape("```")
 COMMENT: Final = Shape(_COMMENT)
 ELLIPSIS: Final = Shape(_DOTS, "…")
-THOUGHTS: Final = Shape("<think>", "<thinking>", "<thought>", "<reasoning>")
-THOUGHTS_END: Final = Shape("</think>", "</thinking>", "</thought>", "</reasoning>")
+JSON_FENCE: Final = Shape("```json")
+
+
+def _letters(text: str) -> Way:
+    """Steps for this text in capital or small letters."""
+    return tuple(
+        f"[{char}{char.upper()}]" if char.isalpha() else f"[{char}]" if char == "|" else char
+        for char in text
+    )
+
+
+# What models name the tags around their thoughts; some have marks of their own.
+_THOUGHTS: Final = (
+    *("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "analysis"),
+    *("scratchpad", "seed:think", "inner_monologue"),
+)
+THOUGHTS: Final = Shape(
+    *(_letters(f"<{name}>") for name in _THOUGHTS),
+    *((*_letters(f"<{name}"), "[ \t]", "[^<>]{0,100}", ">") for name in _THOUGHTS),
+    *map(_letters, ("◁think▷", "<|begin_of_thought|>", "<|channel|>analysis")),
+)
+_NO_THOUGHTS: Final = (
+    *(_letters(f"</{name}>") for name in _THOUGHTS),
+    *map(_letters, ("◁/think▷", "<|end_of_thought|>", "<|channel|>final")),
+)
+THOUGHTS_END: Final = Shape(*_NO_THOUGHTS, _letters("<|end|>"))
+# What ends nothing but thoughts.
+ONLY_THOUGHTS_END: Final = Shape(*_NO_THOUGHTS)
 TRIPLE: Final = Shape('"""')
 WORD: Final = {word: Shape(word) for word in WORDS}
 
@@ -112,6 +138,7 @@ def _object(ends: tuple[Way, ...], values: tuple[str, ...]) -> Iterator[Way]:
     """What follows `{` in JSON, or nearly so."""
     yield from _container()
     yield (_SPACE, ",", _SPACE, _QUOTE)
+    yield (_SPACE, r"[\w$]", r"[\w$-]{0,40}", '"', _GAP, _COLON)
     for value in values:
         yield (_SPACE, r"[\w$]", *_KEY, _SPACE, *_steps(value))
     if not values:
@@ -125,6 +152,7 @@ def _array(ends: tuple[Way, ...], values: tuple[str, ...], nested: bool = False)
     yield from _container()
     yield (_SPACE, *_LONG_NUMBER)
     yield (_SPACE, "[+.]", "[0-9]")
+    yield (_SPACE, "[+]", "[.]", "[0-9]")
     yield (_SPACE, r"\(", _SPACE, _QUOTE)
     for scalar in ((_NUMBER,), *map(tuple, WORDS)):
         for after in ((_SPACE, ","), (_SPACE, *_COMMENT), (_SOME_SPACE, "#"), _MUCH_SPACE):
@@ -233,6 +261,8 @@ QUOTED_KEY: Final = Shape(_QUOTED_KEYS[0])
 COLON_AHEAD: Final = Shape((_SPACE, _COLON))
 KEY_AHEAD: Final = Shape((r'[^"\\\r\n]{1,80}', '"', _SPACE, _COLON))
 ELEMENT_AHEAD: Final = Shape((r'[^"\\\r\n]{1,200}', '"', _SPACE, "[],]"))
+# The same where curly quotes close straight ones.
+CURLY_ELEMENT_AHEAD: Final = Shape((r'[^"”’\\\r\n]{1,200}', '["”’]', _SPACE, "[],}]"))
 
 _QUOTED: Final = {
     quote: re.compile(rf"{quote}(?:[^{closer}\\\r\n]|\\.){{0,120}}{closer}")
@@ -281,6 +311,27 @@ def after_brackets(text: str, pos: int, last: bool) -> Run | None:
         pos += 1
 
 
+def closes_next(text: str, pos: int, last: bool) -> bool | None:
+    """True if a closing bracket, a fence or the end comes next, but for commas and comments."""
+    start = pos
+    while True:
+        pos = SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        if pos == len(text):
+            return True if last else None if pos - start < REACH // 2 else False
+        char = text[pos]
+        if char in "}])`":
+            return True
+        if char in ",，":
+            pos += 1
+        elif char in "/#":
+            found = _following(text, pos, last)
+            if not isinstance(found, int):
+                return None if found is None and len(text) - start < REACH // 2 else found == "end"
+            pos = found
+        else:
+            return False
+
+
 def _following(text: str, pos: int, last: bool) -> Following | int | None:
     """What the text at `pos` is; where to look on after a comment or an ellipsis; None: wait."""
     char, rest = text[pos], len(text) - pos
@@ -298,8 +349,9 @@ def _following(text: str, pos: int, last: bool) -> Following | int | None:
             return None
         return _key_or(text, word.end(), last, "value" if word.group() in WORDS else "text")
     if char == "#" or (char == "/" and text[pos + 1 : pos + 2] in ("/", "*", "")):
-        end = text.find("*/" if text.startswith("/*", pos) else "\n", pos)
-        return end + 1 if end >= 0 else "end" if last else None
+        mark = "*/" if text.startswith("/*", pos) else "\n"
+        end = text.find(mark, pos)
+        return end + len(mark) if end >= 0 else "end" if last else None
     for mark, meaning in (("```", "end"), ("...", pos + 3), ("…", pos + 1)):
         if text.startswith(mark, pos):
             return meaning  # type: ignore[return-value]

@@ -5,4 +5,4 @@ from .words cimport WordMachine
 cdef int BARE_VALUE, DIGITS, MINUS, POINT, ZERO, INTEGER, FRACTION
 
 cdef class NumberMachine(WordMachine):
-    pass
+    cdef Py_ssize_t _point_at

@@ -16,7 +16,12 @@ _END_OF_NUMBER: Final = "\"'“‘[{)#`，：…" + lookahead.ODD_SPACES
 class NumberMachine(WordMachine):
     """The machine that reads numbers in other ways of writing, if they can mean nothing else."""
 
-    __slots__ = ()
+    __slots__ = ("_point_at",)
+
+    def _start_document(self) -> None:
+        WordMachine._start_document(self)
+        # Where the last number ended that ends in a point.
+        self._point_at = -2
 
     def _ends_number(self, text: str, pos: int) -> bool:
         if self._frames:
@@ -42,6 +47,7 @@ class NumberMachine(WordMachine):
         ends = char in ",]} \t\n\r" or self._ends_number(text, pos)
         if on and state == POINT and ends:
             self._may_repair("numbers", text, pos)
+            self._point_at = self._offset + pos
             self._add("0")
             self._number_state = FRACTION
             return pos

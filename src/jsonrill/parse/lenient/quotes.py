@@ -12,7 +12,7 @@ from typing import Final
 
 from ...errors import InvalidJSON
 from ..grammar import SPACE
-from ..states import AFTER, STRING
+from ..states import AFTER, STRING, VALUE
 from . import lookahead
 from .strings import StringMachine
 
@@ -25,18 +25,14 @@ _NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
 _NEXT_ELEMENT: Final = re.compile(r",\s*[{\[]\Z")
 # After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
+_SWALLOWS: Final = ("}", "]", '"')
 _REMEMBERED: Final = 64
 
 
 class QuoteMachine(StringMachine):
     """The machine that tells the quote that ends a string from one in its text."""
 
-    __slots__ = ("_parens",)
-
-    def _start_document(self) -> None:
-        StringMachine._start_document(self)
-        # The depths that a "(" opened.
-        self._parens: set[int] = set()
+    __slots__ = ()
 
     def _end_string(self, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
@@ -116,7 +112,11 @@ class QuoteMachine(StringMachine):
         """After a comma: this quote opens a key, and the one before the comma was forgotten."""
         tail = self._tail_text
         curly = tail[0] in "”’"
-        ahead = lookahead.KEY_AHEAD if self._object or "}" in tail else lookahead.ELEMENT_AHEAD
+        opens = tail.rstrip()[-1:]
+        if opens == "{" or (opens != "[" and (self._object or "}" in tail)):
+            ahead = lookahead.KEY_AHEAD
+        else:
+            ahead = lookahead.CURLY_ELEMENT_AHEAD if curly else lookahead.ELEMENT_AHEAD
         seen = self._sees(ahead, text, quote + 1)
         if seen is None:
             return self._hold(text, quote)
@@ -125,7 +125,8 @@ class QuoteMachine(StringMachine):
         rule = "curly-quotes" if curly else "missing-quotes"
         if not seen or rule not in self._rules:
             return -1
-        swallowed = self._shown.rstrip()[-1:] in ("}", "]") or text[quote + 1] in ",:]}"
+        # After \" the backslash may be part of the text, and the quote its end.
+        swallowed = self._shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
         unsure = swallowed or self._quoted or not self._object
         if self._quotation or (not curly and unsure):
             raise self._two_readings(
@@ -144,6 +145,8 @@ class QuoteMachine(StringMachine):
                 self._add_comma()
             elif char in "}]" and self._frames and self._closes(char, self._state):
                 self._close(at)
+            elif char in "{[" and self._state == VALUE and not self._object:
+                self._open(text, at, char)
             elif not char.isspace():
                 raise self._lone_quote(text, pos)
 

@@ -6,11 +6,11 @@ from .numbers cimport NumberMachine
 cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING, GUIDED
 
 cdef class StringMachine(NumberMachine):
-    cdef bint _inner, _quotation, _quoted, _curly, _mixed
-    cdef str _opened, _first, _shown, _tail_text
+    cdef bint _inner, _quotation, _quoted, _curly, _mixed, _after_value
+    cdef str _opened, _first, _shown, _tail_text, _watched
     cdef Py_ssize_t _string_at, _nest, _inner_at, _inner_run
-    cdef object _expected_here, _strings
-    cdef Py_ssize_t _plain_at
+    cdef object _expected_here, _strings, _parens
+    cdef Py_ssize_t _plain_at, _comma_at, _string_line
     cdef _take(self, str run)
     @cython.locals(at=Py_ssize_t, last=Py_UCS4)
     cdef bint _is_plain(self, str run) except -1

@@ -30,9 +30,9 @@ from .numbers import NumberMachine
 from .rules import QUOTES
 
 # The quote that ends what an odd quote opens, and the plain text between them.
-_CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
+CLOSERS: Final = {"'": "'", "“": "”", "‘": "’", "`": "`"}
 _PLAIN: Final = {
-    quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in _CLOSERS.items()
+    quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in CLOSERS.items()
 }
 _BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
 _INFO_STRING: Final = re.compile(r"[\w.+-]*[ \t]*(?:\r?\n)")
@@ -41,6 +41,19 @@ _LINE_BREAK: Final = re.compile(r"\r?\n")
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
 _MARKDOWN: Final = frozenset("_*#~>`")
 _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
+# In a string that is cut off: what may come after the value. And what may become that.
+_AFTER_VALUE: Final = re.compile(
+    r"\n[ \t\r]*(?:\n|```)|<\|[\w.-]{1,40}\|>|</s>|<(?:end_of_turn|eos)>"
+    r"|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?"
+    r"|invoke|parameter)>"
+)
+_AFTER_VALUE_CUT: Final = re.compile(
+    r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20})\Z"
+)
+# A curly quote that may end a string, and what may follow it up to the next string.
+_CURLY_TAIL: Final = re.compile(
+    r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
+)
 _LONGEST_TAIL: Final = 200
 _REMEMBERED: Final = 64
 
@@ -49,6 +62,8 @@ class StringMachine(NumberMachine):
     """The machine that reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
+        "_after_value",
+        "_comma_at",
         "_curly",
         "_expected_here",
         "_first",
@@ -58,13 +73,16 @@ class StringMachine(NumberMachine):
         "_mixed",
         "_nest",
         "_opened",
+        "_parens",
         "_plain_at",
         "_quotation",
         "_quoted",
         "_shown",
         "_string_at",
+        "_string_line",
         "_strings",
         "_tail_text",
+        "_watched",
     )
 
     def _start_document(self) -> None:
@@ -89,9 +107,18 @@ class StringMachine(NumberMachine):
         self._inner_run = 0
         # It has quotes with and without a backslash.
         self._mixed = False
+        # It has what may come after the value; and its end, if that may become such a thing.
+        self._after_value = False
+        self._watched = ""
         # The offset of the string, if it has nothing unusual so far; else one that none has, also
         # not one in a prefix.
         self._plain_at = -1_000_000_000
+        # The depths that a "(" opened.
+        self._parens: set[int] = set()
+        # The line in which a string at the root ended.
+        self._string_line = -1
+        # Where a comma was missing.
+        self._comma_at = -1
         # Depth and index of the last string in a list.
         self._strings = (0, 0)
 
@@ -113,6 +140,8 @@ class StringMachine(NumberMachine):
             self._begin_text()
         if self._quoted and self._state == STRING and '"' in run:
             self._mixed = True
+        if self._watched or "<" in run:
+            self._watch(run.replace("\n", " "))
         if self._nest:
             for char in run:
                 if self._nest and char in "{[}]":
@@ -133,10 +162,18 @@ class StringMachine(NumberMachine):
             self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
         self._settle()
 
+    def _watch(self, run: str) -> None:
+        """Note text of a string that may come after the value, if the string is cut off."""
+        run = self._watched + run
+        if _AFTER_VALUE.search(run):
+            self._after_value = True
+        found = _AFTER_VALUE_CUT.search(run)
+        self._watched = found.group() if found else ""
+
     def _settle(self) -> None:
         """Remember if this string has nothing unusual so far: then text is only looked at."""
         simple = self._state == STRING and self._inner and self._frames and self._first
-        unusual = self._tail_text or self._nest or self._quoted or self._curly
+        unusual = self._tail_text or self._nest or self._quoted or self._curly or self._watched
         if simple and not unusual and self._expected_here is None:
             self._plain_at = self._token
         else:
@@ -149,7 +186,7 @@ class StringMachine(NumberMachine):
         while at > 0 and last in " \t\r\n":
             at -= 1
             last = run[at]
-        if last in " \t\r\n," or not run.isascii():
+        if last in " \t\r\n," or "<" in run or not run.isascii():
             return False
         self._shown = run
         return True
@@ -166,13 +203,14 @@ class StringMachine(NumberMachine):
         self._string_at = self._token
         self._first = ""
         self._shown = self._tail_text = ""
-        self._quotation = self._quoted = self._curly = self._mixed = False
+        self._quotation = self._quoted = self._curly = self._mixed = self._after_value = False
+        self._watched = ""
         self._inner_at = -1
         self._nest = 0
 
     def _is_plain(self, run: str) -> bool:
         # As in `_is_simple`, without calling it: this is done for nearly every piece.
-        if self._plain_at == self._token and run.isascii():
+        if self._plain_at == self._token and run.isascii() and "<" not in run:
             at = len(run) - 1
             last = run[at]
             while at > 0 and last == " ":
@@ -185,7 +223,9 @@ class StringMachine(NumberMachine):
             self._begin_text()
         if self._tail_text or self._nest or self._expected_here is not None:
             return False
-        if run.rstrip(" ")[-1:] in ",”’}]":  # or there is nothing else in it
+        if self._watched or "<" in run:
+            return False
+        if run.rstrip(" ")[-1:] in ",”’}]{[":  # or there is nothing else in it
             return False
         self._first = self._first or run.lstrip()[:1]
         if not run.isascii():
@@ -214,6 +254,7 @@ class StringMachine(NumberMachine):
             # [""]: the quotes may belong around the bracket.
             self._first, self._shown = "[", "]"
         if not self._frames:
+            _, self._string_line, _ = self._position(text, quote)
             self._number_end = self._offset + quote + 1
         if self._expected_here is not None:
             self._end_collected(text, quote)
@@ -242,9 +283,9 @@ class StringMachine(NumberMachine):
         if rule not in self._rules or self._state == COLON:
             return -1
         if self._state == AFTER:
-            if not self._may_repair("missing-commas", text, pos):
+            if "missing-commas" not in self._rules:
                 return -1
-            self._add_comma()
+            self._mend_no_comma(text, pos)
         self._may_repair(rule, text, pos)
         self._opened = char
         if self._state == FIRST_KEY or self._state == NEXT_KEY:
@@ -254,6 +295,20 @@ class StringMachine(NumberMachine):
         if not self._collects():
             self._sink.start_string(self._offset + pos)
         return self._open_string(ODD_STRING, text, pos)
+
+    def _mend_no_comma(self, text: str, pos: int) -> None:
+        """Go on as if a comma were here, unless something else may be meant."""
+        if len(self._frames) in self._parens:
+            raise self._two_readings(
+                "a comma is missing here", "strings are joined as in a program", text, pos
+            )
+        if self._point_at >= self._token:
+            raise self._two_readings(
+                "a comma is missing here", "the point was meant as one", text, pos
+            )
+        self._may_repair("missing-commas", text, pos)
+        self._add_comma()
+        self._comma_at = self._offset + pos
 
     def _collects(self) -> bool:
         """True if the schema asks for no string here, or only for some: then its end decides."""
@@ -272,7 +327,7 @@ class StringMachine(NumberMachine):
             self._take(text[pos:end])
         if end == len(text):
             return end
-        if text[end] == _CLOSERS[self._opened]:
+        if text[end] == CLOSERS[self._opened]:
             return self._end_odd_string(text, end)
         if self._offset + end >= self._stop:
             raise self._over("string", self._string_limit, text, end)
@@ -282,7 +337,7 @@ class StringMachine(NumberMachine):
         """Between odd quotes: an escape of JSON's or of the quote, or a control character."""
         if text[pos] != "\\":
             return self._control(text, pos)
-        closer = _CLOSERS.get(self._opened, '"')
+        closer = CLOSERS.get(self._opened, '"')
         if text.startswith(closer, pos + 1):
             self._take(closer)
             return pos + 2
@@ -387,8 +442,19 @@ class StringMachine(NumberMachine):
             "raw-newlines", text, pos
         ):
             return Machine._control(self, text, pos)
+        if text[pos] == "\n" and (self._state == STRING or self._state == ODD_STRING):
+            self._note_line()
         self._take(text[pos])
         return pos + 1
+
+    def _note_line(self) -> None:
+        """A line ends in a string: after a closing bracket, the value may have ended, too."""
+        if self._string_at != self._token:
+            self._begin_text()
+        self._plain_at = -1_000_000_000
+        self._watch("\n")
+        if (self._shown + self._tail_text).rstrip()[-1:] in ("}", "]"):
+            self._after_value = True
 
 
 def _tail(run: str) -> int:
@@ -396,10 +462,9 @@ def _tail(run: str) -> int:
 
     It is a comma, or a curly quote that may be meant as the string's end, and what follows it.
     """
-    if run[-1] not in " \t\r\n,}]”’":
+    if run[-1] not in " \t\r\n,}]{[”’":
         return len(run)
-    last = len(run.rstrip(" \t\r\n,}]")) - 1
-    if last >= 0 and run[last] in "”’":
-        return last
+    if not run.isascii() and (found := _CURLY_TAIL.search(run)) is not None:
+        return found.start()
     last = len(run.rstrip(" \t\r\n")) - 1
     return last if last >= 0 and run[last] == "," else len(run)

@@ -29,7 +29,7 @@ ALL_WORDS: Final = (*LITERALS.values(), *((word, value) for word, (value, _) in 
 
 BARE_START: Final = re.compile(r"[\w$]")
 _BARE: Final = re.compile(r"[\w$-]*")
-_BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#]*')
+_BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
 
 
 class WordMachine(GuidedMachine):
@@ -108,7 +108,14 @@ class WordMachine(GuidedMachine):
         self._add(text[pos:end])
         if end == len(text):
             return end
-        if text[end] not in ",}]\r\n":
+        if text[end] == "/":  # and/or, but no comment
+            if end + 1 == len(text) and not self._last:
+                return self._hold(text, end)
+            if text[end + 1 : end + 2] not in ("/", "*"):
+                self._add("/")
+                return end + 1
+        wrong = text[end] in "}]" and text[end] != ("}" if self._object else "]")
+        if wrong or text[end] not in ",}]\r\n":
             self._state = AFTER
             return Machine._unexpected(self, text, end)
         string, asked = self._take_begun().rstrip(" \t"), self._asked()

@@ -1,16 +1,20 @@
 """The page and its modules, as files: GET / and GET /web/{name}; and what it asks about a text.
 
 The files are public, so that no token is needed to get them; the requests that the page then makes
-need one as always. Only the files of the package are there: no path is looked up.
+need one as always. Only the files of the package are there, as they are, and those of the page,
+bundled and under a hash (`bundle.py`): no path is looked up.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import re
 from collections.abc import Iterator
+from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Final, NamedTuple
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -19,10 +23,10 @@ from ... import providers
 from ...providers.statements import CallDelta
 from ..access.permissions import require_subject
 from ..problems import Problem
+from .bundle import INDEX, page_files
 from .publish import read_body
 
-INDEX: Final = "page/index.html"
-_TYPES: Final = {
+TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -34,23 +38,48 @@ _TYPES: Final = {
 _MOST: Final = 256 * 1024
 
 
-class File(NamedTuple):
-    body: bytes
-    type: str
-    tag: str
+class File:
+    """A file as it is sent: its bytes, compressed when that is first asked for, and its headers."""
+
+    def __init__(self, name: str, body: bytes, hashed: bool) -> None:
+        self.body = body
+        self.tag = hashlib.sha256(body).hexdigest()[:32]
+        kind = name.rpartition(".")[2]
+        self.headers = {
+            "content-type": TYPES[kind],
+            # Below a hash is what never changes; the rest is sent again only when it has changed.
+            "cache-control": "public, max-age=31536000, immutable" if hashed else "no-cache",
+            "vary": "accept-encoding",
+        }
+        if kind in ("css", "js"):  # the page's policy is for documents, and long
+            self.headers["content-security-policy"] = "default-src 'none'"
+
+    @cached_property
+    def gzipped(self) -> bytes:
+        return gzip.compress(self.body, 9, mtime=0)
 
 
 def load(demo: bool) -> dict[str, File]:
     """Every file of the page by its name; `demo` tells the page whether there are models."""
-    found = {}
-    for name, file in _files(files("jsonrill") / "web"):
-        kind = _TYPES.get(name.rpartition(".")[2])
-        if kind is not None:
-            body = file.read_bytes()
-            if name == INDEX and demo:
-                body = body.replace(b'data-demo="off"', b'data-demo="on"')
-            found[name] = File(body, kind, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
-    return found
+    texts = sources()
+    delivered = page_files(texts)
+    html = delivered.pop(INDEX)
+    if demo:
+        html = html.replace('data-demo="off"', 'data-demo="on"')
+    return {
+        **{name: File(name, text.encode(), hashed=False) for name, text in texts.items()},
+        **{name: File(name, text.encode(), hashed=True) for name, text in delivered.items()},
+        "": File(INDEX, html.encode(), hashed=False),
+    }
+
+
+def sources() -> dict[str, str]:
+    """The texts of all files of the page and of the library, by name."""
+    return {
+        name: file.read_text("utf8")
+        for name, file in _files(files("jsonrill") / "web")
+        if name.rpartition(".")[2] in TYPES
+    }
 
 
 def _files(folder: Traversable, before: str = "") -> Iterator[tuple[str, Traversable]]:
@@ -65,12 +94,13 @@ def _files(folder: Traversable, before: str = "") -> Iterator[tuple[str, Travers
 
 async def index(request: Request) -> Response:
     """GET /: the page."""
-    return _answer(request, INDEX)
+    return _answer(request, "")
 
 
 async def web(request: Request) -> Response:
     """GET /web/{name}: what the page is made of, for other pages of this origin, too."""
-    return _answer(request, str(request.path_params["name"]))
+    # An empty name is that of the page itself, which is at `/` alone.
+    return _answer(request, str(request.path_params["name"]) or "web")
 
 
 async def recognise(request: Request) -> Response:
@@ -88,8 +118,17 @@ def _answer(request: Request, name: str) -> Response:
     file = pages.get(name)
     if file is None:
         raise Problem(404, "NOT_FOUND", "there is no such file")
-    # Asked for again each time, and sent again only when it has changed.
-    headers = {"etag": file.tag, "cache-control": "no-cache"}
-    if file.tag in request.headers.get("if-none-match", ""):
+    zipped = _takes_gzip(request.headers.get("accept-encoding", ""))
+    encoding = {"content-encoding": "gzip"} if zipped else {}
+    headers = {**file.headers, "etag": f'"{file.tag}{"-gzip" if zipped else ""}"'}
+    if headers["etag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return Response(file.body, headers={**headers, "content-type": file.type})
+    return Response(file.gzipped if zipped else file.body, headers={**headers, **encoding})
+
+
+def _takes_gzip(accepted: str) -> bool:
+    for item in accepted.lower().split(","):
+        name, _, rest = item.partition(";")
+        if name.strip() == "gzip":
+            return not re.fullmatch(r"\s*q=0(\.0*)?\s*", rest)
+    return False

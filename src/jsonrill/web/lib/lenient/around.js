@@ -18,7 +18,9 @@ import {
   BRACKET,
   COMMENT,
   FENCE as FENCE_SHAPE,
+  JSON_FENCE,
   ODD_SPACES,
+  ONLY_THOUGHTS_END,
   REACH,
   THOUGHTS as THOUGHTS_SHAPE,
   THOUGHTS_END,
@@ -46,8 +48,15 @@ import {
 
 const SPACE = /[ \t\n\r]*/y;
 const SPACE_OR_SEPARATOR = /[ \t\n\r\x1e]*/y;
-const BREAKS_PROSE = /[{[`<]/g;
-const BREAKS_PROSE_OF_MANY = /[{[`<\n\x1e]/g;
+const BREAKS_PROSE = /[{[`<◁]/g;
+const BREAKS_PROSE_OF_MANY = /[{[`<◁\n\x1e]/g;
+const BREAKS_TRAILING = /[\][{}`<◁]/g;
+// Words of the text after the value; and before a bracket that is meant as itself, or as a face.
+const WORDS = /[^ \t\r\n,;)\]}]/;
+const NO_CLOSER = ["`", ":", ";", "="];
+const TAG = /[<◁]/g;
+// Before a tag that is spoken of.
+const QUOTES_TAG = ["`", '"', "'", "“"];
 const BREAKS_ASIDE = /[\][{}]/g;
 const BREAKS_ASIDE_OF_MANY = /[\][{}\n\x1e]/g;
 const FENCE_REST = new RegExp(`[\`${WORD}.+-]*`, "uy");
@@ -56,12 +65,23 @@ const NO_LANGUAGES = ["", "text", "txt", "plaintext", "plain", "output", "respon
 // Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
 const SUBSCRIPT = new RegExp(`[${WORD})\\]]$`, "u");
 const JSON_WORD = new RegExp(`(?<![${WORD}])json$`, "iu");
-const LINE_BEGINS = /(?:^|\n)[ \t]*$/;
+// Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
+// body of a declaration.
+const IN_CODE = new RegExp(
+  `[(,][ \\t]{0,8}[${WORD}]{1,40}=$|^[^ \\t]{0,100},$` +
+    `|(?<![${WORD}])(?:interface|type|class|struct|enum|namespace)[ \\t]{1,8}[${WORD}]{1,60}` +
+    "[ \\t]{0,8}=?[ \\t]{0,8}$",
+  "u",
+);
+// A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
+const YAML_LINE = new RegExp(`^[ \\t]*(?:- )?[a-z_][${WORD}-]{0,60}:(?:[ \\t][^\\n]{0,200})?$`, "u");
+const YAML_KEY = new RegExp(`^[ \\t]*(?:- )?[a-z_][${WORD}-]{0,60}:[ \\t]{1,8}$`, "u");
 const ASIDE_BEGINS = new RegExp(`[${WORD}\\\\<$]|(?<=\\[)[{\\[]`, "uy");
 // There are two quotes in a row in a comment: they may belong around it.
 const TWO_QUOTES = -(10 ** 9);
 // As much of the prose is remembered as these patterns look at.
-const REMEMBERED = 16;
+const REMEMBERED = 160;
+const LONGEST_LANGUAGE = 16;
 
 /**
  * The machine that finds the value in the text around it.
@@ -101,8 +121,11 @@ export class ProseMachine extends Machine {
     // Of a comment: how many quotes it has, and if there is a closing bracket in it.
     this._commentQuotes = 0;
     this._commentCloses = this._commentQuoted = false;
-    // A bracket of the prose begins where the value is due.
-    this._asideIsDue = false;
+    // A bracket of the prose begins where the value is due, or in a quotation.
+    this._asideIsDue = this._asideIsQuoted = false;
+    // The value was found in prose. Of the text after it: if there were words, and if thoughts have
+    // begun.
+    this._inProse = this._trailingWords = this._trailingThoughts = false;
     // Half of a pair of surrogates at the end of a piece.
     this._half = "";
     // How many repairs this document has.
@@ -264,7 +287,7 @@ export class ProseMachine extends Machine {
       case FENCE:
         return this._fence(text, pos);
       case IGNORED:
-        return this._pass(text, pos, text.length);
+        return this._ignored(text, pos);
       case LINE_COMMENT:
         return this._lineComment(text, pos);
       case BLOCK_COMMENT:
@@ -376,8 +399,8 @@ export class ProseMachine extends Machine {
       if (char === "`") {
         const end = this._mendFence(text, pos);
         if (end >= 0) return end;
-      } else if (char === "<") {
-        if (LINE_BEGINS.test(this._beforeText)) {
+      } else if (char === "<" || char === "◁") {
+        if (!QUOTES_TAG.includes(this._beforeText.slice(-1))) {
           const thinks = this._sees(THOUGHTS_SHAPE, text, pos);
           if (thinks === null) return this._hold(text, pos);
           if (thinks) {
@@ -385,13 +408,16 @@ export class ProseMachine extends Machine {
             return pos + 1;
           }
         }
-      } else if (isSubscript(this._beforeText) || this._beforeText.endsWith('"')) {
+      } else if (isCode(this._beforeText)) {
         this._asideIsDue = false;
         return this._beginAside(pos);
       } else {
         const seen = this._seesValue(BRACKET, text, pos);
         if (seen === null) return this._hold(text, pos);
-        if (seen) return this._beginValue(pos);
+        if (seen) {
+          this._inProse = true;
+          return this._beginValue(pos);
+        }
         if (endOf(ASIDE_BEGINS, text, pastSpaces(text, pos + 1)) >= 0) {
           this._asideIsDue = char === "{" && this._beforeText === "";
           return this._beginAside(pos);
@@ -410,6 +436,8 @@ export class ProseMachine extends Machine {
   _beginAside(pos) {
     this._depthAside = 0;
     this._state = ASIDE;
+    const line = this._beforeText.slice(this._beforeText.lastIndexOf("\n") + 1);
+    this._asideIsQuoted = count(line, '"') % 2 > 0;
     this._beforeText = "";
     return pos;
   }
@@ -444,7 +472,7 @@ export class ProseMachine extends Machine {
         if (this._depthAside <= 0) {
           this._refuseDue(text, start, at);
           this._state = PROSE;
-          this._beforeText = char;
+          this._beforeText = (this._asideIsQuoted ? '"' : "") + char;
           return at + 1;
         }
       }
@@ -480,15 +508,15 @@ export class ProseMachine extends Machine {
    */
   _thoughts(text, pos) {
     for (;;) {
-      const at = text.indexOf("<", pos);
+      const at = find(TAG, text, pos);
       pos = this._pass(text, pos, at < 0 ? text.length : at);
       if (at < 0) return pos;
-      const seen = this._sees(THOUGHTS_END, text, pos);
-      if (seen === null) return this._hold(text, pos);
-      if (seen) {
+      const end = THOUGHTS_END.whole(text, pos);
+      if (end >= 0) {
         this._state = BEFORE;
-        return text.indexOf(">", pos) + 1;
+        return end;
       }
+      if (THOUGHTS_END.cut(text, pos) && !this._last) return this._hold(text, pos);
       pos += 1;
     }
   }
@@ -524,9 +552,9 @@ export class ProseMachine extends Machine {
    */
   _fence(text, pos) {
     const end = this._pass(text, pos, endOf(FENCE_REST, text, pos));
-    if (this._language.length < REMEMBERED) {
+    if (this._language.length < LONGEST_LANGUAGE) {
       const name = text.slice(pos, end).replace(/^`+|`+$/g, "");
-      this._language += name.toLowerCase().slice(0, REMEMBERED);
+      this._language += name.toLowerCase().slice(0, LONGEST_LANGUAGE);
     }
     if (end < text.length) {
       const name = this._language;
@@ -633,14 +661,94 @@ export class ProseMachine extends Machine {
     const end = this._mendAround(text, pos);
     if (end < 0 && this._mayRepair("trailing-text", pos)) {
       this._state = IGNORED;
+      this._beforeText = "";
+      this._depthAside = 0;
+      this._trailingWords = this._trailingThoughts = false;
       return pos;
     }
     return end;
   }
 
+  /**
+   * Pass over the text after the value, but for what shows that the value is another.
+   *
+   * A bracket that closes nothing shows that the value's bracket was none; the end of thoughts that
+   * they began before it; a fence with JSON that the value was an example in the prose.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _ignored(text, pos) {
+    let start = pos;
+    for (;;) {
+      const found = find(BREAKS_TRAILING, text, pos);
+      const end = found < 0 ? text.length : found;
+      this._pass(text, pos, end);
+      this._noteTrailing(text, start, end);
+      if (found < 0) return end;
+      start = pos = end;
+      const char = text[pos];
+      if (char === "{" || char === "[") {
+        this._depthAside += 1;
+      } else if (char === "}" || char === "]") {
+        if (this._depthAside !== 0) this._depthAside -= 1;
+        else if (this._trailingWords && !NO_CLOSER.includes(this._beforeText)) {
+          throw this._twoReadings("the value has ended", "this bracket ends it", pos);
+        }
+      } else if (char === "`") {
+        if (this._inProse && this.rules.has("fences")) {
+          const seen = this._sees(JSON_FENCE, text, pos);
+          if (seen === null) return this._hold(text, pos);
+          if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);
+        }
+      } else {
+        const ends = this._sees(ONLY_THOUGHTS_END, text, pos);
+        const begins = this._sees(THOUGHTS_SHAPE, text, pos);
+        if (ends === null || begins === null) return this._hold(text, pos);
+        if (ends && !this._trailingThoughts) {
+          throw this._twoReadings("the value has ended", "it was part of thoughts", pos);
+        }
+        if (begins || ends) this._trailingThoughts = begins;
+      }
+      pos += 1;
+    }
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} start
+   * @param {number} end
+   */
+  _noteTrailing(text, start, end) {
+    if (end === start) return;
+    this._beforeText = text[end - 1];
+    this._trailingWords ||= WORDS.test(text.slice(start, end));
+  }
+
   _outside() {
     return this._state >= LENIENT ? this._frames.length === 0 : super._outside();
   }
+}
+
+/**
+ * True if a bracket after this prose is part of something else than an answer.
+ * @param {string} before
+ */
+function isCode(before) {
+  if (isSubscript(before.slice(-16)) || before.endsWith('"')) return true;
+  const lines = before.split("\n").slice(-2);
+  const line = lines[lines.length - 1];
+  if (count(line, '"') % 2 > 0 || count(line, "“") > count(line, "”")) return true;
+  if (lines.length > 1 && YAML_KEY.test(line) && YAML_LINE.test(lines[0])) return true;
+  const found = IN_CODE.exec(line);
+  return found !== null && (found.index > 0 || lines.length > 1 || !line.endsWith(","));
+}
+
+/**
+ * @param {string} text
+ * @param {string} char
+ */
+function count(text, char) {
+  return text.split(char).length - 1;
 }
 
 /**

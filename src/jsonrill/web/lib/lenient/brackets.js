@@ -12,7 +12,9 @@ import { formatPath } from "../paths.js";
 import { lastVisible } from "./characters.js";
 import { QUOTED_KEY, afterBrackets, pastSpaces } from "./lookahead.js";
 import { QuoteMachine } from "./quotes.js";
+import { QUOTES } from "./rules.js";
 import { CLOSING } from "./states.js";
+import { CLOSERS } from "./strings.js";
 
 /** @typedef {import("./lookahead.js").Following} Following */
 /** @typedef {import("./lookahead.js").Run} Run */
@@ -123,6 +125,10 @@ export class BracketMachine extends QuoteMachine {
   _repeats(key, quote) {
     if (this._unique) super._repeats(key, quote);
     if (this._bracketed) throw this._keyTwice(quote);
+    if (this._commaAt === this._token) {
+      const other = "brackets are missing before it";
+      throw this._twoReadings("a key comes twice in an object", other, quote);
+    }
     this._seen?.add(REPEATED);
   }
 
@@ -402,6 +408,15 @@ export class BracketMachine extends QuoteMachine {
     pos = this._pass(text, pos, pastSpaces(text, pos));
     if (pos === text.length) return pos;
     const char = text[pos];
+    let after = pos;
+    // Perhaps typed for a comma.
+    if (".;".includes(char)) {
+      after = pastSpaces(text, pos + 1);
+      if (after === text.length && after - pos < FAR && !this._last) return this._hold(text, pos);
+    }
+    if (this._isQuote(text[after])) {
+      throw this._twoReadings("the bracket before this ends the value", "a bracket is wrong", pos);
+    }
     const odd = this._trailing === this._rootEnd || this._lastSize === 0;
     if (odd || ",，}]\"'“:：".includes(char)) {
       const seen = afterBrackets(text, pos, this._last);
@@ -421,6 +436,15 @@ export class BracketMachine extends QuoteMachine {
     }
     this._endRoot();
     return pos;
+  }
+
+  /**
+   * True for a quote of this text's strings: the bracket before it may be in a string.
+   * @param {string | undefined} char
+   */
+  _isQuote(char) {
+    const odd = Object.hasOwn(QUOTES, this._opened) ? this._opened : "";
+    return char === '"' || (odd !== "" && (char === odd || char === CLOSERS[odd]));
   }
 
   /**

@@ -25,7 +25,7 @@ import {
 } from "../machine.js";
 import { ANY_CLOSER, BracketMachine } from "./brackets.js";
 import { SPACE, endOf, lastVisible } from "./characters.js";
-import { ELLIPSIS, FENCE as FENCE_SHAPE, ODD_SPACES } from "./lookahead.js";
+import { ELLIPSIS, FENCE as FENCE_SHAPE, ODD_SPACES, closesNext } from "./lookahead.js";
 import { QUOTES } from "./rules.js";
 import {
   ASIDE,
@@ -235,7 +235,8 @@ export class LenientMachine extends BracketMachine {
         throw this._error(InvalidJSON, "the end of the text", got, pos);
       }
       const adjacent = this._numberEnd === this._offset + pos && !"`/".includes(char);
-      if (adjacent || ",:}]\"'{[，：".includes(char)) {
+      const sentence = this._line === this._stringLine && !`\`/${ODD_SPACES}`.includes(char);
+      if (adjacent || sentence || ",:}]\"'{[，：".includes(char)) {
         const other = "it is a part of something else";
         throw this._twoReadings("this ends the value", other, pos);
       }
@@ -292,8 +293,7 @@ export class LenientMachine extends BracketMachine {
     if (mixed || (!scalar && this._lastSize === 0 && !this._object)) {
       throw this._twoReadings(here, "a bracket is in the wrong place", pos);
     }
-    this._mayRepair("missing-commas", pos);
-    this._addComma();
+    this._mendNoComma(pos);
     return pos;
   }
 
@@ -308,14 +308,15 @@ export class LenientMachine extends BracketMachine {
    * @param {number} pos
    */
   _mendEllipsis(text, pos) {
-    if (ELLIPSIS.whole(text, pos) === text.length && !this._last) return this._hold(text, pos);
-    const end = this._mendMark("ellipses", ELLIPSIS, text, pos);
-    if (end >= 0 && this._held === "") {
-      this._refuseOutside(pos);
-      if (text[end] === '"') {
-        throw this._twoReadings("this is an ellipsis", "a quote is misplaced", pos);
-      }
+    const found = ELLIPSIS.whole(text, pos);
+    if (found >= 0 && this.rules.has("ellipses")) {
+      const first = this._state === FIRST_KEY || this._state === FIRST_ELEMENT;
+      const closes = first ? false : closesNext(text, found, this._last);
+      if (closes === null) return this._hold(text, pos);
+      if (!closes) throw this._twoReadings("there is nothing here", "values were left out", pos);
     }
+    const end = this._mendMark("ellipses", ELLIPSIS, text, pos);
+    if (end >= 0 && this._held === "") this._refuseOutside(pos);
     const comma = this._state === NEXT_KEY || this._state === VALUE;
     if (end >= 0 && this._held === "" && comma) this._takeCommaBack();
     return end;
@@ -372,7 +373,7 @@ export class LenientMachine extends BracketMachine {
       swallowed = /[:{}[\],]/.test(this._begun);
     } else if (this._state === STRING) {
       const closer = lastVisible(this._shown + this._tailText);
-      swallowed = inString && (this._quoted || ANY_CLOSER.includes(closer));
+      swallowed = inString && (this._quoted || this._afterValue || ANY_CLOSER.includes(closer));
     } else {
       swallowed = ANY_CLOSER.includes(this._lastString()[1]);
     }

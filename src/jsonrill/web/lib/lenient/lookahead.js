@@ -91,6 +91,18 @@ function cutPattern(tree) {
   return ["$", ...ways].join("|");
 }
 
+/**
+ * Steps for this text in capital or small letters.
+ * @param {string} text
+ * @returns {Way}
+ */
+function letters(text) {
+  return [...text].map((char) => {
+    if (/[a-z]/.test(char)) return `[${char}${char.toUpperCase()}]`;
+    return char === "|" ? "[|]" : char;
+  });
+}
+
 /** Values that are words: JSON's, Python's, in capitals, and those that JSON does not have. */
 export const WORDS = [
   ...["true", "false", "null", "True", "False", "None", "TRUE", "FALSE", "NULL", "Null"],
@@ -137,8 +149,24 @@ const DOTS = ["\\.", "\\.", "\\."];
 export const FENCE = new Shape("```");
 export const COMMENT = new Shape(COMMENT_WAY);
 export const ELLIPSIS = new Shape(DOTS, "…");
-export const THOUGHTS = new Shape("<think>", "<thinking>", "<thought>", "<reasoning>");
-export const THOUGHTS_END = new Shape("</think>", "</thinking>", "</thought>", "</reasoning>");
+export const JSON_FENCE = new Shape("```json");
+// What models name the tags around their thoughts; some have marks of their own.
+const TAGS = [
+  ...["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "analysis"],
+  ...["scratchpad", "seed:think", "inner_monologue"],
+];
+export const THOUGHTS = new Shape(
+  ...TAGS.map((name) => letters(`<${name}>`)),
+  ...TAGS.map((name) => [...letters(`<${name}`), "[ \t]", "[^<>]{0,100}", ">"]),
+  ...["◁think▷", "<|begin_of_thought|>", "<|channel|>analysis"].map(letters),
+);
+const NO_THOUGHTS = [
+  ...TAGS.map((name) => letters(`</${name}>`)),
+  ...["◁/think▷", "<|end_of_thought|>", "<|channel|>final"].map(letters),
+];
+export const THOUGHTS_END = new Shape(...NO_THOUGHTS, letters("<|end|>"));
+/** What ends nothing but thoughts. */
+export const ONLY_THOUGHTS_END = new Shape(...NO_THOUGHTS);
 /** @type {{[word: string]: Shape}} */
 export const WORD = Object.fromEntries(WORDS.map((word) => [word, new Shape(word)]));
 
@@ -162,6 +190,7 @@ function* container() {
 function* object(ends, values) {
   yield* container();
   yield [SPACE, ",", SPACE, QUOTE];
+  yield [SPACE, NAME, NAME_REST, '"', GAP, COLON];
   for (const value of values) yield [SPACE, NAME, ...KEY, SPACE, ...steps(value)];
   if (values.length === 0) yield [SPACE, NAME, ...KEY];
   for (const end of ends) yield [SPACE, "\\}", ...end];
@@ -178,6 +207,7 @@ function* array(ends, values, nested = false) {
   yield* container();
   yield [SPACE, ...LONG_NUMBER];
   yield [SPACE, "[+.]", "[0-9]"];
+  yield [SPACE, "[+]", "[.]", "[0-9]"];
   yield [SPACE, "\\(", SPACE, QUOTE];
   for (const scalar of [[NUMBER], ...WORDS.map((word) => [...word])]) {
     const after = [[SPACE, ","], [SPACE, ...COMMENT_WAY], [SOME_SPACE, "#"], MUCH_SPACE];
@@ -303,6 +333,13 @@ export const QUOTED_KEY = new Shape(QUOTED_KEYS[0]);
 export const COLON_AHEAD = new Shape([SPACE, COLON]);
 export const KEY_AHEAD = new Shape(['[^"\\\\\r\n]{1,80}', '"', SPACE, COLON]);
 export const ELEMENT_AHEAD = new Shape(['[^"\\\\\r\n]{1,200}', '"', SPACE, "[\\],]"]);
+/** The same where curly quotes close straight ones. */
+export const CURLY_ELEMENT_AHEAD = new Shape([
+  '[^"”’\\\\\r\n]{1,200}',
+  '["”’]',
+  SPACE,
+  "[\\],}]",
+]);
 
 /** @type {{[quote: string]: RegExp}} */
 const QUOTED = Object.fromEntries(
@@ -360,6 +397,34 @@ export function afterBrackets(text, pos, last) {
 }
 
 /**
+ * True if a closing bracket, a fence or the end comes next, but for commas and comments; null: wait.
+ * @param {string} text
+ * @param {number} pos
+ * @param {boolean} last
+ * @returns {boolean | null}
+ */
+export function closesNext(text, pos, last) {
+  const start = pos;
+  for (;;) {
+    pos = pastSpaces(text, pos);
+    if (pos === text.length) return last ? true : pos - start < REACH / 2 ? null : false;
+    const char = text[pos];
+    if ("}])`".includes(char)) return true;
+    if (",，".includes(char)) {
+      pos += 1;
+    } else if (char === "/" || char === "#") {
+      const found = following(text, pos, last);
+      if (typeof found !== "number") {
+        return found === null && text.length - start < REACH / 2 ? null : found === "end";
+      }
+      pos = found;
+    } else {
+      return false;
+    }
+  }
+}
+
+/**
  * What the text at `pos` is; where to look on after a comment or an ellipsis; null: wait.
  * @param {string} text
  * @param {number} pos
@@ -381,8 +446,9 @@ function following(text, pos, last) {
     return keyOr(text, end, last, WORDS.includes(text.slice(pos, end)) ? "value" : "text");
   }
   if (char === "#" || (char === "/" && ["/", "*", ""].includes(text.slice(pos + 1, pos + 2)))) {
-    const found = text.indexOf(text.startsWith("/*", pos) ? "*/" : "\n", pos);
-    return found >= 0 ? found + 1 : last ? "end" : null;
+    const mark = text.startsWith("/*", pos) ? "*/" : "\n";
+    const found = text.indexOf(mark, pos);
+    return found >= 0 ? found + mark.length : last ? "end" : null;
   }
   /** @type {[string, Following | number][]} */
   const marks = [

@@ -10,6 +10,14 @@ const END_OF_NUMBER = "\"'“‘[{)#`，：…" + ODD_SPACES;
 
 /** The machine that reads numbers in other ways of writing, if they can mean nothing else. */
 export class NumberMachine extends WordMachine {
+  // Where the last number ended that ends in a point.
+  _pointAt = -2;
+
+  _startDocument() {
+    super._startDocument();
+    this._pointAt = -2;
+  }
+
   /**
    * @param {string} text
    * @param {number} pos
@@ -44,6 +52,7 @@ export class NumberMachine extends WordMachine {
     const ends = ",]} \t\n\r".includes(char) || this._endsNumber(text, pos);
     if (on && state === POINT && ends) {
       this._mayRepair("numbers", pos);
+      this._pointAt = this._offset + pos;
       this._begun += "0";
       this._digits = FRACTION;
       return pos;

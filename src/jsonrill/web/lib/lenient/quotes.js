@@ -6,9 +6,10 @@
  * was forgotten (`_forgottenQuote`).
  */
 
-import { AFTER, FIRST_KEY, STRING } from "../machine.js";
+import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
 import { SPACE, WORD, charAt, endOf, isAlnum, isDigit, isSpace, lastOf, lastVisible } from "./characters.js";
 import {
+  CURLY_ELEMENT_AHEAD,
   ELEMENT_AHEAD,
   KEY_AHEAD,
   STRING_ENDS_IN_ARRAY,
@@ -30,14 +31,6 @@ const REMEMBERED = 64;
 
 /** The machine that tells the quote that ends a string from one in its text. */
 export class QuoteMachine extends StringMachine {
-  /** The depths that a "(" opened. @type {Set<number>} */
-  _parens = new Set();
-
-  _startDocument() {
-    super._startDocument();
-    this._parens = new Set();
-  }
-
   /**
    * End the string at this quote, or take the quote as part of its text.
    * @param {string} text
@@ -111,14 +104,17 @@ export class QuoteMachine extends StringMachine {
   _forgottenQuote(text, quote) {
     const tail = this._tailText;
     const curly = tail[0] === "”" || tail[0] === "’";
-    const ahead = this._object || tail.includes("}") ? KEY_AHEAD : ELEMENT_AHEAD;
+    const opens = lastVisible(tail);
+    const inObject = opens === "{" || (opens !== "[" && (this._object || tail.includes("}")));
+    const ahead = inObject ? KEY_AHEAD : curly ? CURLY_ELEMENT_AHEAD : ELEMENT_AHEAD;
     const seen = this._sees(ahead, text, quote + 1);
     if (seen === null) return this._hold(text, quote);
     if (curly && this._curly) throw this._loneQuote(quote);
     const rule = curly ? "curly-quotes" : "missing-quotes";
     if (!seen || !this.rules.has(rule)) return -1;
+    // After \" the backslash may be part of the text, and the quote its end.
     const swallowed =
-      ["}", "]"].includes(lastVisible(this._shown)) || ",:]}".includes(text[quote + 1]);
+      ["}", "]", '"'].includes(lastVisible(this._shown)) || ",:]}".includes(text[quote + 1]);
     const unsure = swallowed || this._quoted || !this._object;
     if (this._quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];
@@ -143,6 +139,8 @@ export class QuoteMachine extends StringMachine {
         this._addComma();
       } else if ((char === "}" || char === "]") && this._frames.length !== 0 && this._closes(char)) {
         this._close(pos - tail.length + index);
+      } else if ((char === "{" || char === "[") && this._state === VALUE && !this._object) {
+        this._open(pos - tail.length + index, char === "{");
       } else if (!isSpace(char)) {
         throw this._loneQuote(pos);
       }

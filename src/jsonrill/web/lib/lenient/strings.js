@@ -16,7 +16,7 @@ import {
   NO_CONTROL,
   STRING,
 } from "../machine.js";
-import { WORD, charAt, endOf, isSpace, trimmedStart } from "./characters.js";
+import { WORD, charAt, endOf, isSpace, lastVisible, trimmedStart } from "./characters.js";
 import { STRING_ENDS_IN_ARRAY, STRING_ENDS_IN_OBJECT } from "./lookahead.js";
 import { NumberMachine } from "./numbers.js";
 import { QUOTES } from "./rules.js";
@@ -24,7 +24,7 @@ import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
 
 // The quote that ends what an odd quote opens, and the plain text between them.
 /** @type {{[quote: string]: string}} */
-const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
+export const CLOSERS = { "'": "'", "“": "”", "‘": "’", "`": "`" };
 /** @type {{[quote: string]: RegExp}} */
 const PLAIN = Object.fromEntries(
   Object.entries(CLOSERS).map(([quote, closer]) => [
@@ -41,7 +41,19 @@ const LINE_BREAK = /\r?\n/y;
 const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
 // The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
-const TAIL = /(?:[”’][ \t\r\n,}\]]*|,[ \t\r\n]*)$/;
+const TAIL =
+  /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
+// In a string that is cut off: what may come after the value. And what may become that.
+const AFTER_VALUE = new RegExp(
+  `\\n[ \\t\\r]*(?:\\n|\`\`\`)|<\\|[${WORD}.-]{1,40}\\|>|</s>|<(?:end_of_turn|eos)>` +
+    "|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?" +
+    "|invoke|parameter)>",
+  "u",
+);
+const AFTER_VALUE_CUT = new RegExp(
+  `(?:\\n[ \\t\\r]{0,40}\`{0,2}|<\\|[${WORD}.-]{0,40}\\|?|</?[a-z_]{0,20})$`,
+  "u",
+);
 const LONGEST_TAIL = 200;
 const REMEMBERED = 64;
 
@@ -67,6 +79,15 @@ export class StringMachine extends NumberMachine {
   _innerRun = 0;
   // It has quotes with and without a backslash.
   _mixed = false;
+  // It has what may come after the value; and its end, if that may become such a thing.
+  _afterValue = false;
+  _watched = "";
+  /** The depths that a "(" opened. @type {Set<number>} */
+  _parens = new Set();
+  // The line in which a string at the root ended.
+  _stringLine = -1;
+  // Where a comma was missing.
+  _commaAt = -1;
   // Depth and index of the last string in a list.
   _strings = [0, 0];
 
@@ -75,6 +96,9 @@ export class StringMachine extends NumberMachine {
     this._opened = "";
     this._beginText();
     this._stringAt = -1;
+    this._parens = new Set();
+    this._stringLine = -1;
+    this._commaAt = -1;
     this._strings = [0, 0];
   }
 
@@ -93,6 +117,7 @@ export class StringMachine extends NumberMachine {
   _takeText(run) {
     if (this._stringAt !== this._token) this._beginText();
     if (this._quoted && this._state === STRING && run.includes('"')) this._mixed = true;
+    if (this._watched !== "" || run.includes("<")) this._watch(run.replaceAll("\n", " "));
     if (this._nest !== 0) {
       for (const char of run) {
         if (this._nest === 0) break;
@@ -119,6 +144,16 @@ export class StringMachine extends NumberMachine {
   }
 
   /**
+   * Note text of a string that may come after the value, if the string is cut off.
+   * @param {string} run
+   */
+  _watch(run) {
+    run = this._watched + run;
+    if (AFTER_VALUE.test(run)) this._afterValue = true;
+    this._watched = AFTER_VALUE_CUT.exec(run)?.[0] ?? "";
+  }
+
+  /**
    * A curly quote that was opened in the string is closed in it, and does not end it.
    * @param {string} run
    */
@@ -132,7 +167,8 @@ export class StringMachine extends NumberMachine {
   _beginText() {
     this._stringAt = this._token;
     this._first = this._shown = this._tailText = "";
-    this._quotation = this._quoted = this._curly = this._mixed = false;
+    this._quotation = this._quoted = this._curly = this._mixed = this._afterValue = false;
+    this._watched = "";
     this._innerAt = -1;
     this._nest = 0;
   }
@@ -157,7 +193,10 @@ export class StringMachine extends NumberMachine {
       this._first = "[";
       this._shown = "]";
     }
-    if (this._frames.length === 0) this._numberEnd = this._offset + quote + 1;
+    if (this._frames.length === 0) {
+      this._stringLine = this._line;
+      this._numberEnd = this._offset + quote + 1;
+    }
     return super._endString(text, quote);
   }
 
@@ -173,8 +212,8 @@ export class StringMachine extends NumberMachine {
     const rule = QUOTES[char] ?? "back-ticks";
     if (!this.rules.has(rule) || this._state === COLON) return -1;
     if (this._state === AFTER) {
-      if (!this._mayRepair("missing-commas", pos)) return -1;
-      this._addComma();
+      if (!this.rules.has("missing-commas")) return -1;
+      this._mendNoComma(pos);
     }
     this._mayRepair(rule, pos);
     this._opened = char;
@@ -182,6 +221,23 @@ export class StringMachine extends NumberMachine {
     if (!this._object) this._strings = [this._frames.length, this._count];
     this._sink.startString(this._offset + pos);
     return this._openString(ODD_STRING, pos);
+  }
+
+  /**
+   * Go on as if a comma were here, unless something else may be meant.
+   * @param {number} pos
+   */
+  _mendNoComma(pos) {
+    const here = "a comma is missing here";
+    if (this._parens.has(this._frames.length)) {
+      throw this._twoReadings(here, "strings are joined as in a program", pos);
+    }
+    if (this._pointAt >= this._token) {
+      throw this._twoReadings(here, "the point was meant as one", pos);
+    }
+    this._mayRepair("missing-commas", pos);
+    this._addComma();
+    this._commaAt = this._offset + pos;
   }
 
   /**
@@ -357,8 +413,18 @@ export class StringMachine extends NumberMachine {
     if (lost || !this._mayRepair("raw-newlines", pos)) {
       return super._unexpected(text, pos, NO_CONTROL);
     }
+    if (text[pos] === "\n" && (this._state === STRING || this._state === ODD_STRING)) {
+      this._noteLine();
+    }
     this._take(text[pos]);
     return this._pass(text, pos, pos + 1);
+  }
+
+  /** A line ends in a string: after a closing bracket, the value may have ended, too. */
+  _noteLine() {
+    if (this._stringAt !== this._token) this._beginText();
+    this._watch("\n");
+    if (["}", "]"].includes(lastVisible(this._shown + this._tailText))) this._afterValue = true;
   }
 }
 

@@ -32,7 +32,7 @@ export const ALL_WORDS = [
 
 const BARE_START = new RegExp(`[${WORD}$]`, "uy");
 const BARE = new RegExp(`[${WORD}$-]*`, "uy");
-const BARE_TEXT = /[^,}\]\n\r"{[:`#]*/y;
+const BARE_TEXT = /[^,}\]\n\r"{[:`#();/]*/y;
 
 /**
  * True if a word without quotes may begin here.
@@ -149,7 +149,16 @@ export class WordMachine extends ProseMachine {
     const end = endOf(BARE_TEXT, text, pos);
     this._addBare(text, pos, end);
     if (end === text.length) return end;
-    if (!",}]\r\n".includes(text[end])) {
+    // And/or, but no comment.
+    if (text[end] === "/") {
+      if (end + 1 === text.length && !this._last) return this._hold(text, end);
+      if (text[end + 1] !== "/" && text[end + 1] !== "*") {
+        this._begun += "/";
+        return end + 1;
+      }
+    }
+    const wrong = "}]".includes(text[end]) && text[end] !== (this._object ? "}" : "]");
+    if (wrong || !",}]\r\n".includes(text[end])) {
       this._state = AFTER;
       return this._refuse(text, end, "", end);
     }

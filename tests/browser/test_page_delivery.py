@@ -1,0 +1,105 @@
+"""What the first visit fetches, what the next one does not, and the page without a server."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import importlib.util
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from support import ROOT
+from support.look import Shown
+from support.processes import Server
+
+SCRIPT = ROOT / "tools" / "static_page.py"
+SPEC = importlib.util.spec_from_file_location("static_page", SCRIPT)
+assert SPEC is not None and SPEC.loader is not None
+static_page: Any = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(static_page)
+
+
+def fetched(page: Page, url: str) -> list[dict[str, Any]]:
+    """Every request of a visit, with the bytes on the wire, headers included."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    found: dict[str, dict[str, Any]] = {}
+
+    def received(event: dict[str, Any]) -> None:
+        answer = event["response"]
+        cached = answer.get("fromDiskCache") or answer.get("fromPrefetchCache", False)
+        found[event["requestId"]] = {"url": answer["url"], "cached": cached, "bytes": 0}
+
+    def finished(event: dict[str, Any]) -> None:
+        if event["requestId"] in found:
+            found[event["requestId"]]["bytes"] = event["encodedDataLength"]
+
+    session.on("Network.responseReceived", received)
+    session.on("Network.loadingFinished", finished)
+    page.goto(url)
+    page.wait_for_load_state("networkidle")
+    return [*found.values()]
+
+
+def test_the_first_visit_is_few_requests_and_few_bytes(browser: Browser, demo: Server) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    first = [one for one in fetched(page, demo.url) if "/v1/" not in one["url"]]
+    files = [one for one in first if "/demo/" not in one["url"]]
+    assert sum(one["bytes"] for one in files) <= 100_000, first
+    assert len(files) <= 6, first
+    # The next visit asks for the page alone; the rest is in the cache of the browser.
+    again = [one for one in fetched(page, demo.url) if "/web/" in one["url"]]
+    assert all(one["cached"] or one["bytes"] == 0 for one in again), again
+    context.close()
+
+
+def test_no_module_is_asked_for_that_the_html_does_not_name(page: Page, demo: Server) -> None:
+    shown = Shown(page, demo.url)
+    shown.open()
+    html = page.request.get(demo.url).text()
+    scripts = [url for url in shown.requests if url.endswith(".js")]
+    assert scripts and all(url.removeprefix(f"{demo.url}/") in html for url in scripts)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the static build, below a path, on a file server that knows nothing."""
+    folder = tmp_path_factory.mktemp("static")
+    static_page.build(folder / "some" / "where", shutil.which("npm"))
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/some/where/"
+        server.shutdown()
+
+
+def test_the_static_page_has_the_policy_of_the_server(page: Page, static: str) -> None:
+    shown = Shown(page, static)
+    shown.open("")
+    refused = page.evaluate(
+        """() => {
+            try { document.createElement("div").innerHTML = "<b>x</b>"; return "taken"; }
+            catch (error) { return error.name; }
+        }"""
+    )
+    assert refused == "TypeError"
+
+
+def test_a_static_build_has_no_stale_files(tmp_path: Path) -> None:
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "old.js").write_text("")
+    names = {file.name for file in static_page.build(tmp_path / "page", None)}
+    assert {"index.html", "page.js", "page.css", "icon.svg", "examples.json"} <= names
+    assert not {"old.js", "rivals.js"} & names

@@ -1,0 +1,151 @@
+"""Fits the pages of docs/ to the site that MkDocs builds of them, and writes docs/llms.txt.
+
+The pages are written to be read in the repository as well, so they use no syntax of the site:
+
+* What is between `<!-- tabs -->` and `<!-- end of tabs -->` becomes tabs. Each begins with a line
+  of bold text, its title.
+* A link to a file outside of docs/ (a test, for instance) is a link in the repository only.
+* A page's description is the first sentence of its first paragraph.
+
+The site has the Markdown of each page beside it, and `llms.txt`, the list of all pages for language
+models. `python tools/docs_site.py` writes that list, `--check` says whether it is stale.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+LIST = DOCS / "llms.txt"
+
+FENCE = re.compile(r" *(```+)")
+LINK = re.compile(r"!?\[([^\]]*)\]\((\.\./[^)\s]+)\)")
+TITLE = re.compile(r"\*\*([^*]+)\*\*\n")
+SKIP = re.compile(r" *<!-- skip: .*-->\n")
+
+
+# ---- what MkDocs calls while it builds ----
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    page.meta.setdefault("description", description(markdown))
+    return fitted(markdown, page.file.src_uri)
+
+
+def on_post_build(config: Any) -> None:
+    """Put the Markdown of each page beside the page."""
+    for file in DOCS.rglob("*.md"):
+        there = Path(config["site_dir"]) / file.relative_to(DOCS)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_text(file.read_text("utf8"), "utf8")
+
+
+# ---- a page ----
+
+
+def fitted(text: str, name: str) -> str:
+    """The Markdown of a page as the site needs it."""
+    lines: list[str] = []
+    tabs: list[str] | None = None
+    for line, code in with_fences(text):
+        if not code:
+            if line == "<!-- tabs -->\n":
+                tabs = []
+                continue
+            if line == "<!-- end of tabs -->\n" and tabs is not None:
+                lines += [*tabs, "\n"]
+                tabs = None
+                continue
+            if SKIP.fullmatch(line):
+                continue
+            line = LINK.sub(lambda found: without_link(found, name), line)
+            if tabs is not None and (title := TITLE.fullmatch(line)):
+                tabs.append(f'=== "{title[1]}"\n')
+                continue
+        if tabs is None:
+            lines.append(line)
+        else:
+            tabs.append(f"    {line}" if line.strip() else line)
+    if tabs is not None:
+        raise ValueError(f"{name}: tabs without an end")
+    return "".join(lines)
+
+
+def with_fences(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines of a page, each with whether it belongs to a fenced block."""
+    ticks = None
+    for line in text.splitlines(keepends=True):
+        found = FENCE.match(line)
+        if ticks is None:
+            ticks = found[1] if found else None
+            yield line, ticks is not None
+        else:
+            yield line, True
+            if line.strip() == ticks:
+                ticks = None
+
+
+def without_link(found: re.Match[str], name: str) -> str:
+    """The text of a link that leads out of docs/; any other link as it is."""
+    there = (DOCS / name).parent / found[2].partition("#")[0]
+    return found[0] if there.resolve().is_relative_to(DOCS) else found[1]
+
+
+def description(text: str) -> str:
+    """The first sentence of the first paragraph, without Markdown."""
+    prose = "".join("\n" if code else line for line, code in with_fences(text))
+    paragraphs = (it.strip() for it in re.split(r"\n\s*\n", prose))
+    first = next((it for it in paragraphs if re.match(r"[\w`*\"“]", it) and it[:2] != "* "), "")
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first.split())).replace("*", "")
+    return re.split(r"(?<=[.:!?])\s(?=[A-Z`<])", plain)[0].rstrip(":")
+
+
+# ---- the list for language models ----
+
+
+def llms() -> str:
+    """The list of all pages, in the order of the site."""
+    site = yaml.load((ROOT / "mkdocs.yml").read_text("utf8"), Loader=Loader)
+    lines = [
+        f"# {site['site_name']}",
+        "",
+        f"> {description((DOCS / 'index.md').read_text('utf8'))}",
+    ]
+    lines += ["", "Every page is here as Markdown; links are relative to this file."]
+    for section in site["nav"]:
+        ((title, pages),) = section.items()
+        if isinstance(pages, str):
+            pages = [section]
+        lines += ["", f"## {title}", "", *entries(pages)]
+    return "\n".join(lines) + "\n"
+
+
+def entries(pages: list[dict[str, Any]]) -> Iterator[str]:
+    for page in pages:
+        ((title, target),) = page.items()
+        if isinstance(target, str):
+            text = (DOCS / target).read_text("utf8")
+            yield f"- [{title}]({target}): {description(text)}"
+        else:
+            yield from entries(target)
+
+
+class Loader(yaml.SafeLoader):
+    """Reads mkdocs.yml, whose tags for Python objects mean nothing here."""
+
+
+Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: None)
+
+
+if __name__ == "__main__":
+    fresh = llms()
+    if "--check" in sys.argv:
+        sys.exit(None if LIST.read_text("utf8") == fresh else "stale: llms.txt")
+    LIST.write_text(fresh, "utf8")
