@@ -34,7 +34,7 @@ log = logging.getLogger("jsonrill.server")
 PATIENCE = 1.0
 RING_FRAMES = 1024
 RING_BYTES = 1 << 20
-# While a reader needs the oldest frame, the ring holds up to so many times the frames.
+# While a reader needs the oldest frame, the ring holds up to this number of times the frames.
 PATIENT = 8
 # Readers are woken after this number of bytes or frames while there is more to render.
 WAKE_BYTES = 1 << 17
