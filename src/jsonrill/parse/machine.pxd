@@ -10,6 +10,8 @@ cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
 cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
+@cython.locals(end=Py_ssize_t)
+cpdef Py_ssize_t space_end(str text, Py_ssize_t pos) except -2
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
 cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 
@@ -91,6 +93,7 @@ cdef class Machine(Position):
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
     cdef bint _is_plain(self, str run) except -1
+    cdef Py_ssize_t _plain_run(self, str text, Py_ssize_t pos, Py_ssize_t stop, str run) except -2
     cdef Py_ssize_t _string_element(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(begun=str)

@@ -23,7 +23,8 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
         `lenient/` overrides these and nothing else:
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
           the character after a number       `_ends_number`, `_odd_literal`
-          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_is_plain`
+          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_plain_run`
+          a piece that is text alone         `_is_plain`
           a string in a list                 `_string_element`
           brackets                           `_close_warily`, `_may_decode`, `_emit_decoded`
           a key that comes again             `_repeats`
@@ -219,13 +220,14 @@ class Machine(Position):
             self._entry == PLAIN
             and type(data) is str
             and data
+            and self._offset + len(data) <= self._stop
             and (
-                plain_end(data, 0) == len(data)
+                self._is_plain(data)
+                if self._wary
+                else plain_end(data, 0) == len(data)
                 if _COMPILED
                 else '"' not in data and "\\" not in data and data.isprintable()
             )
-            and self._offset + len(data) <= self._stop
-            and (not self._wary or self._is_plain(data))
         ):
             self._offset += len(data)
             self._sink.text(data)
@@ -594,11 +596,10 @@ class Machine(Position):
         if not plain or self._offset + stop > self._stop:
             return self._escaped(text, pos)
         if state == STRING:
+            if self._wary:
+                return self._plain_run(text, pos, stop, run)
             if run:
-                if self._wary:
-                    self._take(run)
-                else:
-                    self._sink.text(run)
+                self._sink.text(run)
             return stop if stop == end else self._end_string(text, stop)
         self._add(run)
         return stop if stop == end else self._end_key(text, stop)
@@ -691,8 +692,12 @@ class Machine(Position):
             self._add(run)
 
     def _is_plain(self, run: str) -> bool:
-        """True if text of a string may be emitted without a look at it."""
-        return True
+        """With leniency: True if a piece is text of a string, and nothing in it is unusual."""
+        return False
+
+    def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
+        """With leniency: `run` is text of a string, up to its quote or the end of the piece."""
+        return pos
 
     def _string_element(self, text: str, pos: int) -> int:
         """A quote where an element of a list is due that is not its first."""
@@ -847,6 +852,16 @@ class Machine(Position):
                 return pos
         expected = expected or self._expected()
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
+
+
+def space_end(text: str, pos: int) -> int:
+    """The index at which white space ends."""
+    if not _COMPILED:
+        return SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+    end = len(text)
+    while pos < end and text[pos] in " \t\n\r":
+        pos += 1
+    return pos
 
 
 def plain_end(text: str, pos: int) -> int:

@@ -24,7 +24,6 @@ ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
 _FAR: Final = 32
 UNKNOWN: Final = -1
-_NO_STRING: Final = (0, 0)
 # Among the keys of an object: one of them came twice.
 _REPEATED: Final[Any] = 0
 _LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
@@ -177,7 +176,7 @@ class BracketMachine(QuoteMachine):
     def _last_string(self) -> str:
         """First and last character of the string that came last, but for brackets, else ""."""
         if self._string_at == self._token:
-            return self._first + self._shown.rstrip()[-1:]
+            return self._first.lstrip()[:1] + self._shown.rstrip()[-1:]
         value = _members(self._last_decoded) if self._last_closed >= self._token else None
         while value and isinstance(value, list):
             if value == [""]:
@@ -262,14 +261,14 @@ class BracketMachine(QuoteMachine):
         """A quote in a list. After other values it may open a key: the list was not closed."""
         if not self._object and self._frames:
             depth = len(self._frames)
-            suspicious = self._state == VALUE and self._strings != (depth, self._count - 1)
-            if suspicious and depth > 1 and self._frames[-1][0] and "brackets" in self._rules:
+            follows = self._string_index == self._count - 1 and self._string_depth == depth
+            if self._state == VALUE and not follows and depth > 1 and self._frames[-1][0] and "brackets" in self._rules:
                 seen = self._sees(lookahead.QUOTED_KEY, text, pos)
                 if seen is None:
                     return self._hold(text, pos)
                 if seen:
                     return self._mend_open_list(text, pos)
-            self._strings = (depth, self._count)
+            self._string_depth, self._string_index = depth, self._count
         if self._collects():
             return self._open_string(STRING, text, pos)
         return Machine._string_element(self, text, pos)
@@ -346,7 +345,7 @@ class BracketMachine(QuoteMachine):
                 chained = continued and not self._decoded_in_list
                 self._last_element = (self._last_decoded if chained else None, False)
         else:
-            self._strings = _NO_STRING
+            self._string_depth = 0
             self._decoded_in_list = True
         if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
             self._last_size = 0

@@ -37,21 +37,6 @@ class QuoteMachine(StringMachine):
     def _end_string(self, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
         end = len(text)
-        if self._plain_at == self._token and end - quote > 3:
-            # Nearly every string has nothing unusual and ends like this.
-            pos = quote + 1
-            following = text[pos]
-            comma = following == ","
-            if comma:
-                pos += 1
-                following = text[pos]
-            if following == " " or following == "\n":
-                pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-                following = text[pos] if pos < end else "x"
-            if following == '"' if comma else following == "}" or following == "]":
-                self._sink.end_string()
-                self._state = AFTER
-                return quote + 1
         if self._string_at != self._token:
             self._begin_text()
         if self._offset + quote == self._token + 1 and text[quote] == '"' and self._blocks():
