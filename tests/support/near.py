@@ -124,7 +124,7 @@ class Writer:
             elif self.does("ellipses", 0.1):
                 text += ", ..." + self.blank()
             # Of `[[` one may have come twice, behind `,]` a bracket may be in the wrong place, and
-            # of two brackets alike the other may be missing: the end of such a list is not left out.
+            # of two alike the other may be missing: the end of such a list is not left out.
             elif (
                 may
                 and not after_comma

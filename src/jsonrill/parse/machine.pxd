@@ -22,7 +22,7 @@ cpdef bint is_cut(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
 cpdef int digit_of(int char) noexcept
 
 cdef class Machine(Position):
-    cdef bint _bom, _many, _unique
+    cdef bint _bom, _exact, _many, _unique
     cdef int _fresh, _wary
     cdef Py_ssize_t _bound, _budget, _number_end, _stop
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
@@ -103,7 +103,7 @@ cdef class Machine(Position):
     cdef str _take_begun(self)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     @cython.final
-    @cython.locals(key=str)
+    @cython.locals(key=str, seen=object)
     cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
     @cython.final
     @cython.locals(end=Py_ssize_t)

@@ -115,6 +115,7 @@ class Machine(Position):
         "_budget",
         "_decoder",
         "_errors",
+        "_exact",
         "_fresh",
         "_keys_limit",
         "_limits",
@@ -173,8 +174,10 @@ class Machine(Position):
         self._wary = 0
         # The state in which a document begins.
         self._fresh = VALUE
-        # The keys of the open container, when they must be unique.
-        self._seen: set[str] | None = None
+        # The keys of the open object: a set when they must be unique, a list when it may have to be
+        # known later if they were.
+        self._seen: set[str] | list[str] | None = None
+        self._exact = self._unique
         # The offset at which the token's limit is reached, or that of the text if it is nearer.
         self._stop = 0
         self._number_end = -1
@@ -501,7 +504,7 @@ class Machine(Position):
         if char == "{":
             self._object = True
             self._state = FIRST_KEY
-            self._seen = set() if self._unique or self._wary else None
+            self._seen = set() if self._exact else [] if self._wary else None
             self._sink.start_object(self._offset + pos)
         else:
             self._object = False
@@ -726,10 +729,13 @@ class Machine(Position):
 
     def _end_key(self, text: str, quote: int) -> int:
         key = self._take_begun()
-        if self._seen is not None:
-            if key in self._seen:
+        seen = self._seen
+        if type(seen) is list:
+            seen.append(key)
+        elif seen is not None:
+            if key in seen:
                 self._repeats(key, text, quote)
-            self._seen.add(key)
+            seen.add(key)  # type: ignore[union-attr]  # no list
         self._count += 1
         if self._count > self._keys_limit:
             raise self._over("keys", self._limits.keys, text, quote)

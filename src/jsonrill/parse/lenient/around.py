@@ -70,6 +70,8 @@ _TWO_QUOTES: Final = -(10**9)
 # As much of the prose is remembered as these patterns look at.
 _REMEMBERED: Final = 160
 _LONGEST_LANGUAGE: Final = 16
+# Among the keys of an object: one of them came twice.
+REPEATED: Final[Any] = 0
 
 
 class ProseMachine(Machine):
@@ -521,7 +523,7 @@ class ProseMachine(Machine):
                     )
                 if begins or ends:
                     self._trailing_thoughts = bool(begins)
-                elif char == "[":
+                if char == "[":
                     self._depth_aside += 1
             elif char == "{":
                 self._depth_aside += 1
@@ -552,6 +554,21 @@ class ProseMachine(Machine):
 
     def _outside(self) -> bool:
         return not self._frames if self._state >= LENIENT else Machine._outside(self)
+
+
+def as_set(keys: Any) -> Any:
+    """The keys of an object as a set, in which a key that came twice is noted."""
+    if type(keys) is not list:
+        return keys
+    found: set[Any] = set(keys)
+    if len(found) < len(keys):
+        found.add(REPEATED)
+    return found
+
+
+def repeats(keys: Any) -> bool:
+    """True if a key of an object came twice."""
+    return keys is not None and REPEATED in as_set(keys)
 
 
 _STEPS: Final[dict[int, Callable[[ProseMachine, str, int], int]]] = {

@@ -98,10 +98,7 @@ JSON_FENCE: Final = Shape("```json")
 
 def _letters(text: str) -> Way:
     """Steps for this text in capital or small letters."""
-    return tuple(
-        f"[{char}{char.upper()}]" if char.isalpha() else re.escape(char)
-        for char in text
-    )
+    return tuple(f"[{char}{char.upper()}]" if char.isalpha() else re.escape(char) for char in text)
 
 
 # What models name the tags around their thoughts; some have marks of their own.
@@ -215,7 +212,10 @@ _TUPLE: Final[Way] = (
     *(r"\(", "[\"'“0-9-]", r"[^(),\r\n]{0,200}", ",", r"[^()\r\n]{0,200}", r"\)"),
 )
 VALUE_BEGINS: Final = Shape(
-    *_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS), *_BROKEN, *((*_TUPLE, *end) for end in _LINE_ENDS)
+    *_brackets(_LINE_ENDS),
+    *_scalars(_LINE_ENDS),
+    *_BROKEN,
+    *((*_TUPLE, *end) for end in _LINE_ENDS),
 )
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(

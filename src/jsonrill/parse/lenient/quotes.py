@@ -151,6 +151,12 @@ class QuoteMachine(StringMachine):
                 opens = before in _OPENS and not after.isspace()
                 if before.isspace() or after.isalnum() or opens:
                     raise self._lone_quote(text, quote)
+                if self._after_comma:
+                    seen = self._sees(lookahead.COLON_AHEAD, text, quote + 1)
+                    if seen is None:
+                        return self._hold(text, quote)
+                    if seen:  # `x], "key": [` may be no text at all
+                        raise self._lone_quote(text, quote)
                 self._quotation = False
             elif not _CLOSE_QUOTATION.match(before) and not _NO_QUOTATION.match(after):
                 if after == char and not adjacent:
@@ -170,6 +176,8 @@ class QuoteMachine(StringMachine):
                     self._nest = 1
                 else:
                     self._quotation = True
+                    shown = (self._shown + self._tail_text).rstrip()
+                    self._after_comma = shown.endswith(",")
             elif not (before.isdigit() and char == '"' and after in _INCHES):
                 raise self._lone_quote(text, quote)
         self._may_repair("inner-quotes", text, quote)

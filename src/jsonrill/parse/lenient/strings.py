@@ -26,6 +26,7 @@ from ..states import (
     VALUE,
 )
 from . import lookahead
+from .around import as_set
 from .by_schema import fitting
 from .numbers import NumberMachine
 from .rules import QUOTES
@@ -68,6 +69,7 @@ class StringMachine(NumberMachine):
     """The machine that reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
+        "_after_comma",
         "_after_value",
         "_comma_at",
         "_curly",
@@ -108,6 +110,8 @@ class StringMachine(NumberMachine):
         self._tail_text = ""
         self._quotation = self._quoted = False
         self._nest = 0
+        # A comma is before the quotation: it may be a key.
+        self._after_comma = False
         # A curly quote was opened in it; where the last inner quote was, and how many in a row.
         self._curly = False
         self._inner_at = -1
@@ -228,7 +232,8 @@ class StringMachine(NumberMachine):
                 and "<" not in run
                 and (run.isascii() or _CURLY.search(run) is None)
             )
-        if not plain or (run[-1] in _UNSURE and not ends_simply(run)):
+        last = run[len(run) - 1]
+        if not plain or ((last <= "," or last in "}]{[”’") and not ends_simply(run)):
             return False
         self._shown = run
         return True
@@ -362,6 +367,8 @@ class StringMachine(NumberMachine):
                 "a comma is missing here", "the point was meant as one", text, pos
             )
         self._may_repair("missing-commas", text, pos)
+        if self._object:
+            self._seen = as_set(self._seen)
         self._add_comma()
         self._comma_at = self._offset + pos
 
