@@ -57,7 +57,14 @@ class Document(GrowingValue):
             and (end := machine._offset + len(piece)) <= machine._stop
             and not builder.finished
             and (
-                machine._is_plain(piece)
+                (
+                    (
+                        not _COMPILED
+                        and machine._plain_at == machine._token
+                        and piece.replace(" ", "").isalnum()
+                    )
+                    or machine._is_plain(piece)
+                )
                 if machine._wary
                 else plain_end(piece, 0) == len(piece)
                 if _COMPILED
@@ -65,6 +72,8 @@ class Document(GrowingValue):
             )
         ):
             machine._offset = end
+            if machine._wary:
+                machine._shown = piece
             members = builder._members
             if members is None:
                 self.live = None  # a string at the root is extended in place, too

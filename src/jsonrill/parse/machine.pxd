@@ -7,7 +7,7 @@ cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, K
 cdef int SKIPPED, LENIENT, PLAIN, READY, HELD, CUT, CLOSED
 cdef int START, ZERO, INTEGER
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
-cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
+cdef Py_ssize_t NOWHERE, WORTH_DECODING, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t)
@@ -24,7 +24,8 @@ cpdef int digit_of(int char) noexcept
 cdef class Machine(Position):
     cdef bint _bom, _exact, _many, _unique
     cdef int _fresh, _wary
-    cdef Py_ssize_t _bound, _budget, _number_end, _stop
+    cdef Py_ssize_t _bound, _budget, _number_end, _plain_at, _stop
+    cdef str _shown
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
     cdef list _errors, _repairs

@@ -101,6 +101,8 @@ WHOLE_ESCAPE: Final = len(r"\u0000")
 # A piece no longer than this is looked through more than once without harm.
 SHORT: Final = 256
 
+NOWHERE: Final = -1_000_000_000
+
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
 _ENDED: Final = "this stream has ended; nothing can be fed to it any more"
@@ -123,8 +125,10 @@ class Machine(Position):
         "_number_end",
         "_number_limit",
         "_parse_float",
+        "_plain_at",
         "_repairs",
         "_seen",
+        "_shown",
         "_sink",
         "_stop",
         "_string_limit",
@@ -170,8 +174,12 @@ class Machine(Position):
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
         # With leniency: what was repaired.
         self._repairs: list[Repair] | None = None
-        # With leniency: text is looked at closely where a token may be missing or too many.
+        # With leniency: text is looked at closely where a token may be missing or too many. The
+        # offset of the string that is read, if it has nothing unusual so far, else one that none
+        # has, also not one in a prefix; and the end of what was emitted of it.
         self._wary = 0
+        self._plain_at = NOWHERE
+        self._shown = ""
         # The state in which a document begins.
         self._fresh = VALUE
         # The keys of the open object: a set when they must be unique, a list when it may have to be
@@ -225,13 +233,22 @@ class Machine(Position):
             and data
             and self._offset + len(data) <= self._stop
             and (
-                self._is_plain(data)
+                (
+                    (
+                        not _COMPILED
+                        and self._plain_at == self._token
+                        and data.replace(" ", "").isalnum()  # the quickest way to see mere words
+                    )
+                    or self._is_plain(data)
+                )
                 if self._wary
                 else plain_end(data, 0) == len(data)
                 if _COMPILED
                 else '"' not in data and "\\" not in data and data.isprintable()
             )
         ):
+            if self._wary:
+                self._shown = data
             self._offset += len(data)
             self._sink.text(data)
         elif self._entry <= READY and not self._many and type(data) is str:

@@ -12,6 +12,7 @@ from typing import Final
 
 from ...errors import InvalidJSON
 from ..grammar import SPACE
+from ..machine import NOWHERE
 from ..states import AFTER, STRING, VALUE
 from . import lookahead
 from .strings import StringMachine
@@ -184,7 +185,7 @@ class QuoteMachine(StringMachine):
         self._quoted = False  # for `_take_text`
         self._take(char)
         self._quoted = True
-        self._plain_at = -1_000_000_000
+        self._plain_at = NOWHERE
         self._inner_at = self._offset + quote
         return quote + 1
 

@@ -16,11 +16,11 @@ cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRI
 
 cdef class StringMachine(NumberMachine):
     cdef bint _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma
-    cdef str _opened, _first, _shown, _tail_text, _watched
+    cdef str _opened, _first, _tail_text, _watched
     cdef Py_ssize_t _string_at, _nest, _inner_at, _inner_run
     cdef object _expected_here, _parens
     cdef Py_ssize_t _string_depth, _string_index
-    cdef Py_ssize_t _plain_at, _comma_at, _string_line
+    cdef Py_ssize_t _comma_at, _string_line
     cdef _take(self, str run)
     @cython.locals(last=Py_UCS4, plain=bint)
     cdef bint _is_plain(self, str run) except -1

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import Machine, space_end
+from ..machine import NOWHERE, Machine, space_end
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -82,10 +82,8 @@ class StringMachine(NumberMachine):
         "_nest",
         "_opened",
         "_parens",
-        "_plain_at",
         "_quotation",
         "_quoted",
-        "_shown",
         "_string_at",
         "_string_line",
         "_string_depth",
@@ -121,9 +119,7 @@ class StringMachine(NumberMachine):
         # It has what may come after the value; and its end, if that may become such a thing.
         self._after_value = False
         self._watched = ""
-        # The offset of the string, if it has nothing unusual so far; else one that none has, also
-        # not one in a prefix.
-        self._plain_at = -1_000_000_000
+        self._plain_at = NOWHERE
         # The depths that a "(" opened.
         self._parens: set[int] = set()
         # The line in which a string at the root ended.
@@ -138,6 +134,7 @@ class StringMachine(NumberMachine):
     def _take(self, run: str) -> None:
         if self._plain_at == self._token and self._is_simple(run):
             self._sink.text(run)
+            self._shown = run
             return
         state = self._state
         if state == KEY or state == ODD_KEY or self._expected_here is not None:
@@ -188,7 +185,7 @@ class StringMachine(NumberMachine):
         if simple and not unusual and self._expected_here is None:
             self._plain_at = self._token
         else:
-            self._plain_at = -1_000_000_000
+            self._plain_at = NOWHERE
 
     def _is_simple(self, run: str) -> bool:
         """True if text of a string without anything unusual has nothing unusual, either."""
@@ -196,10 +193,7 @@ class StringMachine(NumberMachine):
             usual = usual_end(run, False) == len(run)
         else:
             usual = "<" not in run and (run.isascii() or _CURLY.search(run) is None)
-        if not usual or not ends_simply(run):
-            return False
-        self._shown = run
-        return True
+        return usual and (run[-1] not in _UNSURE or ends_simply(run))
 
     def _note_curly(self, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
@@ -233,10 +227,7 @@ class StringMachine(NumberMachine):
                 and (run.isascii() or _CURLY.search(run) is None)
             )
         last = run[len(run) - 1]
-        if not plain or ((last <= "," or last in "}]{[”’") and not ends_simply(run)):
-            return False
-        self._shown = run
-        return True
+        return plain and ((last > "," and last not in "}]{[”’") or ends_simply(run))
 
     def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
         """Emit text of a string as the strict machine does, if nothing in it is unusual.
@@ -513,7 +504,7 @@ class StringMachine(NumberMachine):
         """A line ends in a string: after a closing bracket, the value may have ended, too."""
         if self._string_at != self._token:
             self._begin_text()
-        self._plain_at = -1_000_000_000
+        self._plain_at = NOWHERE
         self._watch("\n")
         if (self._shown + self._tail_text).rstrip()[-1:] in ("}", "]"):
             self._after_value = True
