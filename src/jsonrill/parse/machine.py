@@ -84,6 +84,7 @@ from .states import (
     HELD,
     KEY,
     NEXT_KEY,
+    NOWHERE,
     PLAIN,
     READY,
     SKIPPED,
@@ -100,8 +101,6 @@ WORTH_DECODING: Final = 64
 WHOLE_ESCAPE: Final = len(r"\u0000")
 # A piece no longer than this is looked through more than once without harm.
 SHORT: Final = 256
-
-NOWHERE: Final = -1_000_000_000
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")

@@ -3,6 +3,7 @@ cimport cython
 from .strings cimport StringMachine
 
 cdef int AFTER, STRING, VALUE
+cdef Py_ssize_t NOWHERE
 
 cdef class QuoteMachine(StringMachine):
     @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, plain=cython.bint)

@@ -12,8 +12,7 @@ from typing import Final
 
 from ...errors import InvalidJSON
 from ..grammar import SPACE
-from ..machine import NOWHERE
-from ..states import AFTER, STRING, VALUE
+from ..states import AFTER, NOWHERE, STRING, VALUE
 from . import lookahead
 from .strings import StringMachine
 

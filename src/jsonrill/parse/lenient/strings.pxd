@@ -5,7 +5,7 @@ from .numbers cimport NumberMachine
 
 cdef bint _COMPILED
 cdef str _UNSURE
-cdef Py_ssize_t _REMEMBERED
+cdef Py_ssize_t NOWHERE, _REMEMBERED
 
 @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, char=Py_UCS4)
 cdef Py_ssize_t usual_end(str run, bint plain) noexcept

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import NOWHERE, Machine, space_end
+from ..machine import Machine, space_end
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -20,6 +20,7 @@ from ..states import (
     GUIDED,
     KEY,
     NEXT_KEY,
+    NOWHERE,
     ODD_KEY,
     ODD_STRING,
     STRING,
