@@ -40,8 +40,8 @@ app = typer.Typer(
     name="jsonrill",
     help="Streaming JSON in both directions, as filters from standard input (or files) to standard"
     " output, one JSON a line. Try: jsonrill demo\n\nExit code 0: all went well; 1: the input (or a"
-    " part of it) is not valid; 2: the command was not used rightly; 3: a batch failed; 130: stopped"
-    " by Ctrl-C.",
+    " part of it) is not valid; 2: the command was not used rightly; 3: a batch failed; 130: it was"
+    " stopped by Ctrl-C.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
