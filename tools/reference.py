@@ -41,8 +41,8 @@ def page() -> str:
     parts = [HEAD, "## Library\n"]
     parts += [entry(name) for name in [*names, "Path"]]
     parts.append("## Command line\n")
-    commands = getattr(typer.main.get_command(app), "commands")  # noqa: B009
-    parts += [f"### jsonrill {name}\n\n```text\n{help_of(name)}\n```\n" for name in commands]
+    for name in commands_of(typer.main.get_command(app)):
+        parts.append(f"### jsonrill {name}\n\n```text\n{help_of(name)}\n```\n")
     return "\n".join(parts)
 
 
@@ -111,11 +111,18 @@ def code(text: str) -> str:
     return f"```text\n{text}\n```\n"
 
 
+def commands_of(group: object, before: str = "") -> typing.Iterator[str]:
+    """The names of all commands, those of sub-commands after that of their command."""
+    for name, command in getattr(group, "commands", {}).items():
+        yield before + name
+        yield from commands_of(command, f"{before}{name} ")
+
+
 def help_of(command: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "90", "TERM": "dumb"}
     env.pop("FORCE_COLOR", None)
     done = subprocess.run(
-        [sys.executable, "-m", "jsonrill", command, "--help"],
+        [sys.executable, "-m", "jsonrill", *command.split(), "--help"],
         capture_output=True,
         text=True,
         check=True,
