@@ -31,16 +31,15 @@ cdef class Log(PlacedSink):
     @cython.locals(place=Place)
     cpdef start_string(self, Py_ssize_t offset)
     @cython.final
-    cpdef show(self, value)
+    cdef show(self, value)
     @cython.final
-    cpdef mark(self)
+    cdef mark(self)
     @cython.final
-    cpdef bint news(self) except -1
+    cdef bint news(self) except -1
     cdef bint _is_as_sent(self) except -1
     @cython.final
     @cython.locals(entries=list)
-    cpdef list delta(self, Py_ssize_t since, Place string, Py_ssize_t at)
-    @cython.final
+    cdef list delta(self, Py_ssize_t since, Place string, Py_ssize_t at)
     @cython.locals(tree=Reading)
     cpdef Reading at(self, Py_ssize_t at)
     @cython.final

@@ -11,7 +11,7 @@ cdef class Reading(ValueBuilder):
     cdef object _under
     @cython.final
     @cython.locals(at=Py_ssize_t)
-    cpdef read(self, list entries, Py_ssize_t start, Py_ssize_t end)
+    cdef read(self, list entries, Py_ssize_t start, Py_ssize_t end)
     @cython.final
     cdef _apply(self, int code, Place place, value)
     @cython.final

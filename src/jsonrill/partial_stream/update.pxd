@@ -14,7 +14,6 @@ cdef class Record:
     cdef public Log _log
     cdef public Place _string
     cdef public Py_ssize_t _at, _since
-    @cython.final
     cpdef _of(self, Entity entity, status, Log log, data, delta)
     @cython.final
     cdef _value(self)
