@@ -168,7 +168,7 @@ export class Outline extends Tree {
   }
 
   /**
-   * Adds an error that somebody else found, such as a violation of a schema.
+   * Adds an error that the server found, such as a violation of a schema.
    * @param {Fault} fault
    */
   addError(fault) {
