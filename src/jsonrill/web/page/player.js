@@ -1,6 +1,6 @@
 /**
  * Which moment of a recording is shown: it plays, pauses, steps and jumps. The same for live streams,
- * replays and pastes: a player that follows shows what has come as it comes.
+ * replays and pastes: a player that follows shows each piece when it arrives.
  */
 
 import { frames } from "./frames.js";
@@ -8,10 +8,10 @@ import { frames } from "./frames.js";
 /** @typedef {import("./recording.js").Recording} Recording */
 
 export class Player {
-  /** The moment that is shown: so many pieces. */
+  /** The moment that is shown: the number of pieces before it. */
   position = 0;
   playing = false;
-  /** True while the newest piece is shown as it comes. */
+  /** True while the newest piece is shown when it arrives. */
   following = false;
   speed = 1;
   /** The moment in milliseconds of the recording, while it plays. */
@@ -36,7 +36,7 @@ export class Player {
     return this.position >= this.recording.length;
   }
 
-  /** Shows what comes as it comes. */
+  /** Shows each piece when it arrives. */
   follow() {
     this.following = true;
     this.playing = false;
