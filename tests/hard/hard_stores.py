@@ -12,7 +12,6 @@ import pytest
 from support.store_load import Load, measured
 from support.stores import KINDS, StoreServers
 
-
 SLOWER = ("postgresql", "redis+cluster")
 
 

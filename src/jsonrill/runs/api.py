@@ -163,7 +163,9 @@ class Runs:
         **settings: Unpack[RunSettings],
     ) -> None:
         if not isinstance(store, str | Store):
-            raise TypeError(f"the store of runs is a URL, such as memory:, or a Store, not {store!r}")
+            raise TypeError(
+                f"the store of runs is a URL, such as memory:, or a Store, not {store!r}"
+            )
         given: dict[str, Any] = dict(settings)
         for ours, theirs in (("owner_streams", "total_streams"), ("owner_bytes", "total_bytes")):
             given[ours] = given.get(theirs, Config.__dataclass_fields__[theirs].default)
