@@ -155,16 +155,18 @@ function name(character) {
 /**
  * The places that were repaired, as ranges of UTF-16 units, with what each rule did.
  * @param {string} text
- * @param {readonly Repair[]} repairs
+ * @param {readonly Pick<Repair, "rule" | "offset">[]} repairs
+ * @param {boolean} [inUnits] true if their offsets are UTF-16 units, and not characters
  * @returns {{start: number, end: number, rule: string, label: string}[]}
  */
-export function repairedPlaces(text, repairs) {
+export function repairedPlaces(text, repairs, inUnits = false) {
   const sorted = [...repairs].sort((a, b) => a.offset - b.offset);
   let units = 0;
   let count = 0;
   return sorted.map(({ rule, offset }) => {
-    units = skipCharacters(text, Math.max(0, offset) - count, units);
-    count = Math.max(0, offset);
+    const from = Math.max(0, offset);
+    units = inUnits ? Math.min(from, text.length) : skipCharacters(text, from - count, units);
+    count = from;
     return { start: units, end: endOf(text, units, rule), rule, label: RULES[rule] ?? rule };
   });
 }

@@ -203,6 +203,7 @@ function shortUrl(url) {
  * @param {Response_[]} responses
  */
 function best(responses) {
+  /** @type {number[]} */
   const ranks = responses.map(({ body, messages }) => {
     if (messages !== null) return 2;
     const { provider, format } = recognise(body.slice(0, 20_000));
