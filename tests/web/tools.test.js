@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Document } from "../../src/jsonrill/web/lib/document.js";
-import { explain, judge, repairedPlaces, RULES } from "../../src/jsonrill/web/page/tools/offers.js";
+import { explain, diagnose, repairedPlaces, RULES } from "../../src/jsonrill/web/page/tools/offers.js";
 import { RULES as NAMES } from "../../src/jsonrill/web/lib/repair.js";
 import { check, schemaOf, SchemaError, violationText } from "../../src/jsonrill/web/page/tools/check.js";
 import { fromHash, MAX_ADDRESS, pack, toHash, unpack } from "../../src/jsonrill/web/page/tools/state.js";
@@ -25,16 +25,16 @@ const OFFERS = [
 ];
 for (const [text, labels] of OFFERS) {
   test(`offers for ${JSON.stringify(text)}`, () => {
-    const { error, offers } = judge(text);
+    const { error, offers } = diagnose(text);
     assert.deepEqual(offers.map(({ label }) => label), labels);
     // What is offered helps.
-    for (const { change } of offers) assert.equal(judge(text, change).error, null);
+    for (const { change } of offers) assert.equal(diagnose(text, change).error, null);
     if (error !== null) assert.match(explain(error, text), /^(?:Line \d+, column \d+|The text ends early)/);
   });
 }
 
 test("errors are told in the words of the page", () => {
-  const told = (text) => explain(judge(text).error, text);
+  const told = (text) => explain(diagnose(text).error, text);
   assert.equal(told("{'a': 1}"), "Line 1, column 2: a key or '}' is expected, but there is a single quote.");
   assert.equal(told('{\n "a": 1 \u{1f30a}}'), "Line 2, column 9: ',' or '}' is expected, but there is '\u{1f30a}'.");
   assert.equal(told('{"a": [1'), "The text ends early. Line 1, column 9 in root.a[0]: ',' or ']' is missing.");
@@ -43,7 +43,7 @@ test("errors are told in the words of the page", () => {
   assert.ok(told(deep).length < 250);
   // No option of a language is named.
   for (const [text] of OFFERS) {
-    const { error } = judge(text);
+    const { error } = diagnose(text);
     if (error !== null) assert.doesNotMatch(explain(error, text), /repair=|many=|True|true/);
   }
 });
@@ -54,7 +54,7 @@ test("every rule of repair has words", () => {
 
 test("the places that were repaired are where they are in the text", () => {
   const text = '😀 Here:\n```json\n{"a": True, // why\n b: \'x\', "c": [1,],}\n```';
-  const { error, repairs } = judge(text, { repair: true });
+  const { error, repairs } = diagnose(text, { repair: true });
   assert.equal(error, null);
   const places = repairedPlaces(text, repairs).map(({ start, end, rule }) => [rule, text.slice(start, end)]);
   const found = Object.fromEntries(places);
@@ -84,7 +84,7 @@ test("places of any repaired text are inside of it, in order, and cut no charact
       assert.ok(text.slice(start, end).isWellFormed(), text);
       last = start;
     }
-    for (const { change } of judge(text).offers) assert.equal(judge(text, change).error, null, text);
+    for (const { change } of diagnose(text).offers) assert.equal(diagnose(text, change).error, null, text);
   }
 });
 

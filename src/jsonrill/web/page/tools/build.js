@@ -3,7 +3,7 @@
  */
 
 import { check, schemaOf, SchemaError, violationText } from "./check.js";
-import { explain, judge, repairedPlaces } from "./offers.js";
+import { explain, diagnose, repairedPlaces } from "./offers.js";
 import { described, PROVIDERS, recognise } from "./recognise.js";
 import { formatCount } from "../escaping.js";
 import { Recording } from "../recording.js";
@@ -106,7 +106,7 @@ function verdict({ recording, found }, wishes) {
     return { problem: `Line ${wrong + 1} is not JSON, so these are not snapshots.`, suggestions: others(found) };
   }
   if (recording.outline.errors.length === 0) return { problem: "", suggestions: [] };
-  const { error, offers } = judge(text, { repair: options.repair, many, prefix: options.prefix });
+  const { error, offers } = diagnose(text, { repair: options.repair, many, prefix: options.prefix });
   if (error === null) return { problem: "", suggestions: [] };
   const suggestions = offers.map(({ label, change }) => ({ label, change: /** @type {Wishes} */ (change) }));
   return { problem: explain(error, text), suggestions };
@@ -129,7 +129,7 @@ function ofEvents({ text, answer, calls, outline, hasDocument, options }, found,
   // An answer in prose is no error. One that was meant to be JSON, and is not, can be helped.
   const seemsJson = /^\s*(?:```|[[{"])/.test(text);
   if (!seemsJson || calls.length > 0 || (hasDocument && outline.errors.length === 0)) return { problem: "", suggestions: [] };
-  const { error, offers } = judge(text, { repair: options.repair });
+  const { error, offers } = diagnose(text, { repair: options.repair });
   if (error === null) return { problem: "", suggestions: [] };
   const useful = offers.filter(({ change }) => Object.keys(change).every((key) => key === "repair"));
   return { problem: explain(error, text), suggestions: useful.map(({ label, change }) => ({ label, change })) };

@@ -81,7 +81,7 @@ function read(text, { repair = false, many = false, prefix = "" } = {}) {
  * @param {Reading} [reading]
  * @returns {Verdict}
  */
-export function judge(text, reading = {}) {
+export function diagnose(text, reading = {}) {
   const { error, repairs } = read(text, reading);
   const isCut = error instanceof Truncated && error.path !== undefined && text.trim() !== "";
   /** @type {Offer[]} */
