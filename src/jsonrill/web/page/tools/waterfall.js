@@ -11,7 +11,7 @@ import { registerView } from "../views.js";
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("../views.js").Stage} Stage */
 
-/** Rows that are drawn; more would be slow, and nobody reads them. */
+/** Rows that are drawn: more would be slow. */
 const MAX_ROWS = 400;
 // Milliseconds between two looks at a stream that grows.
 const PAUSE = 200;
