@@ -176,7 +176,7 @@ def test_the_fields_and_rules_that_break_most_often_are_told(tmp_path: Path) -> 
     assert worst[0] == {"path": "root.colors[*].hex", "rule": "type", "count": 7}
     assert {"path": "root[*]", "rule": "INVALID_JSON", "count": 1} in worst
     text = (tmp_path / "out" / "report.txt").read_text()
-    assert "root.colors[*].hex  type  7 (77.8 %)" in text and "\x1b" not in text
+    assert "breaks      root.colors[*].hex, type: 7 (77.8 %)" in text and "\x1b" not in text
     seen = Reader((tmp_path / "out" / "report.html").read_text())
     assert "Which field and rule breaks most often" in seen.text and "i" not in seen.tags
     assert "root.colors[*].hex · type" in seen.text and "x" * 100 not in seen.text

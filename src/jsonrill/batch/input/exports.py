@@ -8,7 +8,7 @@ the events of a stream that came in one go, so that every job reads it as it rea
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ..errors import BadRecord, Skipped
@@ -79,8 +79,7 @@ def _langfuse(record: dict[str, Any]) -> Exported | None:
     return Exported(record.get("id"), _decoded(record["output"]))
 
 
-_EXPORTS: Final[tuple[Callable[[dict[str, Any]], Exported | None], ...]]
-_EXPORTS = (_openai, _anthropic, _helicone, _langfuse)
+_EXPORTS: Final = (_openai, _anthropic, _helicone, _langfuse)
 
 
 def _failed(error: Any) -> BadRecord:
@@ -105,43 +104,45 @@ def events_of(answer: Any) -> list[Any] | None:
     """The events of a complete answer of a provider; None if it is no such answer."""
     if not isinstance(answer, dict):
         return None
-    choices, output, content = (answer.get(key) for key in ("choices", "output", "content"))
-    if _are_objects(choices) and all("message" in choice for choice in choices):
+    choices, content = _objects(answer, "choices"), _objects(answer, "content")
+    if choices and all("message" in choice for choice in choices):
         return [{"choices": [*map(_chat_choice, choices)]}]
-    if answer.get("object") == "response" and _are_objects(output):
-        return [*_responses_events(answer, output)]
-    if answer.get("type") == "message" and _are_objects(content):
+    if answer.get("object") == "response" and isinstance(answer.get("output"), list):
+        return [*_responses_events(answer)]
+    if answer.get("type") == "message" and isinstance(answer.get("content"), list):
         return [*_anthropic_events(content, answer.get("stop_reason"))]
-    if _are_objects(answer.get("candidates")):
+    if _objects(answer, "candidates"):
         return [answer]
     if answer.get("role") == "assistant" and ("content" in answer or "tool_calls" in answer):
-        if _are_objects(content) and any(block.get("type") == "tool_use" for block in content):
+        if any(block.get("type") == "tool_use" for block in content):
             return [*_anthropic_events(content, None)]
         return [{"choices": [_chat_choice({"message": answer})]}]
     return None
 
 
-def _are_objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+def _objects(of: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in a list; an empty one if there is no list of objects at this key."""
+    value = of.get(key)
+    good = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    return value if good and isinstance(value, list) else []
 
 
 def _chat_choice(choice: dict[str, Any]) -> dict[str, Any]:
     message = choice["message"] if isinstance(choice["message"], dict) else {}
     delta = {**message}
-    if _are_objects(message.get("content")):
-        texts = [part.get("text") for part in message["content"]]
+    if isinstance(message.get("content"), list):
+        texts = [part.get("text") for part in _objects(message, "content")]
         delta["content"] = "".join(text for text in texts if isinstance(text, str))
-    if _are_objects(message.get("tool_calls")):
-        calls = enumerate(message["tool_calls"])
-        delta["tool_calls"] = [{"index": index, **call} for index, call in calls]
+    calls = enumerate(_objects(message, "tool_calls"))
+    delta["tool_calls"] = [{"index": index, **call} for index, call in calls]
     end = choice.get("finish_reason") or "stop"
     return {"index": choice.get("index", 0), "delta": delta, "finish_reason": end}
 
 
-def _responses_events(answer: dict[str, Any], output: list[Any]) -> Iterator[Any]:
-    for number, item in enumerate(output):
-        for part in item.get("content") or () if item.get("type") == "message" else ():
-            if isinstance(part, dict) and isinstance(part.get("text"), str):
+def _responses_events(answer: dict[str, Any]) -> Iterator[Any]:
+    for number, item in enumerate(_objects(answer, "output")):
+        for part in _objects(item, "content") if item.get("type") == "message" else ():
+            if isinstance(part.get("text"), str):
                 event = {"output_index": number, "item_id": item.get("id"), "delta": part["text"]}
                 yield {"type": "response.output_text.delta", "content_index": 0, **event}
         yield {"type": "response.output_item.done", "output_index": number, "item": item}

@@ -88,7 +88,7 @@ def parquet_rows(file: IO[bytes], kind: str) -> Iterator[Callable[[str], None]]:
 def _columns(row: dict[str, Any], wanted: dict[str, str], text: str) -> dict[str, Any]:
     """The columns of a row. Its error is its own, or that of the first call that has one."""
     errors = [row.get("error"), *(call.get("error") for call in row.get("calls", ()))]
-    error = next((one for one in errors if one), {})
+    error: dict[str, Any] = next((one for one in errors if one), {})
     found = {**error, "id": str(row["id"]), "ok": not error, "seq": row.get("seq"), "row": text}
     if "characters" in wanted:
         found |= {name: row.get(name) for name in _SIZES}

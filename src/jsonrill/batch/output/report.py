@@ -92,7 +92,8 @@ class Report:
         for code, count in by_count(total.errors):
             yield f"  {code:<20}{number(count)}{share(count, total.streams)}"
         for path, rule, count in total.worst(5):
-            yield f"  {shortened(path)}  {rule}  {number(count)}{share(count, total.streams)}"
+            said = f"{number(count)}{share(count, total.streams)}"
+            yield f"  breaks      {shortened(path)}, {rule}: {said}"
         if total.after_error:
             yield f"  characters after an error: {number(total.after_error)}"
         if total.repairs:
