@@ -8,6 +8,7 @@ import { Window } from "happy-dom";
 
 const window = new Window({ url: "http://127.0.0.1/" });
 Object.assign(globalThis, { window, document: window.document });
+globalThis.navigator ??= window.navigator;
 
 /** Frames that come when the test says so. */
 let waiting = new Map();
@@ -160,8 +161,8 @@ test("no source is idle, and then there is one", async () => {
   view.last.restart();
   view.last.stop();
   start();
-  await turn(5);
-  assert.deepEqual([view.last.status, view.last.value], ["streaming", { title: "…" }]);
+  await until(() => view.last.status === "streaming");
+  assert.deepEqual(view.last.value, { title: "…" });
   feed('{"title": "T');
   await frame();
   assert.deepEqual(view.last.value, { title: "T" });
@@ -576,7 +577,9 @@ function run(events, { cuts = [], held = Infinity, status = 200 } = {}) {
         for (const part of body) controller.enqueue(part);
         if (end !== held || held === Infinity) controller.close();
         open.add(controller);
-        init.signal.addEventListener("abort", () => open.delete(controller));
+        init.signal.addEventListener("abort", () => {
+          if (open.delete(controller) && end === held) controller.error(init.signal.reason);
+        });
       },
       cancel: () => open.clear(),
     });
@@ -635,9 +638,10 @@ test("no run is idle; another address is another run; headers may be new objects
   await until(() => none.last.status === "idle");
   assert.equal(none.last.error, undefined);
   const { asked, options: rest } = run(fragmentsOf());
-  const view = mounted(({ id }) =>
-    useRun(id && `http://127.0.0.1/runs/${id}`, { ...rest, headers: { authorization: `Bearer ${id}` } }),
-  );
+  const view = mounted(({ id, token = id }) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return useRun(id && `http://127.0.0.1/runs/${id}`, { ...rest, headers });
+  });
   assert.equal(view.last.status, "idle");
   view.render({ id: 1 });
   await until(() => view.last.complete);
@@ -649,8 +653,10 @@ test("no run is idle; another address is another run; headers may be new objects
     ["1", "Bearer 1"],
     ["2", "Bearer 2"],
   ]);
+  view.render({ id: 2, token: "new" });
   view.last.restart();
   await until(() => asked.length === 3 && view.last.complete);
+  assert.equal(asked[2].token, "Bearer new");
 });
 
 test("StrictMode asks for a run once, also with POST", async () => {

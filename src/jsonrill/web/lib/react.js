@@ -82,7 +82,7 @@ import { isObject } from "./values.js";
 /** @typedef {Omit<import("./stream.js").Options, "signal" | "onEvent"> & PartsOptions} RunPartsOptions */
 /**
  * How the reading of a hook begins, and the state before anything has arrived.
- * @typedef {{name: string, begin: (source: any, options: any) => Begin,
+ * @typedef {{name: string, isOfSource: boolean, begin: (source: any, options: any) => Begin,
  *   empty: (options: any) => Fields}} Hook
  */
 
@@ -209,7 +209,7 @@ function useOwn(source, options, hook) {
     if (key === null) return new Observed(null, hook.empty(options), true);
     // Headers may have changed when it begins again.
     const begin = (/** @type {[AbortSignal, any]} */ ...given) => hook.begin(key, latest.current)(...given);
-    if (hook === VALUES || hook === PARTS) checkSource(key);
+    if (hook.isOfSource) checkSource(key);
     return new Observed(begin, hook.empty(options), true);
   }
 }
@@ -250,11 +250,12 @@ function plain(name, value) {
   return name === "schema" || name === "initial" || typeof value === "function" ? undefined : value;
 }
 
-// ---- the kinds of reading ----
+// ---- what each hook reads ----
 
 /** @type {Hook} */
 const VALUES = {
   name: "useStream",
+  isOfSource: true,
   empty: ({ initial }) => ({ value: initial }),
   begin: (source, { initial, ...options }) =>
     async function* (signal) {
@@ -268,6 +269,7 @@ const VALUES = {
 /** @type {Hook} */
 const PARTS = {
   name: "useParts",
+  isOfSource: true,
   empty: () => ({ parts: NO_PARTS, text: "" }),
   begin: (source, options) => (signal) =>
     listed(stoppable(typeof source === "function" ? source(signal) : source, signal), options),
@@ -276,6 +278,7 @@ const PARTS = {
 /** @type {Hook} */
 const RUN = {
   name: "useRun",
+  isOfSource: false,
   empty: ({ initial }) => ({ value: initial, entities: NO_PARTS, ...NOT_OPEN }),
   begin: (url, { initial, ...options }) =>
     async function* (signal, note) {
@@ -297,6 +300,7 @@ const RUN = {
 /** @type {Hook} */
 const RUN_PARTS = {
   name: "useRunParts",
+  isOfSource: false,
   empty: () => ({ parts: NO_PARTS, text: "", ...NOT_OPEN }),
   begin: (url, options) =>
     async function* (signal, note) {

@@ -44,8 +44,7 @@
  */
 
 const ACCEPTED =
-  "a source is a string, bytes, a Response, a stream of the web, of Node or of an SDK, or an iterable " +
-  "of strings, bytes or events";
+  "a source is a string, bytes, a Response, a stream, or an iterable of strings, bytes or events";
 
 /**
  * Throw a TypeError at once for what is no source.

@@ -58,8 +58,8 @@ import { checkSource, drive } from "./sources.js";
  * @param {ValuesOptions<T>} [options]
  * @returns {AsyncGenerator<DeepPartial<T>, void, undefined>}
  */
-export function values(source, { live, ...options } = {}) {
-  return growing(source, (value) => (live ? value.live : value.value), options);
+export function values(source, options = {}) {
+  return growing(source, (value) => (options.live ? value.live : value.value), options);
 }
 
 /**
@@ -67,14 +67,14 @@ export function values(source, { live, ...options } = {}) {
  * schema makes of it, and the values of documents that one piece completes, are yielded as they are.
  * @param {Source} source
  * @param {(value: Growing) => any} show
- * @param {Omit<ValuesOptions<any>, "live">} options
+ * @param {ValuesOptions<any>} options
  * @returns {AsyncGenerator<any, void, undefined>}
  */
-export function growing(source, show, { schema, ...options }) {
+export function growing(source, show, { live, schema, ...options }) {
   checkSource(source);
   checkSchema(schema);
   if (schema !== undefined && options.many) {
-    throw new TypeError('of many documents each is validated by select(source, "root", options)');
+    throw new TypeError('validate many documents with select(source, "root", options)');
   }
   // With a schema the arguments of each call are one document, which is validated at its end.
   const [reading, parsing] = apart(options, schema === undefined);
