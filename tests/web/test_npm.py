@@ -162,7 +162,9 @@ def test_our_declarations_are_right_by_themselves(project: Path) -> None:
 
 
 def test_react(project: Path) -> None:
-    done = run(need_command("node"), "--test", "--test-reporter=spec", "react.test.mjs", cwd=project)
+    done = run(
+        need_command("node"), "--test", "--test-reporter=spec", "react.test.mjs", cwd=project
+    )
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
     assert "tests 0" not in done.stdout
 
