@@ -51,7 +51,8 @@ const sizes = {};
 for (const names of process.argv.slice(2)) {
   const repair = names.startsWith("repair, ") ? 'import "jsonrill/repair";' : "";
   const entry = names.startsWith("react: ") ? "jsonrill/react" : "jsonrill";
-  const contents = `${repair} export { ${names.replace(/^(repair, |react: )/, "")} } from "${entry}";`;
+  const wanted = names.replace(/^(repair, |react: )/, "");
+  const contents = `${repair} export { ${wanted} } from "${entry}";`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
     plugins: [later], external: ["react"],
