@@ -56,7 +56,8 @@ What the modules beside `jsonrill` itself offer. Names that are not here may cha
 COMMANDS: Final = """\
 # Commands
 
-Every command with its options, as `--help` prints them. The commands come with
+Every command with its options, as `--help` prints them; [the command line](command-line.md) shows
+what they are good for. They come with
 `pip install 'jsonrill[cli]'`; `serve` needs the extra `server` as well, and `batch` the extra
 `batch`.
 """
