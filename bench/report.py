@@ -62,8 +62,8 @@ def headline(found: Results) -> str:
 `Document.feed` with a piece of {PIECE} characters and a look at `Document.live` cost
 {number(ours)} µs compiled and {number(pure)} µs in pure Python at 20 KB, and hardly more at 10 MB;
 `jiter.from_json` with all the text so far costs {number(small)} µs at 2 KB and {number(large)} µs
-at 100 KB. Where it loses: jsonrill is faster than jiter {_from(crossing(found, COMPILED))} compiled,
-{_from(crossing(found, PURE))} in pure Python; and `json.loads` is faster on a text that is already
+at 100 KB. Where it loses: jsonrill is faster than jiter {_from(crossing(found, COMPILED))}
+compiled, {_from(crossing(found, PURE))} in pure Python; and `json.loads` is faster on a text that is already
 complete.
 """
 

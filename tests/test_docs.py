@@ -4,7 +4,8 @@ The ```python blocks of a page run from top to bottom in one namespace; ```pycon
 that begin with `>>>`, must also answer what the page says. `await` needs no function around it. A
 block right below `<!-- skip: reason -->` is only compiled, unless it is for a server of the demo,
 which the clients in it find as if it were the provider's. The ```console blocks hold commands in
-lines that begin with `$ `. The programs of the tutorial are files; tests/test_tutorial.py runs them.
+lines that begin with `$ `. The programs of the tutorial are files, which tests/test_tutorial.py
+runs.
 """
 
 from __future__ import annotations
