@@ -63,8 +63,8 @@ def headline(found: Results) -> str:
 {number(ours)} µs compiled and {number(pure)} µs in pure Python at 20 KB, and hardly more at 10 MB;
 `jiter.from_json` with all the text so far costs {number(small)} µs at 2 KB and {number(large)} µs
 at 100 KB. Where it loses: jsonrill is faster than jiter {_from(crossing(found, COMPILED))}
-compiled, {_from(crossing(found, PURE))} in pure Python; and `json.loads` is faster on a text that is already
-complete.
+compiled, {_from(crossing(found, PURE))} in pure Python; and `json.loads` is faster
+on a text that is already complete.
 """
 
 
