@@ -4,9 +4,10 @@ The run goes on when the page is closed or reloaded: see docs/runs.md. `uvicorn 
 """
 
 import os
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from uuid import uuid4
 
-from fastapi import FastAPI, Request
+from fastapi import Body, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 from openai import AsyncOpenAI
 
@@ -22,13 +23,14 @@ client = AsyncOpenAI()
 runs = Runs(os.environ.get("STORE", "sqlite:///trips.db"))
 
 
-@app.post("/api/trips/{id}")
-async def plan(id: str, request: Request) -> dict[str, bool]:
-    wish = (await request.json())["wish"]
+@app.post("/api/trips")
+async def plan(wish: Annotated[str, Body(embed=True)]) -> dict[str, str]:
+    id = uuid4().hex
     ask: dict[str, Any] = {"model": os.environ.get("MODEL", "gpt-4.1"), "stream": True}
     ask["messages"] = [{"role": "system", "content": ASK}, {"role": "user", "content": wish}]
     ask["tools"] = [{"type": "function", "function": BOOK}]
-    return {"started": await runs.start(id, lambda: client.chat.completions.create(**ask))}
+    await runs.start(id, lambda: client.chat.completions.create(**ask))
+    return {"id": id}
 
 
 @app.get("/api/trips/{id}")

@@ -1,4 +1,4 @@
-"""What tests need from npm, and our own package, once in folders of build/ that `make clean` removes."""
+"""What tests need from npm, and our own package: once, in build/, which `make clean` removes."""
 
 from __future__ import annotations
 

@@ -23,23 +23,20 @@ export function App() {
   const [id, setId] = useState(idOfPage);
   const [problem, setProblem] = useState("");
   // One run, read twice: as the value of the answer's JSON, and as the parts of the answer.
-  const trip = useRun<Trip>(id && `/api/trips/${id}?format=fragments`);
-  const answer = useRunParts(id && `/api/trips/${id}?format=raw`);
+  const url = id && `/api/trips/${id}`;
+  const trip = useRun<Trip>(url && `${url}?format=fragments`);
+  const answer = useRunParts(url && `${url}?format=raw`);
   const error = problem || (answer.error ?? trip.error)?.message;
   const isBusy = answer.status === "streaming";
 
   async function plan(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const wish = new FormData(event.currentTarget).get("wish");
-    const next = crypto.randomUUID();
     const headers = { "content-type": "application/json" };
-    const started = await fetch(`/api/trips/${next}`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify({ wish }),
-    });
-    setProblem(started.ok ? "" : `The server answered ${started.status}`);
-    if (!started.ok) return;
+    const asked = await fetch("/api/trips", { method: "POST", headers, body: JSON.stringify({ wish }) });
+    setProblem(asked.ok ? "" : `The server answered ${asked.status}`);
+    if (!asked.ok) return;
+    const { id: next } = await asked.json();
     history.replaceState(null, "", `#${next}`);
     setId(next);
   }
@@ -49,7 +46,7 @@ export function App() {
       <form onSubmit={plan}>
         <input name="wish" aria-label="Your wish" defaultValue="Four days in the Alps, by train" />
         <button disabled={isBusy}>Plan</button>
-        <button type="button" disabled={!isBusy} onClick={() => fetch(`/api/trips/${id}`, { method: "DELETE" })}>
+        <button type="button" disabled={!isBusy} onClick={() => url && fetch(url, { method: "DELETE" })}>
           Stop
         </button>
         <output>{id === null ? "" : status(answer.status, answer.connection)}</output>
@@ -60,7 +57,9 @@ export function App() {
       )}
       {trip.value && <Plan trip={trip.value} isComplete={trip.complete} />}
       <section className="cards">
-        {answer.parts.map((part) => part.kind === "call" && part.call && <Card key={part.index} call={part.call} />)}
+        {answer.parts.map(
+          (part) => part.kind === "call" && part.call && <Card key={part.index} call={part.call} />,
+        )}
       </section>
     </main>
   );
@@ -75,7 +74,9 @@ function Plan({ trip, isComplete }: { trip: DeepPartial<Trip>; isComplete: boole
   return (
     <article aria-busy={!isComplete}>
       <h1>{trip.title}</h1>
-      <div className="days">{trip.days?.map((day, index) => <DayView key={index} number={index + 1} day={day} />)}</div>
+      <div className="days">
+        {trip.days?.map((day, index) => <DayView key={index} number={index + 1} day={day} />)}
+      </div>
     </article>
   );
 }
