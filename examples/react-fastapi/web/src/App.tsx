@@ -106,7 +106,7 @@ const Card = memo(({ call }: { call: CallState }) => {
         {call.name} <small>{call.status}</small>
       </h3>
       <p>
-        {booking.what} {booking.city && `in ${booking.city}`} {booking.date}
+        {booking.what} {booking.city && `in ${booking.city}`} <time>{booking.date}</time>
       </p>
       {call.error && <p role="alert">{call.error.message}</p>}
       <button disabled={call.status !== "complete" || isBooked} onClick={() => setBooked(true)}>
