@@ -122,13 +122,13 @@ def content(said: Any, choice: int, block: int | None = None) -> list[Statement]
         return [Text(said, choice, block)] if said else []
     if isinstance(said, list):
         return [found for chunk in items(said) for found in content(chunk, choice, block)]
-    match said:
-        case {"type": "thinking", "thinking": thought}:
-            return thoughts(thought, choice, block)
-        case {"type": "text", "text": str(text)}:
+    # No `match`: not every version of the compiler reads it.
+    if isinstance(said, dict):
+        if said.get("type") == "thinking":
+            return thoughts(said.get("thinking"), choice, block)
+        if said.get("type") == "text" and isinstance(text := said.get("text"), str):
             return content(text, choice, block)
-        case _:
-            return []
+    return []
 
 
 def thoughts(said: Any, choice: int, block: int | None = None) -> list[Statement]:
