@@ -19,7 +19,8 @@ HOT = (
     *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
-    *("providers.fields", "providers.statements", "providers.openai_chat"),
+    *("providers.fields", "providers.statements", "providers.objects", "providers.reader"),
+    "providers.openai_chat",
     *("toolcalls.arguments", "toolcalls.call", "toolcalls.identity", "toolcalls.lifecycle"),
     "toolcalls.calls",
 )

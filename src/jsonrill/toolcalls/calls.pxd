@@ -16,7 +16,9 @@ cdef class ToolCalls:
     cdef dict _calls, _done
     cdef list _updates
     cdef Py_ssize_t _counted, _event
+    cpdef read(self, said)
     cdef _act(self, statement)
+    cdef list _take(self)
     @cython.locals(call=LiveCall, update=ToolCallUpdate)
     cdef _call(self, CallDelta delta)
 

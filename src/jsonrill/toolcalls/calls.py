@@ -31,7 +31,6 @@ from ..providers.statements import (
 from ..wire.compact import CompactEncoder
 from ..wire.fragment import Fragment
 from ..wire.full import to_wire
-from .arguments import Problem
 from .call import Status, ToolCall
 from .identity import Identity, Scope
 from .lifecycle import LiveCall, News, joined
