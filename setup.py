@@ -19,7 +19,7 @@ HOT = (
     *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
-    *("providers.fields", "providers.statements", "providers.objects", "providers.reader"),
+    *("providers.fields", "providers.statements", "providers.models", "providers.reader"),
     "providers.openai_chat",
     *("toolcalls.arguments", "toolcalls.call", "toolcalls.identity", "toolcalls.lifecycle"),
     "toolcalls.calls",

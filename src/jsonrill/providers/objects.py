@@ -7,10 +7,11 @@ names of their fields.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import lru_cache
 from typing import Any, Final
+
+from .models import OwnWay, read_model
 
 # How many values an event may have.
 _MOST: Final = 100_000
@@ -18,11 +19,6 @@ _MOST: Final = 100_000
 _LEFT_OUT: Final = frozenset(("snapshot", "agent", "new_agent", "source_agent", "target_agent"))
 # The objects of these packages have no `type`; the name of the class takes its place.
 _NAMED_BY_CLASS: Final = ("claude_agent_sdk", "llama_index")
-# The types of values that stay as they are.
-_SCALARS: Final = frozenset((str, int, float, bool, bytes))
-# What may be in a model's configuration or in the metadata of a field and changes what is written.
-_CHANGING: Final = frozenset(("json_encoders", "use_enum_values", "ser_json_bytes"))
-_HOOK: Final = "__get_pydantic_core_schema__"
 # In a dict: the elements of an event that is a list or a tuple.
 ITEMS: Final = "items"
 
@@ -95,8 +91,8 @@ def _from_model(event: Any) -> Any:
     # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
     # left out, because the provider did not say their defaults; but not the type.
     try:
-        dump = _read_model(event, left_out)
-    except _OwnWay:
+        dump = read_model(event, left_out)
+    except OwnWay:
         dump = event.model_dump(by_alias=True, exclude_unset=True, exclude=left_out, warnings=False)
     if not isinstance(dump, dict):
         return dump
@@ -105,69 +101,6 @@ def _from_model(event: Any) -> Any:
     if isinstance(kind, str) and kind != "chunk":
         dump.setdefault("type", kind)
     return _with_type(dump, event)
-
-
-class _OwnWay(Exception):
-    """A model, or something in it, writes itself in its own way: `model_dump` knows how."""
-
-
-@lru_cache(maxsize=512)
-def _names_in(kind: type) -> dict[str, str] | None:
-    """The fields of a class of models, and their names in an event; None if it writes itself."""
-    # Any: of pydantic 2, which is not imported here.
-    made: Any = kind
-    own = getattr(made, "__pydantic_decorators__", None)
-    fields = getattr(made, "__pydantic_fields__", None)
-    if own is None or not isinstance(fields, dict):
-        return None
-    if own.field_serializers or own.model_serializers or own.computed_fields:
-        return None
-    if getattr(made.model_dump, "__module__", None) != "pydantic.main" or issubclass(made, Mapping):
-        return None
-    if getattr(made, "__pydantic_root_model__", False) or _CHANGING & made.model_config.keys():
-        return None
-    names = {}
-    for name, info in fields.items():
-        if info.exclude or any(hasattr(one, _HOOK) for one in info.metadata):
-            return None
-        names[name] = info.serialization_alias or info.alias or name
-    return names
-
-
-def _read_model(model: Any, left_out: Collection[str]) -> dict[str, Any]:
-    """What `model_dump` returns with these fields left out, read from the fields themselves.
-
-    That is a third of the work: nearly all events have strings, numbers and other models.
-    """
-    kind: Any = type(model)
-    names = _names_in(kind)
-    if names is None:
-        raise _OwnWay
-    read: dict[str, Any] = {}
-    sent = model.__pydantic_fields_set__
-    for name, value in model.__dict__.items():
-        if name in sent and name not in left_out:
-            if value is not None and type(value) not in _SCALARS:
-                value = _read_value(value)
-            read[names[name]] = value
-    if extra := model.__pydantic_extra__:
-        for name, value in extra.items():
-            if name not in left_out:
-                read[name] = _read_value(value)
-    return read
-
-
-def _read_value(value: Any) -> Any:
-    kind = type(value)
-    if value is None or kind in _SCALARS:
-        return value
-    if kind is list:
-        return [_read_value(item) for item in value]
-    if kind is dict:
-        return {key: _read_value(item) for key, item in value.items()}
-    if hasattr(value, "model_dump"):
-        return _read_model(value, ())
-    raise _OwnWay
 
 
 def _with_type(read: dict[str, Any], value: Any) -> dict[str, Any]:

@@ -3,4 +3,4 @@
 cdef class Reader:
     cdef public object given, provider
     cdef object _accepts, _translate
-    cdef dict _pages
+    cdef readonly dict _pages

@@ -12,8 +12,9 @@ cdef class ToolCallUpdate:
 cdef class ToolCalls:
     cdef public object reader
     cdef public list ended
-    cdef object _identity, _keep, _limits, _on_repair, _repair, _schemas, _unknown
-    cdef dict _calls, _done
+    cdef readonly object _identity
+    cdef object _keep, _limits, _on_repair, _repair, _schemas, _unknown
+    cdef readonly dict _calls, _done
     cdef list _updates
     cdef Py_ssize_t _counted, _event
     cpdef read(self, said)

@@ -356,11 +356,17 @@ def _loaded(text: str) -> Any:
 
 def _extends(stated: Any, streamed: Any) -> bool:
     """True for the same value. A validator may have added fields that the model left out."""
-    if isinstance(streamed, dict):
-        return isinstance(stated, dict) and all(
-            key in stated and _extends(stated[key], value) for key, value in streamed.items()
-        )
-    if isinstance(streamed, list):
-        fits = isinstance(stated, list) and len(stated) == len(streamed)
-        return fits and all(map(_extends, stated, streamed))
-    return bool(stated == streamed) and isinstance(stated, bool) == isinstance(streamed, bool)
+    todo = [(stated, streamed)]  # no recursion, which compiled code does not bound
+    while todo:
+        now, was = todo.pop()
+        if isinstance(was, dict):
+            if not isinstance(now, dict) or not was.keys() <= now.keys():
+                return False
+            todo += [(now[key], value) for key, value in was.items()]
+        elif isinstance(was, list):
+            if not isinstance(now, list) or len(now) != len(was):
+                return False
+            todo += zip(now, was, strict=True)
+        elif now != was or isinstance(now, bool) != isinstance(was, bool):
+            return False
+    return True
