@@ -23,6 +23,10 @@ HOT = (
     "providers.openai_chat",
     *("toolcalls.arguments", "toolcalls.call", "toolcalls.identity", "toolcalls.lifecycle"),
     "toolcalls.calls",
+    *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
+    *("partial_stream.update", "partial_stream.stream"),
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.typed"),
+    "schema.document",
 )
 # Without symbols, which are more than half of a compiled module.
 COMPILE, LINK = {

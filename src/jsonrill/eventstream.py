@@ -75,6 +75,14 @@ def looks_like_events(beginning: bytes) -> bool:
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
+def may_become_events(beginning: bytes) -> bool:
+    """True if more text has to come before `looks_like_events` can tell."""
+    begun = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return b"\xef\xbb\xbf".startswith(begun) or any(
+        len(begun) < len(field) and field.startswith(begun) for field in _FIELDS
+    )
+
+
 def event_data(item: Any) -> str:
     """The data of an event: a text as it is, anything else as JSON."""
     if isinstance(item, str):

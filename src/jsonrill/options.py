@@ -314,7 +314,7 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
-    "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
+    "limits": (("server",), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),
     "dialect": (("server", "batch"), "they do not read fragments"),
     "many": (("batch",), "a line of a log holds one document"),

@@ -82,10 +82,11 @@ def batch(options: dict[str, Any], own: Own) -> None:
     kind, *paths = own.files or [""]
     if not paths or own.out is None:
         raise typer.BadParameter("a job, at least one input, and --out FOLDER are needed")
-    options |= {"field": own.field, "id_field": own.id_field, "max_line": bytes_of(own.max_line)}
+    sizes = made(lambda: (bytes_of(own.max_line), bytes_of(own.shard_size)))
+    options |= {"field": own.field, "id_field": own.id_field, "max_line": sizes[0]}
     job = made(lambda: Work(Job(kind=kind, **options, **_schemas(kind, own.schema))).job)
     where |= {"format": own.format, "input_format": own.input}
-    where |= {"shard_bytes": bytes_of(own.shard_size)}
+    where |= {"shard_bytes": sizes[1]}
     _do(lambda show: begun(job, paths, own.out, **where, on_progress=show), own.out, own.json)
 
 
