@@ -106,7 +106,9 @@ CHUNK = {
         {
             "index": 0,
             "delta": {
-                "tool_calls": [{"index": 0, "id": "a", "function": {"arguments": '{"a', "name": "f"}}]
+                "tool_calls": [
+                    {"index": 0, "id": "a", "function": {"arguments": '{"a', "name": "f"}}
+                ]
             },
             "finish_reason": None,
             "unknown": {"of": ["a", {"newer": 1.5}]},
