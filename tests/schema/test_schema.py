@@ -781,9 +781,9 @@ def test_a_violation_that_had_begun_comes_before_bad_json(text: str) -> None:
         "properties": {"a": {"type": "string"}},
     }
     found = []
-    for pieces in ([text], [*text]):
+    for cut in ([text], [*text]):
         with pytest.raises(InvalidSchema) as raised:
-            list(values(iter(pieces), schema))
+            list(values(iter(cut), schema))
         error = raised.value
         found.append((error.offset, error.path, error.rule, error.value))
     assert found[0] == found[1]
