@@ -314,11 +314,28 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
     "parse_float": (("cli", "server", "batch"), "it is a Python function"),
     "loads": (("cli", "server", "batch"), "it is a Python function"),
     "keep": (("cli", "server", "batch"), "they read one stream and keep its calls"),
-    "limits": (("cli", "server"), "the defaults hold; the server also bounds records and streams"),
+    "limits": (("server",), "the defaults hold; the server also bounds records and streams"),
     "verify": (("server", "batch"), "it holds the whole text in memory"),
     "dialect": (("server", "batch"), "they do not read fragments"),
     "many": (("batch",), "a line of a log holds one document"),
 }
+
+
+# The stages whose options a batch job takes. Any text may come as snapshots, hence "chunks";
+# "checked" is the validation of a document by a schema.
+JOBS: Final[dict[str, tuple[str, ...]]] = {
+    "calls": ("calls",),
+    "check": ("values", "chunks", "checked"),
+    "chunks": ("chunks",),
+    "fragments": ("fragments", "chunks"),
+    "updates": ("updates", "chunks"),
+    "values": ("values", "chunks", "checked"),
+}
+
+
+def jobs_of(option: Option) -> list[str]:
+    """The batch jobs that take an option."""
+    return [kind for kind, stages in JOBS.items() if not set(stages).isdisjoint(option.stages)]
 
 
 def allow(name: str, names: Iterable[str]) -> None:

@@ -194,6 +194,17 @@ def test_a_tool_of_the_provider_is_left_to_it() -> None:
     assert outcomes(found) == {}
 
 
+def test_a_provider_may_say_late_that_it_runs_a_call() -> None:
+    given = {"toolCallId": "s", "toolName": "web_search"}
+    events: list[Event] = [
+        {"type": "tool-input-start", **given},
+        {"type": "tool-input-delta", "toolCallId": "s", "inputTextDelta": '{"q":"x"}'},
+        {"type": "tool-input-available", **given, "input": {"q": "x"}, "providerExecuted": True},
+        {"type": "finish"},
+    ]
+    assert outcomes(list(run_tools(events, {}))) == {}
+
+
 def test_empty_arguments_wait_for_the_next_part_or_the_close() -> None:
     """`{}` may be a placeholder, and the real arguments follow."""
     given: list[dict[str, int]] = []

@@ -9,6 +9,7 @@ import pty
 import re
 import shlex
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ COMMANDS = (
     "demo",
 )
 FILTERS = ("values", "updates", "fragments", "rebuild", "chunks", "calls")
+EMPTY = [[name] for name in FILTERS] + [["select", "a"], ["text", "a"], ["repair"]]
+EMPTY += [["values", "--many"], ["fragments", "--many"], ["updates", "--many"]]
 STREAMS = ROOT / "src" / "jsonrill" / "demo" / "recordings"
 
 
@@ -39,10 +42,33 @@ def lines(done: subprocess.CompletedProcess[bytes]) -> list[Any]:
 
 
 def test_values_are_shown_after_each_piece_that_changed_them() -> None:
-    done = run("values", "--tokens", "4", given='{"a": "xyz", "b": [1, 2]}')
+    done = run("values", "--each", "--tokens", "4", given='{"a": "xyz", "b": [1, 2]}')
     shown = lines(done)
     assert shown[-1] == {"a": "xyz", "b": [1, 2]}
     assert {"a": "x"} in shown and len(shown) > 3
+
+
+@pytest.mark.parametrize("cut", [[], ["--tokens", "1"], ["--tokens", "4"], ["--tokens", "9"]])
+def test_in_a_pipe_each_document_is_written_once(cut: list[str]) -> None:
+    text = '{"a": "xyz", "b": [1, 2]}'
+    assert lines(run("values", *cut, given=text)) == [json.loads(text)]
+    several = '{"a": 1} {"a": 1}\n"s" "st" "st" 12 3\n[] {}'
+    shown = lines(run("values", "--many", *cut, given=several))
+    assert shown == [{"a": 1}, {"a": 1}, "s", "st", "st", 12, 3, [], {}]
+
+
+def test_what_came_before_an_error_is_written_too() -> None:
+    done = run("values", "--tokens", "3", given='{"a": 1, "b": [2, x]}')
+    assert (done.returncode, done.stdout) == (1, b'{"a":1,"b":[2]}\n')
+    done = run("values", given="")
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+def test_an_event_stream_follows_the_value() -> None:
+    done = run("values", "--sse-out", "--tokens", "4", given='{"a": "xy"}')
+    assert done.stdout.count(b"data: {") > 1
+    done = run("values", "--sse-out", "--no-each", "--tokens", "4", given='{"a": "xy"}')
+    assert done.stdout.count(b"data: {") == 1
 
 
 def test_selected_values_are_written_one_a_line() -> None:
@@ -89,7 +115,20 @@ def test_events_of_no_known_provider_are_an_error() -> None:
         done = run("calls", given=given)
         assert done.returncode == 1 and not done.stdout
         assert done.stderr.decode() == "jsonrill: none of the events is from a known provider\n"
-    assert run("calls", given="").returncode == 0
+
+
+@pytest.mark.parametrize("given", ["", " \n\n", "\ufeff"])
+@pytest.mark.parametrize("args", EMPTY, ids=" ".join)
+def test_empty_input_is_exit_1(args: list[str], given: str) -> None:
+    done = run(*args, given=given)
+    assert (done.returncode, done.stdout) == (1, b""), done
+    assert done.stderr == b"jsonrill: the input is empty\n"
+
+
+def test_an_event_stream_without_events_is_exit_1() -> None:
+    for command in FILTERS:
+        done = run(command, given="data: [DONE]\n\n")
+        assert done.returncode == 1 and not done.stdout and done.stderr.count(b"\n") == 1, command
 
 
 def test_a_line_that_is_nested_too_deeply_is_one_line_of_error() -> None:
@@ -205,6 +244,74 @@ def test_bytes_that_are_no_text_are_bad_input(command: str) -> None:
     assert done.returncode == 1 and done.stderr.count(b"\n") == 1
 
 
+def test_errors_name_the_file_and_the_others_are_read(tmp_path: Path) -> None:
+    for name, text in (("a", "[1]"), ("b", "[1 2]"), ("c", ""), ("d", "[4]")):
+        (tmp_path / name).write_text(text)
+    files = [str(tmp_path / name) for name in ("a", "b", "gone", "c", "d")]
+    done = run("values", *files, "-", given="[,")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [b"[1]", b"[1]", b"[4]", b"[]"]
+    said = done.stderr.decode().splitlines()
+    assert [line.split(": ")[1] for line in said] == [*files[1:4], "standard input"]
+    assert "expected ',' or ']'" in said[0] and said[1].endswith("No such file or directory")
+    assert said[2].endswith("the input is empty")
+
+
+def zstd(content: bytes) -> bytes:
+    return pytest.importorskip("zstandard").compress(content)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd], ids=["gz", "zst"])
+def test_compressed_input_is_read_from_files_and_pipes(pack: Any, tmp_path: Path) -> None:
+    text = json.dumps({"a": list(range(30_000))}).encode()
+    packed = pack(text[:5000]) + pack(text[5000:])
+    (tmp_path / "a.json").write_bytes(packed)
+    for args, given in ((["values", str(tmp_path / "a.json")], b""), (["values"], packed)):
+        assert lines(run(*args, given=given)) == [json.loads(text)]
+    events = (STREAMS / "calls.jsonl").read_bytes()
+    assert run("calls", given=pack(events)).stdout == run("calls", given=events).stdout
+    snapshots = (STREAMS / "snapshots.jsonl").read_bytes()
+    assert run("chunks", given=pack(snapshots)).stdout == run("chunks", given=snapshots).stdout
+    done = run("values", given=packed[:-9])
+    assert done.returncode == 1 and b"data is damaged: the file is cut off" in done.stderr
+
+
+def test_an_event_stream_is_recognised_by_every_command(tmp_path: Path) -> None:
+    texts = ['{"title": "Sto', 'rm"}']
+    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
+    log = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+    (tmp_path / "answer.sse").write_text(log)
+    for begin in ("", "\ufeff", "\r\n: comment\n\n", "event: x\n", "retry: 10\n"):
+        for args in (["values"], ["repair"], ["values", "--repair"]):
+            assert lines(run(*args, given=begin + log)) == [{"title": "Storm"}]
+    assert run("text", "title", str(tmp_path / "answer.sse")).stdout == b"Storm\n"
+    assert lines(run("select", "title", str(tmp_path / "answer.sse"))) == ["Storm"]
+    assert run("values", "--no-sse-in", given=log).returncode == 1
+    assert run("values", given="d").returncode == 1
+
+
+def test_limits_are_flags() -> None:
+    deep = '{"a": {"b": [1]}}'
+    assert lines(run("values", "--max-depth", "3", given=deep)) == [json.loads(deep)]
+    done = run("values", "--max-depth", "2", given=deep)
+    assert done.returncode == 1 and b"--max-depth N" in done.stderr
+    for flag, text in (("text", '"abcdef"'), ("string", '"abcdef"'), ("keys", '{"a":1,"b":2}')):
+        assert run("select", "a", f"--max-{flag}", "1", given=text).returncode == 1
+        assert run("updates", f"--max-{flag}", "1k", given=text).returncode == 0
+    assert run("values", "--max-depth", "x", given=deep).returncode == 2
+    assert run("values", "--max-text", "0", given=deep).returncode == 2
+
+
+def test_the_shell_can_complete() -> None:
+    """What the script that --show-completion writes asks for."""
+    words = {"_JSONRILL_COMPLETE": "complete_bash", "COMP_WORDS": "jsonrill s", "COMP_CWORD": "1"}
+    script = "import sys; sys.argv = ['jsonrill']; from jsonrill.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, env={**ENV, **words}, timeout=60
+    )
+    assert done.stdout.split() == [b"select", b"serve"], done.stderr
+
+
 @pytest.mark.parametrize("command", FILTERS)
 def test_a_missing_file_is_bad_input(command: str) -> None:
     done = run(command, "no-such-file.json")
@@ -256,7 +363,7 @@ def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) ->
 def test_lines_are_flushed_as_the_text_comes() -> None:
     """The next program of a pipe sees a value while the model still writes."""
     child = subprocess.Popen(
-        [*BASE, "values"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV
+        [*BASE, "values", "--each"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV
     )
     assert child.stdin and child.stdout
     try:
@@ -274,7 +381,7 @@ def test_lines_are_flushed_as_the_text_comes() -> None:
 
 def test_a_broken_pipe_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "long.json").write_text(json.dumps(list(range(20_000))))
-    script = f"{shlex.join(BASE)} values --tokens 5 long.json | head -n 1"
+    script = f"{shlex.join(BASE)} values --each --tokens 5 long.json | head -n 1"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", script],
         cwd=tmp_path,
@@ -346,7 +453,7 @@ def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
 def readme_commands() -> list[str]:
     blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.S)
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
-    return [line for line in lines if "jsonrill" in line]
+    return [line for line in lines if re.search(r"(^|\| )jsonrill ", line)]
 
 
 @pytest.mark.parametrize("command", readme_commands())

@@ -137,6 +137,8 @@ class ToolRun:
         closed = call.status == "complete"
         if call.name is None or not (closed or (part.complete and self._when == "args")):
             return []
+        if not closed and call.name not in self._tools:
+            return []  # the provider may still say that it runs this one
         if not closed and call.live == {}:
             self._waiting[number] = call, part.index
             return []

@@ -13,10 +13,10 @@ from glob import has_magic, iglob
 from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
+from ..archives import MAGIC, need
 from ..eventstream import looks_like_events
 from .errors import InputError
 from .files import is_remote, remote, remote_version, version_of
-from .input.archives import need
 from .input.lines import Segment
 from .output.folder import DONE, MANIFEST
 
@@ -24,7 +24,6 @@ INPUT_FORMATS: Final = ("auto", "jsonl", "sse")
 LEAST: Final = 4 * 2**20
 MOST: Final = 256 * 2**20
 _COMPRESSIONS: Final = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
-_MAGIC: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 class File(NamedTuple):
@@ -77,8 +76,11 @@ def find_files(inputs: Iterable[str], input_format: str = "auto") -> list[File]:
         raise InputError("; ".join(wrong))
     if not found:
         raise InputError("there are no input files")
-    for compression in sorted({file.compression for file in found.values()}):
-        need(compression)
+    try:
+        for compression in sorted({file.compression for file in found.values()}):
+            need(compression)
+    except ImportError as error:
+        raise InputError(str(error)) from error
     return list(found.values())
 
 
@@ -186,7 +188,7 @@ def _remote_file(store: Any, path: str, input_format: str) -> File:
 
 def _kind(path: str, beginning: bytes, input_format: str) -> tuple[str, str]:
     """Format and compression of a file, by its first bytes or else by its name."""
-    for magic, compression in _MAGIC.items():
+    for magic, compression in MAGIC.items():
         if beginning.startswith(magic):
             return input_format, compression
     compression = _COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "")

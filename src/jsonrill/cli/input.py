@@ -1,7 +1,8 @@
-"""Reads text, lines and provider events from files and pipes.
+"""Reads text, lines and provider events from a file or a pipe.
 
 Text is yielded as it arrives, so that a pipe is followed live. It can be cut into pieces of some
-characters with a delay after each, as a model would send it.
+characters with a delay after each, as a model would send it. What is compressed (`.gz`, `.zst`) and
+what is an event stream is recognised by its first bytes.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
+from ..archives import COMPRESSED, MAGIC, Expander
+from ..eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events, may_become_events
 from ..sources import AnswerText
 
 PIECE = 1 << 16
@@ -32,21 +34,28 @@ class BadInput(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """The input files ("-" is standard input), and how to read them."""
+    """One file ("-" is standard input), and how to read it; `sse=None` recognises events."""
 
-    files: list[Path] = field(default_factory=list)
+    file: Path = Path("-")
     tokens: int = 0
     delay: float = 0.0
-    sse: bool = False
+    sse: bool | None = None
+
+    @property
+    def piped(self) -> bool:
+        """True for standard input."""
+        return str(self.file) == "-"
 
     def pieces(self) -> Iterator[bytes | str]:
         """The text in pieces: as it comes, or of an event stream; cut and delayed if wanted."""
-        raw: Iterable[bytes | str] = self._texts() if self.sse else self._raw()
-        return self._paced(self._cut(raw)) if self.tokens or self.delay else iter(raw)
+        events, raw = self._opened()
+        texts: Iterable[bytes | str] = self._texts(raw) if events else raw
+        return self._paced(self._cut(texts)) if self.tokens or self.delay else iter(texts)
 
     def lines(self) -> Iterator[str]:
         """The lines, or the data of the events of an event stream, without empty ones."""
-        return self._paced(self._lines())
+        events, raw = self._opened()
+        return self._paced(self._data(raw) if events else self._lines(raw))
 
     def events(self) -> Iterator[Any]:
         """The JSON value of each line, or of the data of each event."""
@@ -60,42 +69,60 @@ class Source:
             except RecursionError as error:
                 raise BadInput(f"item {number}: nested too deeply") from error
 
+    def _opened(self) -> tuple[bool, Iterator[bytes]]:
+        """Whether this is an event stream, and its bytes; reads no more than it needs for that."""
+        raw = self._raw()
+        if self.sse is not None:
+            return self.sse, raw
+        beginning = b""
+        while may_become_events(beginning) and (piece := next(raw, b"")):
+            beginning += piece
+        return looks_like_events(beginning), chain([beginning], raw)
+
     def _raw(self) -> Iterator[bytes]:
-        for path in self.files or [Path("-")]:
-            with _opened(path) as file, _progress(file, path) as bar:
+        """The bytes as they come, decompressed. `BadInput` if there are none but white space."""
+        empty = True
+        for piece in _decompressed(self._read()):
+            empty = empty and not piece.strip(b" \t\r\n\xef\xbb\xbf")
+            yield piece
+        if empty:
+            raise BadInput("the input is empty")
+
+    def _read(self) -> Iterator[bytes]:
+        with _opened(self.file) as file, _progress(file, self.file) as bar:
+            try:
                 # read1 gives what a pipe holds now, instead of waiting for a whole piece.
                 while piece := file.read1(PIECE):  # type: ignore[attr-defined]
                     bar(len(piece))
                     yield piece
+            except OSError as error:
+                raise BadInput(error.strerror) from error
 
     def _data(self, raw: Iterable[bytes]) -> Iterator[str]:
         """The data of the events. A last one without its blank line counts if it is JSON."""
-        decoder = SSEDecoder()
+        decoder, empty = SSEDecoder(), True
         for piece in raw:
-            yield from _contents(decoder.feed(piece))
-        yield from filter(_is_json, _contents(decoder.feed("\n\n")))
+            for data in _contents(decoder.feed(piece)):
+                empty = False
+                yield data
+        for data in filter(_is_json, _contents(decoder.feed("\n\n"))):
+            empty = False
+            yield data
+        if empty:
+            raise BadInput("the event stream has no data")
 
-    def _texts(self) -> Iterator[str]:
+    def _texts(self, raw: Iterable[bytes]) -> Iterator[str]:
         """The text of the answer in a provider's event stream; the data of any other."""
         answer = AnswerText()
-        for data in self._data(self._raw()):
+        for data in self._data(raw):
             text = answer.feed(data)
             yield text if answer.recognised else data
         if answer.has_only_calls:
             raise BadInput("the answer has tool calls and no text: use jsonrill calls")
 
-    def _lines(self) -> Iterator[str]:
-        raw, rest = self._raw(), b""
-        # Enough of the input to recognise an event stream.
-        while len(begun := rest.lstrip()) < 8 and b"\n" not in begun:
-            if not (piece := next(raw, b"")):
-                break
-            rest += piece
-        if self.sse or looks_like_events(rest):
-            yield from self._data(chain([rest], raw))
-            return
-        beginning, rest = rest, b""
-        for piece in chain([beginning], raw):
+    def _lines(self, raw: Iterable[bytes]) -> Iterator[str]:
+        rest = b""
+        for piece in raw:
             *whole, rest = (rest + piece).split(b"\n")
             yield from (_text(line) for line in whole if line.strip())
         if rest.strip():
@@ -118,6 +145,30 @@ class Source:
             yield item
             if self.delay:
                 time.sleep(self.delay / 1000)
+
+
+def _decompressed(raw: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of `.gz` and `.zst`, which their first bytes tell; all else as it is."""
+    beginning = b""
+    while any(magic.startswith(beginning) for magic in MAGIC) and (piece := next(raw, b"")):
+        beginning += piece
+    found = [name for magic, name in MAGIC.items() if beginning.startswith(magic)]
+    if not found:
+        yield from chain([beginning], raw)
+        return
+    compression = found[0]
+    try:
+        expander = Expander(compression)
+    except ImportError as error:
+        raise BadInput(str(error)) from error
+    for piece in chain([beginning], raw):
+        for at in range(0, len(piece), COMPRESSED):
+            yield expander.feed(piece[at : at + COMPRESSED])
+            if expander.damage is not None:
+                raise BadInput(f"the {compression} data is damaged: {expander.damage}")
+    expander.end()
+    if expander.damage is not None:
+        raise BadInput(f"the {compression} data is damaged: {expander.damage}")
 
 
 def _contents(events: Iterable[SSEEvent]) -> Iterator[str]:
@@ -158,7 +209,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
+        raise BadInput(error.strerror) from error
     with file:
         yield file
 

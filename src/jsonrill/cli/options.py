@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
+from ..errors import DEFAULT_LIMITS, Limits
 from ..options import Entity, Option, Rules, Schemas
 from .input import Source
 from .output import Sink
@@ -22,11 +23,20 @@ _PACED: Final = (*_REPAIRING, "chunks")
 _FILTERS: Final = (*_PACED, "rebuild")
 _VALUES: Final = tuple(name for name in _FILTERS if name != "text")
 _BATCH: Final = ("batch",)
+_RESUME: Final = ("batch", "batch-resume")
+_DOCUMENTS: Final = ("batch-check", "batch-updates", "batch-values")
 _Engine = Literal["local", "dask"]
 _Rows = Literal["jsonl", "parquet"]
 _Lines = Literal["auto", "jsonl", "sse"]
 # The flags that commands have beside the options of their stage.
 OWN: Final = (
+    Option(
+        "each",
+        bool | None,
+        None,
+        ("values", "rebuild"),
+        "Write the value after each piece, not only the last one; by default on a terminal.",
+    ),
     Option("watch", bool, False, ("values",), "Show one growing value instead of a value a line."),
     Option("compact", bool, False, ("fragments",), "Write the compact wire form."),
     Option(
@@ -37,15 +47,20 @@ OWN: Final = (
     Option("tokens", int, 0, _TEXTS, "Cut the text into pieces of N characters.", least=0),
     Option("delay", float, 0.0, _PACED, "Wait N milliseconds after each piece.", least=0),
     Option("sse", bool, False, _FILTERS, "Read and write text/event-stream."),
-    Option("sse_in", bool, False, _FILTERS, "Read text/event-stream, write lines."),
+    Option(
+        "sse_in",
+        bool | None,
+        None,
+        _FILTERS,
+        "Read text/event-stream; by default it is recognised by its beginning.",
+    ),
     Option("sse_out", bool, False, _FILTERS, "Write text/event-stream."),
     Option("pretty", bool, False, _VALUES, "Indent the output."),
     Option("color", bool | None, None, _VALUES, "Write colours; by default on a terminal."),
     Option("out", str | None, None, _BATCH, "A new folder for the output."),
-    Option("resume", str | None, None, _BATCH, "Continue the run in this folder."),
-    Option("engine", _Engine, "local", _BATCH, "Processes on this machine, or a Dask cluster."),
-    Option("workers", int | None, None, _BATCH, "Processes; by default one a processor.", least=0),
-    Option("scheduler", str | None, None, _BATCH, "Address of Dask, such as tcp://host:8786."),
+    Option("engine", _Engine, "local", _RESUME, "Processes on this machine, or a Dask cluster."),
+    Option("workers", int | None, None, _RESUME, "Processes; by default one a processor.", least=0),
+    Option("scheduler", str | None, None, _RESUME, "Address of Dask, such as tcp://host:8786."),
     Option("format", _Rows, "jsonl", _BATCH, "Format of the rows."),
     Option(
         "input", _Lines, "auto", _BATCH, "Format of the files: a stream a line, or event streams."
@@ -54,11 +69,23 @@ OWN: Final = (
         "field", str | None, None, _BATCH, "Path of the stream in a line, such as response.chunks."
     ),
     Option("id_field", str, "id", _BATCH, "Path of the id in a line."),
-    Option("schema", list[str] | None, None, _BATCH, "JSON Schema or module:Name; TOOL=FILE."),
+    Option("schema", str | None, None, _DOCUMENTS, "JSON Schema in a file, or module:Name."),
+    Option("schema", list[str] | None, None, ("batch-calls",), "TOOL=FILE: JSON Schema of a tool."),
     Option("shard_size", str | None, None, _BATCH, "Bytes of input for each shard, such as 64MB."),
     Option("max_line", str, "32MiB", _BATCH, "A longer line goes to quarantine."),
-    Option("json", bool, False, _BATCH, "Write the report as JSON."),
+    Option("json", bool, False, _RESUME, "Write the report as JSON."),
 )
+
+
+# What each of the limits bounds; its flag is --max-NAME.
+LIMITS: Final = {
+    "depth": "Refuse deeper nesting.",
+    "text": "Refuse a longer document: characters, such as 100M.",
+    "string": "Refuse a longer string: characters.",
+    "number": "Refuse a number with more digits.",
+    "keys": "Refuse an object with more keys.",
+    "repairs": "Refuse a text with more repairs.",
+}
 
 
 def own_flags(command: str) -> list[Option]:
@@ -69,9 +96,11 @@ def own_flags(command: str) -> list[Option]:
 class Own(SimpleNamespace):
     """The values of all flags, as the library takes them."""
 
-    def source(self) -> Source:
+    def sources(self) -> Iterator[Source]:
+        """The files, or standard input."""
         tokens, delay = vars(self).get("tokens", 0), vars(self).get("delay", 0)
-        return Source([*map(Path, self.files or ())], tokens, delay, self.sse or self.sse_in)
+        for file in self.files or ["-"]:
+            yield Source(Path(file), tokens, delay, self.sse or self.sse_in)
 
     def sink(self) -> Sink:
         pretty, color = vars(self).get("pretty", False), vars(self).get("color")
@@ -106,6 +135,8 @@ def flagged(
         rules = given.pop("rules", None)
         if rules is not None:
             given["repair"] = tuple(sorted(name.strip() for name in rules.split(",")))
+        if any(row.name == "limits" for row in rows):
+            given["limits"] = made(lambda: limits_of(given))
         readers: dict[Any, Callable[[Any], Any]]
         readers = {Entity: entities_of, Schemas: tool_schemas_of, Any: schema_of}
         found = [row for row in rows if row.type in readers]
@@ -129,7 +160,14 @@ def flagged(
 
 
 def _flags(option: Option) -> Iterator[Parameter]:
-    """The parameters for one option: one, but for repair two."""
+    """The parameters for one option: one, but for repair two, and for limits one each."""
+    if option.type == Limits | None:
+        for name, help in LIMITS.items():
+            default = str(getattr(DEFAULT_LIMITS, name))
+            if int(default) % 2**20 == 0:
+                default = f"{int(default) // 2**20}Mi"
+            yield _flag(f"max_{name}", default, str, f"--max-{name}", help=help, metavar="N")
+        return
     kind, help = option.type, option.help
     flag = f"--{option.name.replace('_', '-')}"
     more: dict[str, Any] = {"show_default": option.default is not None}
@@ -167,7 +205,7 @@ def made(make: Callable[[], Any]) -> Any:
         raise typer.BadParameter(str(error)) from error
     except ImportError as error:
         typer.echo(f"jsonrill: {error}", err=True)
-        raise typer.Exit(1) from None
+        raise typer.Exit(2) from None
 
 
 def entities_of(names: list[str] | None) -> Any:
@@ -190,12 +228,17 @@ def tool_schemas_of(schemas: list[str] | None) -> dict[str, Any] | None:
     return {name: json_file(path) for name, _, path in pairs}
 
 
+def limits_of(given: dict[str, Any]) -> Limits:
+    """The limits that --max-depth and the others name; they leave `given`."""
+    return Limits(**{name: bytes_of(given.pop(f"max_{name}")) or 0 for name in LIMITS})
+
+
 def bytes_of(size: str | None) -> int | None:
     """The bytes of a size such as 64MB or 1.5GiB."""
     if size is None:
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", size.strip().lower())
     if found is None:
-        raise typer.BadParameter(f"a size is a number with perhaps kB, MB or GB, not {size!r}")
+        raise ValueError(f"a size is a number with perhaps kB, MB or GB, not {size!r}")
     count, unit, binary = found.groups()
     return int(float(count) * (1024 if binary else 1000) ** " kmgt".index(unit or " "))

@@ -44,6 +44,8 @@ class Sink:
         self._terminal = self._out.isatty()
         wanted = self._terminal and not sse and "NO_COLOR" not in os.environ
         self._color = wanted if color is None else color
+        # A person or a page follows the value as it grows.
+        self.live = self._terminal or sse
 
     def write(self, value: Any) -> None:
         """Write one value: as compact JSON on its own line, indented, or as an event."""

@@ -20,9 +20,11 @@ def serve(**given: Any) -> None:
     upstream, or to several by model name. GET /openapi.json describes every route, and / is a page
     that shows streams; --demo adds simulated models.
 
-    Each setting can also be the environment variable JSONRILL_<NAME>; a flag overrides it. Times
-    are in seconds, lists are separated by commas. Without tokens the server accepts connections
-    from this machine only.
+    Each setting can also be the environment variable JSONRILL_<NAME>; a flag overrides it. Lists
+    are separated by commas. Without tokens the server accepts connections from this machine only.
+
+    Exit code 0: stopped by a signal; 1: the store cannot be reached; 2: a setting is wrong, the
+    address is in use, or an extra is not installed.
 
     Example: jsonrill serve --store sqlite:///streams.db --port 8377
     """
@@ -32,7 +34,7 @@ def serve(**given: Any) -> None:
     except ModuleNotFoundError as missing:
         if missing.name not in ("starlette", "uvicorn", "httpx2"):
             raise
-        typer.echo("The server needs an extra: pip install 'jsonrill[server]'", err=True)
+        typer.echo("jsonrill: the server needs an extra: pip install 'jsonrill[server]'", err=True)
         raise typer.Exit(2) from missing
     try:
         read = {
@@ -48,19 +50,27 @@ def serve(**given: Any) -> None:
         raise typer.Exit(2) from None
 
 
+# What is written for a value of this type in the help.
+_METAVARS = {bool: None, int: "N", float: "SECONDS", str: "TEXT", tuple: "LIST"}
+
+
 def _flag(setting: Any) -> Parameter:
     """The parameter of the command for one setting of the server."""
     name = setting.name.replace("_", "-")
     switch = isinstance(setting.default, bool)
     flag = f"--{name}/--no-{name}" if switch else f"--{name}"
-    help = f"{setting.metadata['help']} (default: {_shown(setting.default)})"
-    option = typer.Option(flag, help=help, metavar=None if switch else "X")
+    said = setting.metadata["help"]
+    default = _shown(setting.default)
+    help = f"{said[0].upper()}{said[1:]}." + (f"  [default: {default}]" if default else "")
+    option = typer.Option(flag, help=help, metavar=_METAVARS[type(setting.default)])
     kind = Annotated[bool | None if switch else str | None, option]  # type: ignore[valid-type]
     return Parameter(setting.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
 
 def _shown(value: object) -> str:
-    return ",".join(value) or "none" if isinstance(value, tuple) else str(value) or "none"
+    if isinstance(value, bool):
+        return "on" if value else ""
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 serve.__signature__ = Signature([_flag(setting) for setting in fields(Config)])  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ...archives import PIECE, expanded
 from ...errors import LimitExceeded
 from ...eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
 from ...jsontext import dumps
@@ -20,7 +21,6 @@ from ...providers import Reader
 from ...providers.statements import Finish
 from ..errors import BadRecord, InputError
 from ..files import is_remote, remote, remote_version, version_of
-from .archives import PIECE, expanded
 from .line import Line, too_long
 
 

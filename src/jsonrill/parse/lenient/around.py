@@ -361,11 +361,13 @@ class ProseMachine(Machine):
         while (found := breaks.search(text, pos)) is not None:
             at = found.start()
             if text[at] in "\n\x1e":
+                self._refuse_due(text, start, at)
                 self._state = BEFORE
                 return at
             if text[at] in "{[":
                 before = text[at - 1] if at > pos else self._before_text
                 if before == "\n" and self._depth_aside:  # never closed: a new line, a new text
+                    self._refuse_due(text, start, at)
                     self._state = PROSE
                     self._before_text = "\n"
                     return at
@@ -420,7 +422,8 @@ class ProseMachine(Machine):
         """In more ticks, or in the language that the fence names."""
         end = _FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if len(self._language) < _LONGEST_LANGUAGE:
-            self._language += text[pos:end].strip("`").lower()[:_LONGEST_LANGUAGE]
+            name = self._language + text[pos:end].replace("`", "").lower()
+            self._language = name[:_LONGEST_LANGUAGE]
         if end < len(text):
             name = self._language
             self._state = BEFORE if "json" in name or name in _NO_LANGUAGES else CODE

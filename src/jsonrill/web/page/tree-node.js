@@ -1,10 +1,14 @@
 /** One value of a growing document: its type, text, children and path. Knows nothing of the DOM. */
 
+import { countWhile } from "./growth.js";
 import { toPointer, formatPath } from "../lib/paths.js";
 import { ExactNumber, isObject, put } from "../lib/values.js";
 
 /** @typedef {import("../lib/paths.js").Path} Path */
 /** @typedef {"object" | "array" | "string" | "number" | "boolean" | "null"} Type */
+
+/** The clock of a tree without a past: everything in it is there. */
+const ALWAYS = { now: Infinity };
 
 export class TreeNode {
   /**
@@ -36,12 +40,79 @@ export class TreeNode {
     this.note = "";
     /** True where paths begin: each entity and each document has paths of its own. */
     this.isRoot = parent === null;
+    // The past, in pieces: see outline.js.
+    this.clock = ALWAYS;
+    this.born = 0;
+    this.closed = Infinity;
+    this.gone = Infinity;
+    this.brokenAt = Infinity;
+    this.markedAt = 0;
+    /** True if a member was replaced by a later one of the same key. */
+    this.hasGone = false;
+    /** How the text of a string grew. @type {import("./growth.js").Growth | null} */
+    this.growth = null;
+    // The characters of the text that are this value, and where its key begins; -1: not known.
+    this.start = -1;
+    this.end = -1;
+    this.keyStart = -1;
     /** The line that shows this node, if it has one. @type {import("./lines.js").Line | null} */
     this.view = null;
   }
 
   get isContainer() {
     return this.type === "object" || this.type === "array";
+  }
+
+  /** True if there is such a value at the time of the clock. */
+  get exists() {
+    const { now } = this.clock;
+    return now === Infinity || (this.born <= now && this.gone > now);
+  }
+
+  /** True while the value is not complete, at the time of the clock. */
+  get isOpen() {
+    const { now } = this.clock;
+    return now === Infinity ? this.open : this.closed > now && this.brokenAt > now;
+  }
+
+  /** The text at the time of the clock. */
+  get shown() {
+    return this.textAt(this.clock.now);
+  }
+
+  /** @param {number} piece */
+  textAt(piece) {
+    return this.growth === null ? this.text : this.growth.at(piece);
+  }
+
+  /**
+   * How many children there were after this many pieces, those that are gone included.
+   * @param {number} piece
+   */
+  sizeAt(piece) {
+    const { children } = this;
+    const { length } = children;
+    if (length === 0 || children[length - 1].born <= piece) return length;
+    return countWhile(children, (child) => child.born <= piece);
+  }
+
+  /** The children at the time of the clock. */
+  get members() {
+    const { children } = this;
+    const { now } = this.clock;
+    const count = this.sizeAt(now);
+    if (!this.hasGone) return count === children.length ? children : children.slice(0, count);
+    return children.slice(0, count).filter((child) => child.gone > now);
+  }
+
+  /** The number of `members`. */
+  get size() {
+    return this.hasGone ? this.members.length : this.sizeAt(this.clock.now);
+  }
+
+  /** The mark beside the value at the time of the clock. */
+  get shownBadge() {
+    return this.markedAt <= this.clock.now ? this.badge : "";
   }
 
   /** @param {string | number} key */
@@ -74,7 +145,7 @@ export class TreeNode {
     const work = [[this, root]];
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       const [node, holder] = next;
-      for (const child of node.children) {
+      for (const child of node.members) {
         const value = ownValue(child);
         put(holder, String(child.key), value);
         work.push([child, value]);
@@ -91,7 +162,7 @@ export class TreeNode {
 function ownValue(node) {
   if (node.type === "object") return {};
   if (node.type === "array") return [];
-  if (node.type === "string") return node.text;
+  if (node.type === "string") return node.shown;
   if (node.type === "number") return node.source ?? Number(node.text);
   return node.type === "null" ? null : node.text === "true";
 }

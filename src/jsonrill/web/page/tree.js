@@ -163,8 +163,16 @@ export class Tree {
     parent.children.push(node);
     if (parent.type === "object") (parent.byKey ??= new Map()).set(String(key), node);
     this._touch(node);
-    this.changed.add(parent);
+    this._grew(parent);
     return node;
+  }
+
+  /**
+   * A container has one more member.
+   * @param {TreeNode} parent
+   */
+  _grew(parent) {
+    this.changed.add(parent);
   }
 
   /**
@@ -354,10 +362,11 @@ export class Tree {
   /** Yields every node in document order, parents first. */
   *nodes() {
     /** @type {TreeNode[]} */
-    const work = this.root === null ? [] : [this.root];
+    const work = this.root === null || !this.root.exists ? [] : [this.root];
     for (let node = work.pop(); node !== undefined; node = work.pop()) {
       yield node;
-      for (let at = node.children.length - 1; at >= 0; at -= 1) work.push(node.children[at]);
+      const { members } = node;
+      for (let at = members.length - 1; at >= 0; at -= 1) work.push(members[at]);
     }
   }
 }

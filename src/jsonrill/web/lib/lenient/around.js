@@ -457,6 +457,7 @@ export class ProseMachine extends Machine {
       this._pass(text, pos, at);
       const char = text[at];
       if (char === "\n" || char === "\x1e") {
+        this._refuseDue(text, start, at);
         this._state = BEFORE;
         return at;
       }
@@ -464,6 +465,7 @@ export class ProseMachine extends Machine {
         const before = at > pos ? text[at - 1] : this._beforeText;
         // Never closed: a new line, a new text.
         if (before === "\n" && this._depthAside !== 0) {
+          this._refuseDue(text, start, at);
           this._state = PROSE;
           this._beforeText = "\n";
           return at;
@@ -555,8 +557,8 @@ export class ProseMachine extends Machine {
   _fence(text, pos) {
     const end = this._pass(text, pos, endOf(FENCE_REST, text, pos));
     if (this._language.length < LONGEST_LANGUAGE) {
-      const name = text.slice(pos, end).replace(/^`+|`+$/g, "");
-      this._language += name.toLowerCase().slice(0, LONGEST_LANGUAGE);
+      const name = this._language + text.slice(pos, end).replaceAll("`", "").toLowerCase();
+      this._language = name.slice(0, LONGEST_LANGUAGE);
     }
     if (end < text.length) {
       const name = this._language;

@@ -1,0 +1,67 @@
+/** A text that grows piece by piece and remembers how long it was after each piece. */
+export class Growth {
+  text = "";
+  /** The pieces that added to it, and how long it was after each. @type {number[]} */
+  _pieces = [];
+  /** @type {number[]} */
+  _lengths = [];
+
+  /**
+   * @param {string} text
+   * @param {number} piece the number of the piece, from 1
+   */
+  add(text, piece) {
+    if (text === "") return;
+    this.text += text;
+    if (this._pieces.at(-1) === piece) {
+      this._lengths[this._lengths.length - 1] = this.text.length;
+    } else {
+      this._pieces.push(piece);
+      this._lengths.push(this.text.length);
+    }
+  }
+
+  /**
+   * How long the text was after this many pieces.
+   * @param {number} piece
+   */
+  lengthAt(piece) {
+    const count = countUpTo(this._pieces, piece);
+    return count === 0 ? 0 : this._lengths[count - 1];
+  }
+
+  /**
+   * The text after this many pieces.
+   * @param {number} piece
+   */
+  at(piece) {
+    const length = this.lengthAt(piece);
+    return length === this.text.length ? this.text : this.text.slice(0, length);
+  }
+}
+
+/**
+ * How many numbers of a sorted list are at most `limit`.
+ * @param {number[]} sorted
+ * @param {number} limit
+ */
+export function countUpTo(sorted, limit) {
+  return countWhile(sorted, (number) => number <= limit);
+}
+
+/**
+ * How many items at the start of a list satisfy a condition that all later ones do not.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => boolean} condition
+ */
+export function countWhile(items, condition) {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (condition(items[middle])) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

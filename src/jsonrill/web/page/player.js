@@ -1,0 +1,104 @@
+/**
+ * Which moment of a recording is shown: it plays, pauses, steps and jumps. The same for live streams,
+ * replays and pastes: a player that follows shows each piece when it arrives.
+ */
+
+import { frames } from "./frames.js";
+
+/** @typedef {import("./recording.js").Recording} Recording */
+
+export class Player {
+  /** The moment that is shown: the number of pieces before it. */
+  position = 0;
+  playing = false;
+  /** True while the newest piece is shown when it arrives. */
+  following = false;
+  speed = 1;
+  /** The moment in milliseconds of the recording, while it plays. */
+  _time = 0;
+  _lastTick = 0;
+  _isClosed = false;
+  _paint = () => this._tick();
+
+  /**
+   * @param {Recording} recording
+   * @param {() => void} onMove
+   */
+  constructor(recording, onMove) {
+    this.recording = recording;
+    this._onMove = onMove;
+    this._unlisten = recording.listen(() => {
+      if (this.following) this._wake();
+    });
+  }
+
+  get atEnd() {
+    return this.position >= this.recording.length;
+  }
+
+  /** Shows each piece when it arrives. */
+  follow() {
+    this.following = true;
+    this.playing = false;
+    this._wake();
+  }
+
+  /** Plays on; from the start, if the end is reached. */
+  play() {
+    if (this.atEnd && this.recording.ended) this.position = 0;
+    else if (this.atEnd) return this.follow();
+    this.following = false;
+    this.playing = true;
+    this._time = this.recording.timeOf(this.position);
+    this._lastTick = 0;
+    this._wake();
+    this._onMove();
+  }
+
+  pause() {
+    this.seek(this.position);
+  }
+
+  /** @param {number} piece */
+  seek(piece) {
+    this.following = this.playing = false;
+    this.position = Math.max(0, Math.min(this.recording.length, Math.round(piece)));
+    this._onMove();
+  }
+
+  /** @param {number} by */
+  step(by) {
+    this.seek(this.position + by);
+  }
+
+  close() {
+    this._isClosed = true;
+    this._unlisten();
+  }
+
+  _wake() {
+    if (!this._isClosed) frames.request(this._paint);
+  }
+
+  _tick() {
+    if (this._isClosed) return false;
+    if (this.following) this.position = this.recording.length;
+    else if (this.playing) this._advance();
+    this._onMove();
+    return this.playing;
+  }
+
+  _advance() {
+    const { pieces, length } = this.recording;
+    const now = performance.now();
+    this._time += this._lastTick ? (now - this._lastTick) * this.speed : 0;
+    this._lastTick = now;
+    // A pause of a model is shown as it was, but not for longer than two seconds.
+    const next = pieces[this.position];
+    if (next && next.at - this._time > 2000 * this.speed) this._time = next.at - 2000 * this.speed;
+    while (this.position < length && pieces[this.position].at <= this._time) this.position += 1;
+    if (!this.atEnd) return;
+    this.playing = false;
+    if (!this.recording.ended) this.following = true;
+  }
+}
