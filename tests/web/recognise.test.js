@@ -164,7 +164,7 @@ test("what the user chose is taken", () => {
 
 test("one sentence says what was recognised", () => {
   assert.equal(described(recognise(SSE)), "2 OpenAI chat events as server-sent events.");
-  assert.equal(described(recognise('{"a":1}\n{"b":2}')), "Several documents.");
+  assert.equal(described(recognise('{"a":1}\n{"b":2}')), "several documents.");
   assert.match(described(recognise(`HTTP/1.1 429 Too Many\nserver: x\n\n{"error": 1}`)), /status 429/);
   assert.match(described(recognise("ChatCompletionChunk(id='x', choices=[])")), /model_dump_json/);
 });

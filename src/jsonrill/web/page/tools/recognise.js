@@ -521,5 +521,5 @@ export function described({ format, wrappings, provider, items, calls, timed, no
   const parts = [`${count}${owner}${one}`, ...wrappings.map((name) => inside[name])];
   if (calls) parts.push("with tool calls");
   const own = timed && !wrappings.includes("times") ? ", each with its time" : "";
-  return [`${parts.join(" ")}${own}.`, ...notes].join(" ").replace(/^./, (letter) => letter.toUpperCase());
+  return [`${parts.join(" ")}${own}.`, ...notes].join(" ");
 }
