@@ -19,7 +19,6 @@ import { PROVIDERS } from "./recognise.js";
  * @property {(offset: number) => void} revealText
  * @property {(text: string) => void} announce
  * @property {() => number} pieceSize
- * @property {() => void} onRead a text was read, or is read in another way
  */
 
 const FORMATS = [
@@ -55,8 +54,7 @@ export class PasteTool {
     this._details = make("div", "found-places");
     this._form = new ReadingForm((wishes) => this.change(wishes));
     const head = make("div", "reading-head", this._sentence, this._change);
-    place.replaceChildren(make("div", "reading", head, this._help, this._details, this._form.element));
-    place.hidden = true;
+    this._element = make("div", "reading", head, this._help, this._details, this._form.element);
   }
 
   /**
@@ -74,10 +72,9 @@ export class PasteTool {
     this.built = built;
     const { recording, suits, problem } = built;
     const restart = () => void this.read(text, title, wishes);
-    this._show();
     // A text that fails is shown as it is: to watch it fail is of no use.
     this._host.open(recording, { plays: problem === "", suits, restart, ...how });
-    this._host.onRead();
+    this._show();
     return undefined;
   }
 
@@ -95,12 +92,14 @@ export class PasteTool {
   /** Another stream is shown. */
   clear() {
     this.current = this.built = null;
+    this._element.remove();
     this._place.hidden = true;
   }
 
   /** @param {string} reason */
   _refuse(reason) {
     this.clear();
+    this._place.replaceChildren(this._element);
     this._place.hidden = false;
     this._sentence.textContent = "";
     this._change.hidden = true;
@@ -115,6 +114,7 @@ export class PasteTool {
     const { built, current } = this;
     if (built === null || current === null) return;
     const { found, description, problem, suggestions, places, violations, recording } = built;
+    this._place.replaceChildren(this._element);
     this._place.hidden = false;
     this._change.hidden = false;
     this._sentence.replaceChildren("Recognised: ", make("b", "", escapeText(description)));

@@ -7,7 +7,8 @@ import { SSEDecoder } from "../../lib/sse.js";
 
 /**
  * @typedef {object} Host
- * @property {(path: string, init?: RequestInit) => Promise<Response>} fetch of this server, with the token
+ * @property {() => Promise<string[]>} models the names of the models of this server
+ * @property {(path: string, init: RequestInit) => Promise<Response>} send a request to this server
  * @property {(recording: Recording, restart: () => void) => void} open
  */
 
@@ -54,9 +55,7 @@ export class PromptTool {
 
   async _listModels() {
     try {
-      const answer = await this._host.fetch("v1/models");
-      const { data } = await answer.json();
-      const names = /** @type {{id: string}[]} */ (data).map(({ id }) => String(id));
+      const names = await this._host.models();
       this._model.replaceChildren(...names.map((name) => make("option", "", escapeText(name))));
       names.forEach((name, at) => (this._model.options[at].value = name));
     } catch (error) {
@@ -88,7 +87,7 @@ export class PromptTool {
     try {
       const headers = { "content-type": "application/json" };
       const init = { method: "POST", body: JSON.stringify(body), headers, signal: abort.signal };
-      const answer = await this._host.fetch("v1/chat/completions", init);
+      const answer = await this._host.send("v1/chat/completions", init);
       if (!answer.ok || answer.body === null) {
         const { error } = await answer.json().catch(() => ({ error: null }));
         throw new Error(error?.message ?? `the server answered with status ${answer.status}`);

@@ -126,10 +126,7 @@ export function caseOf(recording, url) {
   const calls = recording.calls.length > 0;
   /** @type {any} */
   let value = calls
-    ? recording.calls.map(({ call, outline, value: whole }) => ({
-        name: call.name,
-        args: whole ?? outline?.valueAt(recording.length) ?? null,
-      }))
+    ? recording.calls.map(({ call }) => ({ name: call.name, args: call.args ?? null }))
     : recording.valueAt(recording.length);
   // A copy: the value of the recording must not be changed by what reads it.
   if (value !== undefined) value = parse(stringify(value), "exact");
