@@ -47,6 +47,8 @@ const FORMATS = [
   [`HTTP/1.1 100 Continue\n\nHTTP/2 200 \nDate: now\n\n${SSE}`, "events", ["http", "http", "sse"], "openai_chat"],
   [`* Connected\n> POST /v1 HTTP/2\n> accept: */*\n< HTTP/2 200\n< content-type: text/event-stream\n< \n${SSE}`, "events", ["http", "sse"], "openai_chat"],
   [`content-type: application/json\nserver: x\n\n{"a": 1}`, "text", ["http"], null],
+  [SSE.replaceAll("\n\n", "\n"), "events", ["sse"], "openai_chat"],
+  ['data: {"a":\ndata: 1}\n', "text", ["sse"], null],
   ['data: {"a":\n\ndata: 1}\n\n', "text", ["sse"], null],
   ['data: "{\\"a\\": "\n\ndata: "1}"\n\n', "text", ["sse", "pieces"], null],
   ['data: {"x":1}\n\ndata: {"y":2}\n\n', "many", ["sse"], null],

@@ -31,7 +31,7 @@ export class Address {
   constructor(stateOf, show) {
     this._stateOf = stateOf;
     this._show = show;
-    addEventListener("popstate", (event) => void this._restore(event.state));
+    addEventListener("popstate", (event) => void this._restore(event.state, true));
   }
 
   /** Shows what the address says. False if it says nothing. */
@@ -70,12 +70,15 @@ export class Address {
     }
   }
 
-  /** @param {unknown} kept */
-  async _restore(kept) {
+  /**
+   * @param {unknown} kept
+   * @param {boolean} [isBack] true if something else was shown before
+   */
+  async _restore(kept, isBack = false) {
     clearTimeout(this._timer);
     this._count += 1;
     const state = isState(kept) ? kept : await fromHash(location.hash);
-    if (!state.model && !state.stream && !state.text) return false;
+    if (!isBack && !state.model && !state.stream && !state.text) return false;
     this._isRestoring = true;
     try {
       await this._show(state);

@@ -195,6 +195,6 @@ function checked(recording, schema) {
 export function repairedText(places) {
   if (places.length === 0) return "";
   const kinds = [...new Set(places.map(({ label }) => label))];
-  const shown = kinds.slice(0, 4).join(", ") + (kinds.length > 4 ? ", …" : "");
+  const shown = kinds.slice(0, 4).join(", ") + (kinds.length > 4 ? " and more" : "");
   return `${formatCount(places.length, "place")} ${places.length === 1 ? "was" : "were"} repaired: ${shown}.`;
 }

@@ -18,6 +18,8 @@ export class Reading {
   lanes = [];
   /** @type {number[]} */
   written = [];
+  /** Grows with every reading. */
+  version = 0;
   _length = -1;
   _ended = false;
   _at = 0;
@@ -32,6 +34,7 @@ export class Reading {
     const now = performance.now();
     if (!isNew && !recording.ended && now < this._at + PAUSE) return true;
     this.recording = recording;
+    this.version += 1;
     this._length = recording.length;
     this._ended = recording.ended;
     this.lanes = lanesOf(recording, Infinity, Infinity).lanes;
@@ -65,8 +68,8 @@ export class Figures {
     if (recording === null) return false;
     const isLeft = this.reading.update(recording);
     const { lanes, written } = this.reading;
-    const key = `${position} ${written.length} ${JSON.stringify(transport)}`;
-    if (key === this._drawn && this.reading.recording === recording) return isLeft;
+    const key = `${position} ${this.reading.version} ${transport?.reconnects} ${transport?.duplicates} ${transport?.gaps}`;
+    if (key === this._drawn) return isLeft;
     this._drawn = key;
     const found = figuresOf(recording, written, lanes, position);
     const span = recording.options.span ?? null;

@@ -115,9 +115,8 @@ export class Tools {
     const { piece, view, path } = this._state();
     const key = `${piece} ${view} ${path}`;
     if (key === this._key) return;
-    const isFirst = this._key === "";
     this._key = key;
-    if (!isFirst) this._address.changed();
+    this._address.changed();
   }
 
   // ---- the address ----

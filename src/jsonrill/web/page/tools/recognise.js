@@ -285,6 +285,12 @@ function isEventStream(lines) {
  * @returns {Item[]}
  */
 function dataOf(lines) {
+  // Logs often lack the blank lines: then each line of data that is JSON is an event.
+  const inLines = lines.filter(({ data }) => data.startsWith("data:")).map(({ data, at }) => ({ data: data.slice(5).trim(), at }));
+  const hasBlank = lines.slice(0, -1).some(({ data }) => data.trim() === "");
+  if (!hasBlank && inLines.length > 1 && inLines.every(({ data }) => data === DONE || parsed(data) !== undefined)) {
+    return inLines.filter(({ data }) => data !== DONE);
+  }
   const decoder = new SSEDecoder();
   /** @type {Item[]} */
   const items = [];
@@ -444,6 +450,7 @@ function statements(events, provider) {
  */
 function formatOf(values) {
   const valid = values.filter((value) => value !== undefined);
+  if (values.length < 2) return "text";
   if (valid.length > 0 && valid.every((value) => typeof value === "string")) return "text";
   if (valid.length === values.length && valid.length > 1) return areGrowing(values) ? "snapshots" : "many";
   // NDJSON may have a broken line, and is often cut off in its last one.
