@@ -37,7 +37,7 @@ class Compare {
     this._body = make("tbody");
     this._titles = [make("th", "", "First"), make("th", "", "Second")];
     for (const title of this._titles) setAttributes(title, { scope: "col", colspan: 2 });
-    const path = make("th", "", "Path");
+    const path = make("th", "", "Field");
     path.setAttribute("scope", "col");
     this._table = make("table", "compare", make("thead", "", make("tr", "", path, ...this._titles)), this._body);
     const scroller = make("div", "scroller compare-scroller", this._table);
@@ -123,7 +123,10 @@ class Compare {
     const wanted = this._only.checked ? rows.filter(({ sameness }) => sameness !== "same") : rows;
     const names = { same: "", different: "differs", left: "only in the first", right: "only in the second" };
     const drawn = wanted.slice(0, MAX_ROWS).map(({ path, left: one, right: other, sameness }) => {
-      const name = button(escapeText(shorten(path, 80)), () => this._choose(other ?? one), "lane");
+      const { label, depth } = /** @type {Lane} */ (one ?? other);
+      const name = button(escapeText(shorten(label, 60)), () => this._choose(other ?? one), "lane");
+      name.title = escapeText(shorten(path, 200));
+      name.style.paddingInlineStart = `${8 + Math.min(depth, 8) * 12}px`;
       const head = make("th", "", name);
       head.setAttribute("scope", "row");
       if (names[sameness]) head.append(make("span", "unseen", `, ${names[sameness]}`));

@@ -525,7 +525,7 @@ export function described({ format, wrappings, provider, items, calls, timed, no
   const owner = provider === null ? "" : `${PROVIDERS[provider]} `;
   const count = format === "events" || format === "snapshots" ? `${items.length} ` : "";
   const one = items.length === 1 && format === "events" ? "event" : names[format];
-  const parts = [`${count}${owner}${one}`, ...wrappings.map((name) => inside[name])];
+  const parts = [`${count}${owner}${one}`, ...wrappings.map((name) => inside[name]).reverse()];
   if (calls) parts.push("with tool calls");
   const own = timed && !wrappings.includes("times") ? ", each with its time" : "";
   return [`${parts.join(" ")}${own}.`, ...notes].join(" ");

@@ -45,7 +45,8 @@ export class Waterfall {
       this._refresh();
     });
     this._note = make("p", "hint");
-    const tools = make("div", "waterfall-tools", make("label", "", "Show ", this._levels), this._note);
+    this._rates = make("div", "waterfall-rates", make("span", "muted", "Characters a second"), this._chart);
+    const tools = make("div", "waterfall-tools", make("label", "", "Show ", this._levels), this._note, this._rates);
     this._body = make("tbody");
     this._axis = make("div", "axis");
     this._axis.setAttribute("aria-hidden", "true");
@@ -57,7 +58,7 @@ export class Waterfall {
     const scroller = make("div", "scroller waterfall-scroller", this._table);
     setAttributes(scroller, { tabindex: 0, role: "region", "aria-label": "When each field was written" });
     this._blank = make("p", "blank", "Start a stream: each field appears here with the time at which it was written.");
-    this._content = make("div", "waterfall-view", make("div", "waterfall-head", make("span", "muted", "Characters a second"), this._chart), tools, scroller);
+    this._content = make("div", "waterfall-view", tools, scroller);
     panel.append(this._blank, this._content);
     this._content.hidden = true;
   }
@@ -107,6 +108,7 @@ export class Waterfall {
     if (!recording.timed) notes.push("This text came without times: the axis counts pieces.");
     if (hidden > 0) notes.push(`${formatNumber(hidden)} more are not shown.`);
     this._note.textContent = notes.join(" ");
+    this._note.hidden = notes.length === 0;
     this._fill(lanes);
     this._showRates(recording);
     this._showAxis(recording);
@@ -225,7 +227,7 @@ export class Waterfall {
   /** @param {Recording} recording */
   _showRates(recording) {
     const found = ratesOf(recording, writtenBy(recording), BINS);
-    /** @type {HTMLElement} */ (this._chart.parentElement).hidden = found === null;
+    this._rates.hidden = found === null;
     if (found === null) return this._chart.replaceChildren();
     const most = Math.max(...found.rates, 1);
     const bars = found.rates.map((rate, at) => {
