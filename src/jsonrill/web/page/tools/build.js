@@ -80,7 +80,9 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
  */
 function fill(recording, { format, items, timed }, pieceSize) {
   const isWhole = items.length === 1 && (format === "text" || format === "many");
-  const parts = isWhole ? pieces(items[0].data, pieceSize).map((data) => ({ data, at: null })) : items;
+  // A line that is no JSON is said to be wrong, and cannot be a snapshot.
+  const good = format === "snapshots" ? items.filter(({ data }) => isJson(data)) : items;
+  const parts = isWhole ? pieces(items[0].data, pieceSize).map((data) => ({ data, at: null })) : good;
   parts.forEach(({ data, at }, index) => {
     recording.add(data, { at: timed && at !== null ? at : (index + 1) * STEPS[format] });
   });
@@ -101,9 +103,9 @@ function verdict({ recording, found }, wishes) {
   }
   if (input === "events") return ofEvents(recording, found, wishes);
   if (input === "snapshots") {
-    const wrong = recording.pieces.findIndex(({ source }) => !isJson(source));
+    const wrong = found.items.findIndex(({ data }) => !isJson(data));
     if (wrong < 0) return { problem: "", suggestions: [] };
-    return { problem: `Line ${wrong + 1} is not JSON, so these are not snapshots.`, suggestions: others(found) };
+    return { problem: `Line ${wrong + 1} is not JSON and was left out.`, suggestions: others(found) };
   }
   if (recording.outline.errors.length === 0) return { problem: "", suggestions: [] };
   const { error, offers } = diagnose(text, { repair: options.repair, many, prefix: options.prefix });

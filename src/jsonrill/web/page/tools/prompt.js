@@ -15,6 +15,8 @@ import { SSEDecoder } from "../../lib/sse.js";
 export class PromptTool {
   /** @type {AbortController | null} */
   _abort = null;
+  /** When the models are listed. */
+  _listed = Promise.resolve();
 
   /**
    * @param {HTMLElement} place
@@ -44,12 +46,13 @@ export class PromptTool {
       make("div", "row-of-buttons", send, this._stop),
       this._problem,
     );
-    form.addEventListener("submit", (event) => {
+    form.addEventListener("submit", async (event) => {
       event.preventDefault();
+      await this._listed;
       void this.send(this._model.value, this._text.value, this._json.checked);
     });
     this.box = make("details", "source", make("summary", "", "Ask a model"), form);
-    this.box.addEventListener("toggle", () => void this._listModels(), { once: true });
+    this.box.addEventListener("toggle", () => (this._listed = this._listModels()), { once: true });
     place.append(this.box);
   }
 
