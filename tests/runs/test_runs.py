@@ -503,9 +503,9 @@ def test_a_response_that_is_an_error_is_an_error_of_the_run() -> None:
 
 
 @pytest.mark.parametrize("source", [7, object(), pydantic.BaseModel])
-def test_what_is_no_source_ends_the_run_with_an_error(source: Any) -> None:
+def test_a_function_that_returns_no_source_ends_the_run_with_an_error(source: Any) -> None:
     async def work(runs: Runs) -> None:
-        await runs.start("k", source)
+        await runs.start("k", lambda: source)
         with pytest.raises(RunFailed):
             await all_of(runs, "k")
 
@@ -756,3 +756,21 @@ def test_an_upstream_that_is_no_url_is_refused_at_the_start(url: str) -> None:
     with pytest.raises(ConfigError, match="upstream is the base URL"):
         Config(upstream=url)
     assert Config(upstream="http://host:1/v1").upstream
+
+
+def test_what_is_wrong_is_said_at_the_call() -> None:
+    with pytest.raises(TypeError, match="the store of runs is a URL, such as memory:"):
+        Runs(5)  # type: ignore[arg-type]
+
+    async def main() -> None:
+        async with Runs("memory:") as runs:
+            for nothing in (5, None, object(), pydantic.BaseModel):
+                with pytest.raises(TypeError, match="a source is text, a provider's stream"):
+                    await runs.start("chat", nothing)
+            assert not await runs.active("chat")
+            await runs.start("chat", ["x"])
+            with pytest.raises(TypeError, match="after is the id of an event, a text, not 1"):
+                async for _ in runs.read("chat", after=1):  # type: ignore[arg-type]
+                    pass
+
+    asyncio.run(main())

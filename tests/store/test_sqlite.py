@@ -6,10 +6,12 @@ import asyncio
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jsonrill.store import LogLost, SqliteStore, StoreError
+from jsonrill.store.sqlite import _changes
 
 from .conftest import opened
 
@@ -30,6 +32,38 @@ def test_what_another_process_writes_wakes_readers_here(tmp_path: Path) -> None:
                 assert time.monotonic() - start < 2.0  # not only at the next look
             assert not quiet.done()
             quiet.cancel()
+
+    asyncio.run(main())
+
+
+class Disturbed(sqlite3.Connection):
+    """Another process writes to each stream after the first `SELECT`."""
+
+    path = ""
+    calm = True
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        found = super().execute(*arguments)
+        if not self.calm or not arguments[0].startswith("SELECT"):
+            return found
+        self.calm = False
+        with sqlite3.connect(self.path) as db:
+            db.execute("UPDATE changes SET number = number + 1")
+            db.execute("UPDATE streams SET changed = (SELECT number FROM changes)")
+        db.close()
+        return found
+
+
+def test_what_changes_while_changes_are_looked_for_is_found_later(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with opened(f"sqlite:///{tmp_path}/log.db") as store:
+            await store.acquire("s", "p", lease=60, meta=b"")
+            db = sqlite3.connect(tmp_path / "log.db", factory=Disturbed, isolation_level=None)
+            db.path = str(tmp_path / "log.db")
+            _, seen, first = _changes(0, 0, db)
+            [last] = db.execute("SELECT changed FROM streams").fetchone()
+            assert "s" in first or seen < last
+            db.close()
 
     asyncio.run(main())
 

@@ -41,7 +41,7 @@ from ..store import (
 from ..toolcalls import ToolCall
 from .answer import BadPosition, has_all, position_of, problem, reply
 from .config import Config, check_workers
-from .elements import called, discard, records_of
+from .elements import called, check, discard, records_of
 from .hub import Hub, TooMany
 from .options import EventOptions, RunOptions, StreamOptions, ViewOptions
 from .positions import START
@@ -162,6 +162,10 @@ class Runs:
         on_end: OnEnd | None = None,
         **settings: Unpack[RunSettings],
     ) -> None:
+        if not isinstance(store, str | Store):
+            raise TypeError(
+                f"the store of runs is a URL, such as memory:, or a Store, not {store!r}"
+            )
         given: dict[str, Any] = dict(settings)
         for ours, theirs in (("owner_streams", "total_streams"), ("owner_bytes", "total_bytes")):
             given[ours] = given.get(theirs, Config.__dataclass_fields__[theirs].default)
@@ -240,6 +244,7 @@ class Runs:
         gone, and returns a stream that continues after them: give it, and any process that starts
         the same run goes on with it instead. The other options say how the log is read.
         """
+        check(stream)
         made = StreamOptions(**options)
         rendering(made, ViewOptions.of_run("updates", {}, made))  # they are wrong now or never
         try:
@@ -312,6 +317,8 @@ class Runs:
         that ended with an error, or was cancelled, `RunFailed` is raised; `UnknownStream` if there
         is no run.
         """
+        if not isinstance(after, str):
+            raise TypeError(f"after is the id of an event, a text, not {after!r}")
         hub, name = await self._opened(), _name(key)
         position = position_of(None, after)
         try:

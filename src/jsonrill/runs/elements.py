@@ -16,6 +16,7 @@ from typing import Any, Final
 from ..errors import JsonrillError, SourceFailed, stream_error
 from ..eventstream import event_data
 from ..jsontext import dumps
+from ..opening import open_source
 from ..options import Input
 from ..providers import recognise
 from ..providers.objects import as_data
@@ -64,13 +65,23 @@ def records(source: Any, input: Input | None = None, *, sse: bool = False) -> An
     return drive(_Stage(input), source, reading=_Reading(sse))
 
 
+def check(source: Any) -> None:
+    """`TypeError` with the remedy for what is no source, nor makes one when it is called."""
+    if not (_is_called(source) or isawaitable(source)):
+        open_source(source)
+
+
+def _is_called(source: Any) -> bool:
+    return callable(source) and not any(hasattr(source, name) for name in _NOT_CALLED)
+
+
 async def called(source: Any) -> Any:
     """The source itself; of a function what it returns, of a coroutine its result.
 
     A function may send a request and wait for its answer, so it is called in a thread, unless it
     can only be called in the event loop.
     """
-    if callable(source) and not any(hasattr(source, name) for name in _NOT_CALLED):
+    if _is_called(source):
         if iscoroutinefunction(source) or isasyncgenfunction(source):
             source = source()
         else:

@@ -37,7 +37,7 @@ from .positions import Position
 from .reader import Reader
 from .records import CLOSED, LOST, End, Record, to_bytes
 from .render import rendering
-from .view import OTHER_LOG, View, Views
+from .view import OTHER_LOG, YOUNG, View, Views
 
 log = logging.getLogger("jsonrill.server")
 # A view without readers is kept this long: the next reconnect finds it warm.
@@ -438,7 +438,7 @@ class Hub:
         views.readers -= 1
         if not views.readers:
             loop = asyncio.get_running_loop()
-            loop.call_later(0 if views.main.ended else LINGER, self._drop, views)
+            loop.call_later(YOUNG if views.main.ended else LINGER, self._drop, views)
 
     def _drop(self, views: Views) -> None:
         if views.readers or self.stopping:

@@ -34,8 +34,10 @@ log = logging.getLogger("jsonrill.server")
 PATIENCE = 1.0
 RING_FRAMES = 1024
 RING_BYTES = 1 << 20
-# While a reader needs the oldest frame, the ring holds up to this number of times the frames.
+# While a reader needs the oldest frame, and in the first seconds of a view, when others come back,
+# the ring holds up to this number of times the frames.
 PATIENT = 8
+YOUNG = 2.0
 # Readers are woken after this number of bytes or frames while there is more to render.
 WAKE_BYTES = 1 << 17
 WAKE_FRAMES = 512
@@ -168,7 +170,7 @@ class View:
         self._pending: list[Entry] = []
         self._pending_size = 0
         self._every = options.every / 1000 or (PATIENCE if options.size else 0.0)
-        self._emitted = asyncio.get_running_loop().time()
+        self._begun = self._emitted = asyncio.get_running_loop().time()
         self._timer: asyncio.TimerHandle | None = None
         self._emitting: asyncio.Task[None] | None = None
         self._waiters: set[asyncio.Future[None]] = set()
@@ -383,7 +385,8 @@ class View:
 
     def _excess(self) -> int:
         """How many frames are too many. The last one stays, whatever its size."""
-        patient = min(self.places.values(), default=self.next) <= self.first
+        young = asyncio.get_running_loop().time() < self._begun + YOUNG
+        patient = young or min(self.places.values(), default=self.next) <= self.first
         frames = len(self.ring) - RING_FRAMES * (PATIENT if patient else 1)
         size = bisect_left(self._ends, self._made - RING_BYTES)
         return max(frames, min(size, len(self.ring) - 1), 0)

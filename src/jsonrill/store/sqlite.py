@@ -418,8 +418,10 @@ def _changes(version: int, seen: int, db: sqlite3.Connection) -> tuple[int, int,
     [now] = db.execute("PRAGMA data_version").fetchone()
     if now == version:
         return version, seen, []
+    # The number first: what is changed between the two statements is found twice, not never.
+    last = _count(db, "SELECT number FROM changes")
     rows = db.execute("SELECT id FROM streams WHERE changed > ?", (seen,)).fetchall()
-    return now, _count(db, "SELECT number FROM changes"), [stream for [stream] in rows]
+    return now, last, [stream for [stream] in rows]
 
 
 def _find(db: sqlite3.Connection, stream: str, now: float) -> Status:

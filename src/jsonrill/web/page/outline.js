@@ -57,12 +57,12 @@ export class Outline extends Tree {
   _closedAt = Infinity;
   _reported = 0;
 
-  /** @param {{many?: boolean, repair?: any}} [options] */
-  constructor({ many = false, repair = false } = {}) {
+  /** @param {{many?: boolean, repair?: any, prefix?: string}} [options] */
+  constructor({ many = false, repair = false, prefix = "" } = {}) {
     super();
     this.clock = { now: 0 };
     this.many = many;
-    this._machine = createMachine(/** @type {any} */ (this), { many, repair, numbers: "exact" });
+    this._machine = createMachine(/** @type {any} */ (this), { many, repair, prefix, numbers: "exact" });
     if (!many) return;
     this.holds = "documents";
     const root = this._add("array");
@@ -174,16 +174,17 @@ export class Outline extends Tree {
   addError(fault) {
     this.errors.push(fault);
     const node = this.nearest(fault.path);
-    if (node !== null) this._mark(node, "ERROR", fault.message);
+    if (node !== null) this._mark(node, "ERROR", fault.message, fault.piece);
   }
 
   /**
    * @param {TreeNode} node
    * @param {string} badge
    * @param {string} [note]
+   * @param {number} [piece] from which on it is marked
    */
-  _mark(node, badge, note = "") {
-    Object.assign(node, { badge, note, markedAt: this.piece });
+  _mark(node, badge, note = "", piece = this.piece) {
+    Object.assign(node, { badge, note, markedAt: piece });
     this._touch(node);
   }
 

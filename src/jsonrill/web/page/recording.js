@@ -38,6 +38,9 @@ import { parse } from "../lib/json.js";
  * @property {Input} [input]
  * @property {boolean} [many] several documents in a row
  * @property {any} [repair] needs lib/repair.js
+ * @property {string} [prefix] read before the text, such as `{`
+ * @property {{first: number, total: number} | null} [span] milliseconds to the first byte and to the
+ *   last, where the pieces have no times of their own
  * @property {any} [entity] what counts as an entity, for the updates
  * @property {any} [provider] of events; "auto" recognises it
  * @property {number} [choice] which of several answers is read
@@ -61,13 +64,13 @@ export class Recording {
 
   /** @param {RecordingOptions} [options] */
   constructor(options = {}) {
-    const { input = "text", many = false, repair = false, title = "", timed = true } = options;
+    const { input = "text", many = false, repair = false, prefix = "", title = "", timed = true } = options;
     this.options = options;
     this.input = input;
     this.many = many;
     this.title = title;
     this.timed = timed;
-    this.outline = new Outline({ many, repair });
+    this.outline = new Outline({ many, repair, prefix });
     /** What the events say; null if the input is not events. */
     this.answer = input === "events" ? new Answer(options) : null;
   }
@@ -117,10 +120,11 @@ export class Recording {
 
   /**
    * Adds an error that is not found in the text by the page itself.
-   * @param {Omit<Fault, "piece">} fault offset in JavaScript units
+   * @param {Omit<Fault, "piece"> & {piece?: number}} fault offset in JavaScript units; by default it
+   *   was found with the last piece
    */
   addError(fault) {
-    const found = { ...fault, piece: this.length };
+    const found = { ...fault, piece: fault.piece ?? this.length };
     if (fault.offset === null) this._others.push(found);
     else this.outline.addError(found);
     this._tell();
@@ -129,6 +133,7 @@ export class Recording {
   /** True if the text is, or begins like, JSON: prose beside tool calls is not. */
   get hasDocument() {
     if (this.input !== "events") return true;
+    if (this.options.repair) return this.outline.errors.length === 0 && this.outline.root !== null;
     return this.outline.errors.length === 0 && /^\s*[[{]/.test(this.text);
   }
 
