@@ -374,7 +374,8 @@ class Page {
     const { errors } = recording;
     const shown = errors.filter((one) => one.piece <= player.position);
     if (shown.length > this._told) {
-      const { message, line, column } = shown[this._told];
+      const { code, message, line, column, offset } = shown[this._told];
+      if (offset === null && line === undefined) showMessage(byId("problem"), escapeText(`${code}: ${message}`));
       const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
       this.announce(`Error: ${message}${place}`);
     }

@@ -17,6 +17,7 @@ export async function readPaste(text, chosen, { title, pieceSize }) {
     const said = lines.flatMap((line) => reader.feed(line));
     return { provider: recognise(lines[0] ?? ""), calls: said.some(({ kind }) => kind === "call") };
   });
+  if (found.format === "snapshots") checkLines(text);
   const { sources, stream, suits } = plan(text, found.format, pieceSize, found.calls);
   return { recording: recordingOf(sources, { ...stream, title }), format: found.format, suits };
 }
@@ -33,4 +34,21 @@ export function recordingOf(sources, { input, many, title, interval, entity }) {
   sources.forEach((source, index) => recording.add(source, { at: (index + 1) * step }));
   recording.end("complete");
   return recording;
+}
+
+/** @param {string} text */
+function checkLines(text) {
+  const lines = text.split(/\r\n|\r|\n/);
+  const wrong = lines.findIndex((line) => line.trim() !== "" && !isJson(line));
+  if (wrong !== -1) throw new Error(`line ${wrong + 1} is not JSON`);
+}
+
+/** @param {string} text */
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
