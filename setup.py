@@ -19,6 +19,10 @@ HOT = (
     *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
+    *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
+    *("partial_stream.update", "partial_stream.stream"),
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.typed"),
+    "schema.document",
 )
 # Without symbols, which are more than half of a compiled module.
 COMPILE, LINK = {

@@ -8,13 +8,12 @@ The pages are written to be read in the repository as well, so they use no synta
 * A page's description is the first sentence of its first paragraph.
 
 The site has the Markdown of each page beside it, and `llms.txt`, the list of all pages for language
-models. `python tools/docs_site.py` writes that list, `--check` says whether it is stale.
+models, which tools/reference.py writes.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +47,11 @@ def on_post_build(config: Any) -> None:
 
 
 # ---- a page ----
+
+
+def text_of(file: Path) -> str | None:
+    """The text of a file, None if there is none."""
+    return file.read_text("utf8") if file.exists() else None
 
 
 def fitted(text: str, name: str) -> str:
@@ -142,10 +146,3 @@ class Loader(yaml.SafeLoader):
 
 
 Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: None)
-
-
-if __name__ == "__main__":
-    fresh = llms()
-    if "--check" in sys.argv:
-        sys.exit(None if LIST.read_text("utf8") == fresh else "stale: llms.txt")
-    LIST.write_text(fresh, "utf8")

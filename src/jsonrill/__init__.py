@@ -47,7 +47,7 @@ The folders are the journey of the data. A part imports only from parts above it
     store/           append-only logs: memory, SQLite, Redis, PostgreSQL
     ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
     runs/            a log with a producer and readers, in formats; `Runs`
-    client.py        the client of the server: publishes, and reads with resume
+    client/          the client of the server: publishes, and reads with resume
     testing/         upstreams for tests: scripted, or as a provider would answer
     terminal.py      values on a terminal
     archives.py      .gz and .zst, as files and piece by piece

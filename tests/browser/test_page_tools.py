@@ -79,7 +79,7 @@ def test_near_json_is_repaired_with_one_click_and_the_places_are_marked(shown: S
 )
 def test_what_was_recognised_is_said(shown: Shown, text: str, recognised: str) -> None:
     shown.paste(text)
-    expect(bar(shown.page).locator(".recognised")).to_have_text(f"Recognised: {recognised}")
+    expect(bar(shown.page).locator(".recognised")).to_have_text(f"Detected: {recognised}")
     expect(bar(shown.page).locator(".problem")).to_be_hidden()
 
 

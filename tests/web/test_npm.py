@@ -33,6 +33,10 @@ MOST = {
     "repair, values, text": 23_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
+    "react: useStream": 9_500,
+    "react: useRun": 15_500,
+    "react: useParts": 27_500,
+    "react: useRunParts": 29_500,
 }
 # What is imported only when it is needed is not counted, unless the name asks for it at once.
 MEASURE = """
@@ -46,10 +50,12 @@ const later = {
 const sizes = {};
 for (const names of process.argv.slice(2)) {
   const repair = names.startsWith("repair, ") ? 'import "jsonrill/repair";' : "";
-  const contents = `${repair} export { ${names.replace("repair, ", "")} } from "jsonrill";`;
+  const entry = names.startsWith("react: ") ? "jsonrill/react" : "jsonrill";
+  const wanted = names.replace(/^(repair, |react: )/, "");
+  const contents = `${repair} export { ${wanted} } from "${entry}";`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
-    plugins: [later],
+    plugins: [later], external: ["react"],
   });
   sizes[names] = gzipSync(outputFiles[0].contents, { level: 9 }).length;
 }
@@ -107,7 +113,10 @@ def test_the_package_is_described_as_the_python_one_is() -> None:
         assert package[name] == project[name]
     assert package["version"] == jsonrill.__version__
     assert package["type"] == "module" and package["sideEffects"] == ["./repair.js"]
-    assert not {"dependencies", "peerDependencies", "devDependencies", "scripts"} & set(package)
+    assert not {"dependencies", "devDependencies", "scripts"} & set(package)
+    # Only `jsonrill/react` needs it.
+    assert package["peerDependencies"].keys() == {"react"}
+    assert package["peerDependenciesMeta"] == {"react": {"optional": True}}
 
 
 def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
@@ -140,14 +149,25 @@ def test_programs_in_typescript(project: Path, module: str) -> None:
     """What must be accepted is, with the types that it says; what must be refused is refused."""
     # The declarations of others take four times as long to check as the programs do.
     words = ("--module", module, "--types", "node", "--skipLibCheck")
-    tsc(project, *words, "accepted.ts", "refused.ts")
+    programs = sorted(file.name for file in CONSUMER.glob("*.ts*"))
+    assert len(programs) == 4
+    tsc(project, *words, "--jsx", "react-jsx", *programs)
 
 
 def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     (project / "all.ts").write_text(
         'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'
+        'export * as react from "jsonrill/react";'
     )
     tsc(project, "--module", "nodenext", "all.ts")
+
+
+def test_react(project: Path) -> None:
+    done = run(
+        need_command("node"), "--test", "--test-reporter=spec", "react.test.mjs", cwd=project
+    )
+    assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
+    assert "tests 0" not in done.stdout
 
 
 def test_schema_libraries(project: Path) -> None:

@@ -176,6 +176,10 @@ class ValueBuilder(Sink):
     @property
     def open_path(self) -> Path | None:
         """The path of the innermost value that still grows."""
+        return self.path_of_open()
+
+    def path_of_open(self) -> Path | None:
+        """As `open_path`, for a subclass that says more."""
         if not self._spine:
             return () if self._string else None
         return self.last_path if self._string else tuple(self._steps)

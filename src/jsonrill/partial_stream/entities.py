@@ -117,7 +117,7 @@ class Finder(PlacedSink):
         next_document: Callable[[], None],
         whole: bool,
     ) -> None:
-        super().__init__()
+        PlacedSink.__init__(self)
         self._found = found
         self._next_document = next_document
         self._whole = whole
@@ -217,9 +217,11 @@ class Finder(PlacedSink):
         if each is not None:
             return ((each, -1),)
         return tuple(
-            (declared, used + 1)
-            for declared, used in alive
-            if used < len(declared.pattern) and fits(declared.pattern[used], place.key)
+            [
+                (declared, used + 1)
+                for declared, used in alive
+                if used < len(declared.pattern) and fits(declared.pattern[used], place.key)
+            ]
         )
 
     def _entity(self, alive: Alive) -> Declared | None:
@@ -257,7 +259,7 @@ class CheckedFinder(Finder):
         next_document: Callable[[], None],
         whole: bool,
     ) -> None:
-        super().__init__(entities, self._found_one, next_document, whole)
+        Finder.__init__(self, entities, self._found_one, next_document, whole)
         self._of_entity = found
         self._is_entity = False
         self.check: DocumentCheck | None = None
@@ -268,29 +270,29 @@ class CheckedFinder(Finder):
 
     def start_object(self, offset: int) -> None:
         self._is_entity = False
-        super().start_object(offset)
+        Finder.start_object(self, offset)
         if self.check is not None and not self._is_entity:
             self.check.start_object(offset)
 
     def start_array(self, offset: int) -> None:
         self._is_entity = False
-        super().start_array(offset)
+        Finder.start_array(self, offset)
         if self.check is not None and not self._is_entity:
             self.check.start_array(offset)
 
     def end_container(self, offset: int) -> None:
-        super().end_container(offset)
+        Finder.end_container(self, offset)
         if self.check is not None:
             self.check.end_container(offset)
 
     def key(self, key: str, offset: int) -> None:
-        super().key(key, offset)
+        Finder.key(self, key, offset)
         if self.check is not None:
             self.check.key(key, offset)
 
     def start_string(self, offset: int) -> None:
         self._is_entity = False
-        super().start_string(offset)
+        Finder.start_string(self, offset)
         if self.check is not None and not self._is_entity:
             self.check.start_string(offset)
 
@@ -304,22 +306,32 @@ class CheckedFinder(Finder):
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         self._is_entity = False
-        super().scalar(value, text, offset)
+        Finder.scalar(self, value, text, offset)
         if self.check is not None and not self._is_entity:
             self.check.scalar(value, text, offset)
 
     def takes_values(self) -> bool:
-        return self.check is None and super().takes_values()
+        return self.check is None and Finder.takes_values(self)
 
 
-@dataclass(slots=True, eq=False)
 class Entity:
     """One entity of a document: where it is, its schema, and the check of its value."""
 
-    index: int | None
-    name: str | None
-    place: Place | None = None
-    document: int = 0
-    schema: Schema | None = None
-    check: Check | None = None
-    offset: int = 0
+    __slots__ = ("check", "document", "index", "name", "offset", "place", "schema")
+
+    def __init__(
+        self,
+        index: int | None,
+        name: str | None,
+        place: Place | None = None,
+        document: int = 0,
+        schema: Schema | None = None,
+        offset: int = 0,
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.place = place
+        self.document = document
+        self.schema = schema
+        self.check: Check | None = None
+        self.offset = offset

@@ -25,23 +25,9 @@ from typing import Any, Final
 from ..build.builder import ValueBuilder
 from ..parse.sink import PlacedSink, TextBuffer
 from ..paths import Path, Place, path_of
+from .codes import ARRAY, END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 from .delta import difference
-from .replay import (
-    ARRAY,
-    END,
-    END_STRING,
-    OBJECT,
-    ROOT,
-    SCALAR,
-    SHOWN,
-    STRING,
-    Delta,
-    Reading,
-    change,
-    changes_of,
-    completed,
-    same,
-)
+from .replay import ROOT, Delta, Reading, change, changes_of, completed, pointer_of, same
 
 # How much may be compared for each entry of a log.
 _PATIENCE: Final = 50
@@ -53,22 +39,22 @@ class Whole(ValueBuilder):
     __slots__ = ("_ended", "_given_up")
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
-        super().__init__()
+        ValueBuilder.__init__(self)
         self._ended = ended
         self._given_up = given_up
 
     def end_container(self, offset: int) -> None:
-        super().end_container(offset)
+        ValueBuilder.end_container(self, offset)
         if not self._spine:
             self._ended()
 
     def end_string(self) -> None:
-        super().end_string()
+        ValueBuilder.end_string(self)
         if not self._spine:
             self._ended()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        super().scalar(value, text, offset)
+        ValueBuilder.scalar(self, value, text, offset)
         if not self._spine:
             self._ended()
 
@@ -83,12 +69,12 @@ class Whole(ValueBuilder):
 class Log(PlacedSink):
     """One entity's changes in REALTIME: strings from their quote, in pieces as they come."""
 
-    __slots__ = ("_ended", "_given_up", "_read", "_shown", "_spent", "_taken_back", "_tree",
-                 "_twice", "changed", "doubtful", "entries", "sent", "sent_string", "string",
-                 "waits")  # fmt: skip
+    __slots__ = ("_ended", "_given_up", "_named", "_pointer", "_read", "_shown", "_spent",
+                 "_taken_back", "_tree", "_twice", "changed", "doubtful", "entries", "sent",
+                 "sent_string", "string", "waits")  # fmt: skip
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
-        super().__init__(ROOT)
+        PlacedSink.__init__(self, ROOT)
         self.entries: list[Any] = []
         # Is anything new since the last update, and where in the log was that?
         self.changed = False
@@ -99,7 +85,7 @@ class Log(PlacedSink):
         self.waits = False
         self._ended = ended
         self._given_up = given_up
-        self._shown: tuple[int, Place, Any] | None = None
+        self._shown: tuple[int, Place | None, Any] | None = None
         # Where the reader of the log stands.
         self._tree: Reading | None = None
         self._read = 0
@@ -109,6 +95,9 @@ class Log(PlacedSink):
         self._spent = 0
         # Where the container ended in which a value was shown that never came: repair cut it off.
         self._taken_back = -1
+        # The last string that text was added to in a delta, and its JSON Pointer.
+        self._named: Place | None = None
+        self._pointer = ""
 
     def start_object(self, offset: int) -> None:
         self._open(OBJECT, {}, "", set())
@@ -121,7 +110,8 @@ class Log(PlacedSink):
             self._shown = None
             self._taken_back = len(self.entries)
             self.changed = True
-        self.entries.append((END, self._container or ROOT, None))
+        place = self._container
+        self.entries.append((END, ROOT if place is None else place, None))
         self._leave()
         if not self._frames:
             self._ended()
@@ -134,7 +124,7 @@ class Log(PlacedSink):
         keys.add(key)
 
     def start_string(self, offset: int) -> None:
-        place = self.string = self._next() or ROOT
+        place = self.string = self._next()
         self._put(STRING, place, "")
 
     def text(self, run: str) -> None:
@@ -142,13 +132,13 @@ class Log(PlacedSink):
         self.changed = True
 
     def end_string(self) -> None:
-        self.entries.append((END_STRING, self.string or ROOT, None))
+        self.entries.append((END_STRING, self.string, None))
         self.string = None
         if not self._frames:
             self._ended()
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        self._put(SCALAR, self._next() or ROOT, value)
+        self._put(SCALAR, self._next(), value)
         if not self._frames:
             self._ended()
 
@@ -162,7 +152,7 @@ class Log(PlacedSink):
         """Show `value` where the next one will be, until it is there."""
         if self._shown is not None and same(self._shown[2], value):
             return
-        self._shown = (SHOWN, self._here() or ROOT, value)
+        self._shown = (SHOWN, self._here(), value)
         self.entries.append(self._shown)
         self.doubtful |= self._twice
         self.changed = True
@@ -208,11 +198,18 @@ class Log(PlacedSink):
         """The changes from position `since`, when `string` was the open string, to `at`."""
         if since == 0:
             return [change("add", ROOT, self.at(at).value)]
+        entries = self.entries
+        if at == since + 1 and type(entries[since]) is str:
+            # Most deltas are one piece of text: as `changes_of` says it, without the way there.
+            if string is not self._named:
+                self._named = string
+                self._pointer = pointer_of(ROOT if string is None else string)
+            return [{"op": "append", "path": self._pointer, "value": entries[since]}]
         if since <= self._taken_back < at:
             return difference(self.at(since).value, self.at(at).value)
-        last = self.entries[since - 1]
+        last = entries[since - 1]
         shown = last if type(last) is tuple and last[0] == SHOWN else None
-        return changes_of(self.entries[since:at], string, shown)
+        return changes_of(entries, since, at, string, shown)
 
     def completed(self, since: int, at: int) -> Iterator[Path]:
         """The paths of the values that became complete between two positions."""
@@ -225,16 +222,16 @@ class Log(PlacedSink):
             tree = self._tree = Reading()
             self._read = 0
         if at > self._read:
-            tree.read(self.entries[self._read : at])
+            tree.read(self.entries, self._read, at)
             self._read = at
         return tree
 
     def _open(self, code: int, value: Any, step: str | int, keys: set[str] | None) -> None:
-        place = self._next() or ROOT
+        place = self._next()
         self._put(code, place, value)
         self._enter(place, step, keys)
 
-    def _put(self, code: int, place: Place, value: Any) -> None:
+    def _put(self, code: int, place: Place | None, value: Any) -> None:
         self.entries.append((code, place, value))
         self.waits = False
         shown = self._shown
@@ -255,7 +252,7 @@ class FinishedLog(Log):
     __slots__ = ("_text",)
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
-        super().__init__(ended, given_up)
+        Log.__init__(self, ended, given_up)
         self._text = TextBuffer()
 
     def start_string(self, offset: int) -> None:
@@ -265,7 +262,7 @@ class FinishedLog(Log):
         self._text.add(run)
 
     def end_string(self) -> None:
-        place = self.string or ROOT
+        place = self.string
         self.string = None
         self._put(SCALAR, place, self._text.take())
         if not self._frames:
@@ -275,4 +272,4 @@ class FinishedLog(Log):
         if self.string is not None:
             self._put(STRING, self.string, "")
             self.entries.append(self._text.text())
-        return super().known()
+        return Log.known(self)

@@ -10,20 +10,10 @@ from typing import Any, Final
 
 from ..build.builder import ValueBuilder
 from ..paths import Path, Place, to_pointer
+from .codes import DEEPER, END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 
 Delta = list[dict[str, Any]]
 Entry = tuple[int, Place, Any]
-
-OBJECT: Final = 0
-ARRAY: Final = 1
-STRING: Final = 2
-SCALAR: Final = 3
-SHOWN: Final = 4  # provisional: a number that grows, a literal guessed, a zero value
-END: Final = 5
-END_STRING: Final = 6
-
-# What each of them does to the depth of what is open.
-_DEEPER: Final = (1, 1, 1, 0, 0, -1, -1)
 
 # All places in a log hang below this one: the entity's own.
 ROOT: Final = Place(None, "")
@@ -39,15 +29,17 @@ class Reading(ValueBuilder):
         self._shown = False
         self._under: Any = None
 
-    def read(self, entries: Iterable[Any]) -> None:
-        for entry in entries:
+    def read(self, entries: list[Any], start: int, end: int) -> None:
+        """Apply the entries from one position to another."""
+        for at in range(start, end):
+            entry = entries[at]
             if type(entry) is str:
                 self.text(entry)
             else:
-                self.apply(*entry)
+                self._apply(entry[0], entry[1], entry[2])
         self.stale = True
 
-    def apply(self, code: int, place: Place, value: Any) -> None:
+    def _apply(self, code: int, place: Place, value: Any) -> None:
         if self._shown:
             self.hide(self._under)
             self._shown = False
@@ -62,7 +54,7 @@ class Reading(ValueBuilder):
 
     @property
     def open_path(self) -> Path | None:
-        return self.last_path if self._shown else super().open_path
+        return self.last_path if self._shown else self.path_of_open()
 
     def _put_in(self, code: int, value: Any) -> None:
         if code == SCALAR:
@@ -78,20 +70,22 @@ class Reading(ValueBuilder):
             self.start_array(0)
 
 
-def changes_of(entries: list[Any], string: Place | None, shown: Any) -> Delta:
-    """Entries as a delta: text as `append`, a value that began as one `add` of all it holds.
+def changes_of(entries: list[Any], at: int, end: int, string: Place | None, shown: Any) -> Delta:
+    """The entries from `at` to `end` as a delta.
 
-    `shown` is the entry of the provisional value where the next value will be: that value takes
-    its place, and goes on from it where they are alike.
+    Text is an `append`, a value that began one `add` of all it holds. `shown` is the entry of the
+    provisional value where the next value will be: that value takes its place, and goes on from it
+    where they are alike.
     """
     changes: Delta = []
     draft: dict[str, Any] | None = None  # the change that shows it, if it is one of these
-    at = 0
-    while at < len(entries):
+    while at < end:
         entry = entries[at]
         if type(entry) is str:
-            at, text = _joined(entries, at)
-            changes.append(change("append", string or ROOT, text))
+            start = at
+            at = _end_of_text(entries, at, end)
+            text = _joined(entries, start, at)
+            changes.append(change("append", ROOT if string is None else string, text))
             continue
         code, place, value = entry
         if code >= END:
@@ -100,7 +94,9 @@ def changes_of(entries: list[Any], string: Place | None, shown: Any) -> Delta:
         if shown is not None and code != SHOWN and _goes_on(shown[2], value):
             at, string = at + 1, place
         else:
-            at, value = _grown(entries, at)
+            start = at
+            at = _end_of_value(entries, at, end)
+            value = _grown(entries, start, at)
             if draft is not None:
                 draft["value"] = value
             else:
@@ -141,33 +137,53 @@ def _goes_on(shown: Any, value: Any) -> bool:
     return type(shown) is type(value) and same(shown, value)
 
 
-def _joined(entries: list[Any], start: int) -> tuple[int, str]:
-    at = start + 1
-    while at < len(entries) and type(entries[at]) is str:
+def _end_of_text(entries: list[Any], at: int, end: int) -> int:
+    """Where the entries that are text end."""
+    while at < end and type(entries[at]) is str:
         at += 1
-    return at, entries[start] if at == start + 1 else "".join(entries[start:at])
+    return at
 
 
-def _grown(entries: list[Any], at: int) -> tuple[int, Any]:
-    """All that these entries tell of the value that begins at `at`, and where that ends."""
-    code, _, value = entries[at]
-    if code >= SCALAR:
-        return at + 1, value
-    tree = Reading()
+def _joined(entries: list[Any], start: int, end: int) -> str:
+    if end - start == 1:
+        text: str = entries[start]
+        return text
+    return "".join(entries[start:end])
+
+
+def _end_of_value(entries: list[Any], at: int, end: int) -> int:
+    """Where the entries of the value that begins at `at` end."""
     depth = 0
-    while at < len(entries):
+    while at < end:
         entry = entries[at]
-        tree.read((entry,))
         at += 1
-        if type(entry) is tuple:
-            depth += _DEEPER[entry[0]]
-            if not depth:
+        if type(entry) is not str:
+            depth += DEEPER[entry[0]]
+            if depth == 0:
                 break
-    return at, tree.live
+    return at
+
+
+def _grown(entries: list[Any], start: int, end: int) -> Any:
+    """All that these entries tell of the value that begins with them."""
+    code, _, value = entries[start]
+    if code >= SCALAR:
+        return value
+    if code == STRING:
+        # Without a tree: most values that begin with a piece are strings.
+        return _joined(entries, start + 1, _end_of_text(entries, start + 1, end))
+    tree = Reading()
+    tree.read(entries, start, end)
+    return tree.root
 
 
 def change(op: str, place: Place, value: Any) -> dict[str, Any]:
-    return {"op": op, "path": to_pointer(place.path[1:]), "value": value}
+    return {"op": op, "path": pointer_of(place), "value": value}
+
+
+def pointer_of(place: Place) -> str:
+    """The JSON Pointer of a place in a log, within the entity."""
+    return to_pointer(place.path[1:])
 
 
 def same(old: Any, new: Any) -> bool:

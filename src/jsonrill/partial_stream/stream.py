@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, refuse_copy, stream_error
 from ..options import (
@@ -31,10 +31,11 @@ from ..parse.grammar import LITERALS, NUMBER
 from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
 from ..paths import ABSENT, Path, Place, path_of, without
+from .codes import UNREAD
 from .entities import CheckedFinder, Declared, Entities, Entity, Finder
 from .log import FinishedLog, Log, Whole
 from .schemas import schemas
-from .update import UNREAD, Status, Update
+from .update import Status, Update
 
 if TYPE_CHECKING:
     from ..schema.check import Check, DocumentCheck
@@ -65,8 +66,14 @@ class PartialStream:
                  "_stops", "_stops_inside", "_told", "_violations", "_zeros", "ended",
                  "mode")  # fmt: skip
 
-    # Copies would share what grows.
-    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
+    def __copy__(self) -> NoReturn:
+        refuse_copy(self)
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        refuse_copy(self)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        refuse_copy(self)
 
     def __init__(
         self,
@@ -221,7 +228,7 @@ class PartialStream:
 
     def _begin(self, declared: Declared, place: Place | None, offset: int) -> Sink:
         """Begin an entity; returns the sink for its events."""
-        around = self._document_check
+        around = self._document_check()
         if around is not None and place is None:
             self._drop_document_check()
         elif around is not None and not around.begins(offset):
@@ -243,7 +250,7 @@ class PartialStream:
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
         if schema is not None:
-            if not self._violations and self._document_check is None:
+            if not self._violations and self._document_check() is None:
                 self._machine.keep_lines(True)
             sink = entity.check = schema.check(place, recorder, self._violated)
         self._machine.tell(sink)
@@ -273,10 +280,10 @@ class PartialStream:
             held = self._mode_of[entity.name] in ("BATCH", "ALL-TOGETHER")
             (self._kept if held else self._out).append(self._completed(entity, recorder))
             self._leave()
-            around = self._document_check
+            around = self._document_check()
             if around is not None:
                 levels = 0 if entity.check is None else entity.check.deepest
-                around.passed(lambda: recorder.known()[0], entity.offset, levels)
+                around.passed(recorder.known, entity.offset, levels)
 
     def _violated(self, violation: InvalidSchema, drop: Path | None) -> None:
         """End the entity with the ERROR of its violation; skip the rest of it, or of the text."""
@@ -295,7 +302,6 @@ class PartialStream:
         else:
             self._finder.skip(entity.check.depth)
 
-    @property
     def _document_check(self) -> DocumentCheck | None:
         return self._finder.check if isinstance(self._finder, CheckedFinder) else None
 
@@ -328,12 +334,12 @@ class PartialStream:
             update.error = violation.to_dict()
         self._violations.clear()
         self.ended = self.ended or self._is_refused
-        if self._entity is None and self._document_check is None:
+        if self._entity is None and self._document_check() is None:
             self._machine.keep_lines(False)
 
     def _leave(self) -> None:
         self._entity = self._recorder = self._log = None
-        if not self._violations and self._document_check is None:
+        if not self._violations and self._document_check() is None:
             self._machine.keep_lines(False)
         self._machine.tell(self._finder)
 
@@ -366,19 +372,18 @@ class PartialStream:
         if self._realtime and self._log is not None:
             self._show(self._log, text)
 
-    @property
-    def _check(self) -> Check | None:
+    def _current_check(self) -> Check | None:
         """The check of what is being read."""
-        return self._document_check if self._entity is None else self._entity.check
+        return self._document_check() if self._entity is None else self._entity.check
 
     def _check_key(self, key: tuple[str, int]) -> None:
         """Check a key that has begun."""
-        check = self._check
+        check = self._current_check()
         if check is not None:
             check.pending_key(*key)
 
     def _check_pending(self, text: str) -> None:
-        check = self._check
+        check = self._current_check()
         if check is not None:
             path, offset = self._machine.pending_path, self._machine.pending_offset
             if check.pending(path, text, offset) and not self._is_refused:
@@ -453,7 +458,8 @@ class PartialStream:
 
     def _update(self, entity: Entity, status: Status, data: Any) -> Update:
         """An update of an entity as its log has it now."""
-        update = Update.__new__(Update)._of(entity, status, self._log, data, self._delta)
+        update: Update = Update.__new__(Update)
+        update._of(entity, status, self._log, data, self._delta)
         if self._lenient:
             repairs = self._machine.repairs
             update._repairs = (repairs, self._repairs, len(repairs))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 from ..jsontext import dumps
 from ..parse.sink import Repair
 from ..paths import ABSENT, Path, Place, format_path, is_complete, path_of, place_of
+from .codes import UNREAD
 from .delta import difference
 from .entities import Entity
 from .log import Log
@@ -18,8 +19,6 @@ from .replay import Delta, complete_paths
 
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 
-# Marks data and deltas that are built when they are first read.
-UNREAD: Final[Any] = object()
 _NO_REPAIRS: Final[tuple[list[Repair], int, int]] = ([], 0, 0)
 
 
@@ -34,12 +33,10 @@ else:
     T = TypeVar("T")
 
 
-class Update(Generic[T]):
-    """The state of one entity. Treat it as read-only; its data is safe to keep.
+class Record:
+    """The fields of an update, and those of its properties that are read for each piece.
 
-    `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
-    `data` what is known, `entity` the declared name, `delta` what is new since the update before,
-    `error` what `JsonrillError.to_dict` says. A field that an update does not have is None.
+    `Update` has the rest, and the type parameter that a compiled class cannot have.
     """
 
     __slots__ = ("_at", "_completed", "_data", "_delta", "_entity", "_log", "_model", "_open",
@@ -47,30 +44,19 @@ class Update(Generic[T]):
 
     status: Status
     error: dict[str, Any] | None
+    _at: int
+    _completed: list[Path] | None
     _data: Any
     _delta: Any
+    _entity: Entity
+    _log: Log | None
     _model: Any
     _open: Path | None
     _repairs: tuple[list[Repair], int, int]
     _since: int
     _string: Place | None
-    _at: int
 
-    def __init__(
-        self,
-        index: int | None,
-        status: Status,
-        data: Any = ABSENT,
-        entity: str | None = None,
-        delta: Delta | None = None,
-        error: dict[str, Any] | None = None,
-    ) -> None:
-        self._of(Entity(index, entity), status, None, data, ABSENT if delta is None else delta)
-        self.error = error
-
-    def _of(
-        self, entity: Entity, status: Status, log: Log | None, data: Any, delta: Any
-    ) -> Update[T]:
+    def _of(self, entity: Entity, status: Status, log: Log | None, data: Any, delta: Any) -> None:
         """Make this the update of an entity, as its log has it now."""
         self.status = status
         self.error = None
@@ -87,8 +73,57 @@ class Update(Generic[T]):
             self._string = log.sent_string
             self._at = len(log.entries)
         else:
-            self._completed: list[Path] | None = None
-        return self
+            self._completed = None
+
+    @property
+    def data(self) -> Any:
+        if self._data is UNREAD:
+            self._data = self._value()
+        return None if self._data is ABSENT else self._data
+
+    @property
+    def delta(self) -> Delta | None:
+        if self._delta is UNREAD:
+            self._delta = self._change()
+        return None if self._delta is ABSENT else self._delta
+
+    def _value(self) -> Any:
+        return self._data if self._log is None else self._log.at(self._at).value
+
+    def _change(self) -> Delta:
+        """The changes since the update before; compared, if an error removed something."""
+        log = self._log
+        if log is not None and self.status != "ERROR":
+            return log.delta(self._since, self._string, self._at)
+        data = self.data
+        if log is not None and self._since > 0:
+            return difference(log.at(self._since).value, data)
+        if data is None and self.status == "ERROR":
+            return []
+        return [{"op": "add", "path": "", "value": data}]
+
+
+class Update(Record, Generic[T]):
+    """The state of one entity. Treat it as read-only; its data is safe to keep.
+
+    `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
+    `data` what is known, `entity` the declared name, `delta` what is new since the update before,
+    `error` what `JsonrillError.to_dict` says. A field that an update does not have is None.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        index: int | None,
+        status: Status,
+        data: Any = ABSENT,
+        entity: str | None = None,
+        delta: Delta | None = None,
+        error: dict[str, Any] | None = None,
+    ) -> None:
+        self._of(Entity(index, entity), status, None, data, ABSENT if delta is None else delta)
+        self.error = error
 
     @property
     def index(self) -> int | None:
@@ -113,18 +148,6 @@ class Update(Generic[T]):
         """The repairs that were needed to read the document this far."""
         repairs, start, end = self._repairs
         return repairs[start:end]
-
-    @property
-    def data(self) -> Any:
-        if self._data is UNREAD:
-            self._data = self._value()
-        return None if self._data is ABSENT else self._data
-
-    @property
-    def delta(self) -> Delta | None:
-        if self._delta is UNREAD:
-            self._delta = self._change()
-        return None if self._delta is ABSENT else self._delta
 
     @property
     def model(self) -> T | None:
@@ -224,21 +247,6 @@ class Update(Generic[T]):
         if name == "repairs":
             return [repair._asdict() for repair in self.repairs]
         raise ValueError(f"an update has no {name!r} to send")
-
-    def _value(self) -> Any:
-        return self._data if self._log is None else self._log.at(self._at).value
-
-    def _change(self) -> Delta:
-        """The changes since the update before; compared, if an error removed something."""
-        log = self._log
-        if log is not None and self.status != "ERROR":
-            return log.delta(self._since, self._string, self._at)
-        data = self.data
-        if log is not None and self._since > 0:
-            return difference(log.at(self._since).value, data)
-        if data is None and self.status == "ERROR":
-            return []
-        return [{"op": "add", "path": "", "value": data}]
 
 
 def _restored(

@@ -57,7 +57,10 @@ Refused = list[tuple[Branch | None, Refusal]]
 
 def alive(obligations: list[Obligation]) -> list[Obligation]:
     """Those whose branch has not ended."""
-    return [one for one in obligations if one[1] is None or not one[1].gone]
+    for one in obligations:
+        if one[1] is not None:
+            return [one for one in obligations if one[1] is None or not one[1].gone]
+    return obligations
 
 
 def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Refused]:
@@ -147,7 +150,7 @@ class _Expansion:
         kind = self._kind
         parts = node.parts
         if self._always or len(parts) > 1:
-            parts = tuple(part for part in parts if part not in self._always)
+            parts = tuple([part for part in parts if part not in self._always])
         for part in parts:
             if not part.kinds & kind:
                 return part.mismatch(kind)

@@ -31,7 +31,7 @@ class Check(Walk):
         then: Sink | None = None,
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> None:
-        super().__init__(node, root, then, violated)
+        Walk.__init__(self, node, root, then, violated)
         self._node = node
         # After close() without a violation: the validated instance of a pydantic type.
         self.model: Any = None
@@ -48,7 +48,7 @@ class Check(Walk):
         Without the offset there is no verdict before the number or literal has ended: a violation
         must name the same place however the text was cut.
         """
-        return None if offset is None else super().pending(path, text, offset)
+        return None if offset is None else Walk.pending(self, path, text, offset)
 
     def close(self, value: Any) -> InvalidSchema | None:
         """The violation of the complete value, as the real validator says."""
@@ -88,7 +88,7 @@ class DocumentCheck(Check):
     __slots__ = ("_keeps",)
 
     def __init__(self, node: Node, violated: Callable[[InvalidSchema, Path | None], None]) -> None:
-        super().__init__(node, None, None, violated)
+        Check.__init__(self, node, None, None, violated)
         self._keeps = not is_plain_list(node)
 
     def begins(self, offset: int) -> bool:
@@ -96,19 +96,21 @@ class DocumentCheck(Check):
         refused = self._expected()[1]
         return not refused or self._allows(refused, self._here(), offset)
 
-    def passed(self, value: Callable[[], Any], offset: int, depth: int) -> None:
+    def passed(
+        self, known_value: Callable[[], tuple[Any, Path | None]], offset: int, depth: int
+    ) -> None:
         """Take in a complete entity, in which containers nest `depth` deep."""
         if not self._keeps:
             self._pass()
             return
-        known = value()
+        known = known_value()[0]
         kind = kind_of(known)
         active, refused = self._begin(kind)
         place = self._started(offset)
         frame = self._inside
         assert frame is not None
         frame.put(place, known)
-        self.deepest = max(self.deepest, self.depth + depth)
+        self.deepest = max(self.deepest, len(self._frames) + depth)
         # What holds outside of choices the check of the entity has asked.
         if self._allows(refused, place, offset, begun=True):
             branched = [one for one in active if one[1] is not None and not one[0].sure & kind]
@@ -117,34 +119,34 @@ class DocumentCheck(Check):
     def end_container(self, offset: int) -> None:
         frame = self._inside
         assert frame is not None
-        super().end_container(offset)
+        Walk.end_container(self, offset)
         if not self._frames and self.violation is None and self._keeps:
             self._finish(frame.value)
 
     def start_string(self, offset: int) -> None:
-        super().start_string(offset)
+        Walk.start_string(self, offset)
         if not self._frames and self._text is None:
             self._text = TextBuffer()
 
     def end_string(self) -> None:
         value = None if self._frames or self._text is None else self._text.text()
-        super().end_string()
+        Walk.end_string(self)
         if value is not None and self.violation is None:
             self._finish(value)
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        super().scalar(value, text, offset)
+        Walk.scalar(self, value, text, offset)
         if not self._frames and self.violation is None:
             self._finish(value)
 
     def _start(self, kind: int, step: str | int, offset: int) -> bool:
-        allowed = super()._start(kind, step, offset)
+        allowed = Walk._start(self, kind, step, offset)
         if self._keeps and len(self._frames) == 1 and self._inside is not None:
             self._inside.value = {} if kind == OBJECT else []
         return allowed
 
     def _started(self, offset: int) -> Place | None:
-        return super()._started(offset) if self._keeps or not self._starts else self._next()
+        return Walk._started(self, offset) if self._keeps or not self._starts else self._next()
 
     def _finish(self, value: Any) -> None:
         violation = self.close(value)

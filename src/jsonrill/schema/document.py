@@ -25,6 +25,9 @@ class SchemaDocument:
     earliest character; this and the errors of the text have the last good value as `value`.
     """
 
+    __slots__ = ("_check", "_complete", "_errors", "_fields", "_machine", "_schema", "_seen",
+                 "_state", "_value", "_violation", "changed", "finished", "many")  # fmt: skip
+
     def __init__(
         self,
         schema: Any,
@@ -62,13 +65,11 @@ class SchemaDocument:
 
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text; returns whether the value changed."""
-        self._read(self._machine.feed, data)
-        return self.changed
+        return self._read(data, False)
 
     def flush(self) -> bool:
         """End the text; returns whether the value changed. `Truncated` if it stopped early."""
-        self._read(self._machine.flush)
-        return self.changed
+        return self._read("", True)
 
     @property
     def has_fields(self) -> bool:
@@ -110,14 +111,17 @@ class SchemaDocument:
             self._check = self._schema.check((), self._state, self._violated)
         self._machine.tell(self._check)
 
-    def _read(self, read: Callable[..., None], *data: str | bytes) -> None:
+    def _read(self, data: str | bytes, is_last: bool) -> bool:
         if self._violation is not None:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
         self.finished = []
         begin = self._machine.pending_offset
         try:
-            read(*data)
+            if is_last:
+                self._machine.flush()
+            else:
+                self._machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
             self._look(begin)
             error.value = self.value
@@ -125,6 +129,7 @@ class SchemaDocument:
         self._keep_value()
         self._check_pending()
         self._look(begin)
+        return self.changed
 
     def _check_pending(self) -> None:
         """Check the number or literal, or the key, that has begun."""
@@ -214,7 +219,7 @@ class _Plain(ValueBuilder):
     __slots__ = ("_completed", "_next_document", "_told")
 
     def __init__(self, completed: Callable[[], None], next_document: Callable[[], None]) -> None:
-        super().__init__()
+        ValueBuilder.__init__(self)
         self._told = 0
         self._completed = completed
         self._next_document = next_document

@@ -33,7 +33,7 @@ from .nodes import EVERY, FRACTION, OBJECT, STRING, Node, Refusal, kind_of, may_
 from .partials import partial_dataclass, partial_model
 from .shapes import CHOICE, CLASS, FIELDS, ITEMS, ROOT, SCALAR, WITHIN, Shape, contents
 from .validators import Known, PydanticValidator, hollow_made
-from .walk import NESTED_VALIDATIONS, Frame
+from .walk import NESTED_VALIDATIONS, Frame, Walk
 
 # What a key is that no field has, or an element that no schema describes.
 _ANYTHING: Final = Node()
@@ -176,6 +176,10 @@ class TypedFrame:
         self.asked += 1
         return self.asked <= NESTED_VALIDATIONS
 
+    def is_unsure(self, node: Node) -> bool:
+        """True if a function of the user's may change this container before `node` is asked."""
+        return any(part.unsure for part in self.parts.values() if node in _nodes(part, self.step))
+
     def below(self) -> list[Node]:
         """The nodes of the value that is being read."""
         parts = [part for part in self.parts.values() if part.is_alive]
@@ -208,7 +212,6 @@ class TypedCheck(Check):
         "changed",
         "root",
     )
-    keeps_all = True
 
     def __init__(
         self,
@@ -219,7 +222,8 @@ class TypedCheck(Check):
         *,
         keep: bool = True,
     ) -> None:
-        super().__init__(node, root, then, violated)
+        Check.__init__(self, node, root, then, violated)
+        self._keeps_all = True
         self._keep = keep
         self._spine: list[TypedFrame] = []
         self._top: TypedFrame | None = None
@@ -295,17 +299,20 @@ class TypedCheck(Check):
     def key(self, key: str, offset: int) -> None:
         self._plan = None
         self._spine[-1].step = key
-        super().key(key, offset)
+        Walk.key(self, key, offset)
 
     def text(self, run: str) -> None:
         self.changed = self.changed or self._grows
-        super().text(run)
+        Walk.text(self, run)
 
     def _opened_string(self) -> None:
         self._plan = None
         self._wants = self._below()
-        self._grows = any(_grown(node, "") is not ABSENT for node in self._wants)
-        self.changed = self.changed or self._grows
+        self._grows = False
+        for node in self._wants:
+            if _grown(node, "") is not ABSENT:
+                self._grows = self.changed = True
+                break
 
     def _below(self) -> list[Node]:
         return self._spine[-1].below() if self._spine else [self._node]
@@ -315,9 +322,7 @@ class TypedCheck(Check):
         branches = dict(frame.obligations)
         around = self._spine[-1] if self._spine else None
         for node in made.wants:
-            unsure = around is not None and any(
-                part.unsure for part in around.parts.values() if node in _nodes(part, around.step)
-            )
+            unsure = around is not None and around.is_unsure(node)
             for content, before in contents(node, kind):
                 if content not in made.parts:
                     part = Part(content, branches.get(content), unsure or before)
@@ -388,8 +393,8 @@ class TypedCheck(Check):
         for inner, branch in obligations:
             if (inner, branch) in covered or (branch is not None and branch.gone):
                 continue
-            node = next((it for it in entries if inner in it.parts), inner)
-            covered.update((part, branch) for part in node.parts)
+            node = _asked(entries, inner)
+            covered.update([(part, branch) for part in node.parts])
             refusal, made = self._made(node, value, kind, frame)
             if refusal is not None:
                 refused.append((branch, refusal))
@@ -438,6 +443,14 @@ class TypedCheck(Check):
         return None, ABSENT
 
 
+def _asked(entries: list[Node], inner: Node) -> Node:
+    """The first of these nodes that has this one inside, else itself."""
+    for node in entries:
+        if inner in node.parts:
+            return node
+    return inner
+
+
 def _without_choices(nodes: Iterable[Node]) -> list[Node]:
     """These nodes; of one that is a choice, its alternatives. Only those with a validator."""
     found: dict[Node, None] = {}
@@ -478,8 +491,10 @@ def _grown(node: Node, text: str) -> Any:
         if shape.role == WITHIN or made is ABSENT:
             return made
         return partial_model(shape.cls, {"root": made}, {"root"})
-    if shape.role != CHOICE:
-        return ABSENT
+    return _grown_choice(shape, text) if shape.role == CHOICE else ABSENT
+
+
+def _grown_choice(shape: Shape, text: str) -> Any:
     fits = [one for one in shape.nodes if may_be(one, STRING)]
     if len(fits) == 1:
         return _grown(fits[0], text)
@@ -500,7 +515,10 @@ def _made_by(plan: Plan, wants: list[Node], text: str | None) -> dict[Node, Any]
     """The outermost open value for each node that describes it; `text` is the open string."""
     inner: dict[Node, Any] = {}
     if text is not None:
-        inner = {node: made for node in wants if (made := _grown(node, text)) is not ABSENT}
+        for node in wants:
+            made = _grown(node, text)
+            if made is not ABSENT:
+                inner[node] = made
     for makers in plan:
         inner = {node: make(inner) for node, make in makers}
     return inner

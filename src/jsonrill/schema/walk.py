@@ -112,11 +112,10 @@ class Walk(PlacedSink):
     value that is refused if `then` has a part of it already.
     """
 
-    __slots__ = ("_active", "_validating", "_member", "_nodes", "_offset", "_starts", "_string",
-                 "_text", "_texts", "_then", "_violated", "deepest", "violation")  # fmt: skip
+    __slots__ = ("_active", "_keeps_all", "_member", "_nodes", "_offset", "_starts", "_string",
+                 "_text", "_texts", "_then", "_validating", "_violated", "deepest",
+                 "violation")  # fmt: skip
     _inside: Frame | None
-    # True in a subclass that keeps the text of every string, and complete values itself.
-    keeps_all = False
 
     def __init__(
         self,
@@ -125,7 +124,9 @@ class Walk(PlacedSink):
         then: Sink | None = None,
         violated: Callable[[InvalidSchema, Path | None], None] | None = None,
     ) -> None:
-        super().__init__(root)
+        PlacedSink.__init__(self, root)
+        # True in a subclass that keeps the text of every string, and complete values itself.
+        self._keeps_all = False
         self._nodes: list[Obligation] = [(node, None)]
         self._then = Sink() if then is None else then
         self._violated = violated
@@ -164,10 +165,10 @@ class Walk(PlacedSink):
                 refused.append((branch, missing))
         if self._allows(refused, place, frame.offset, begun=True):
             asked = frame.unsure if self.deepest <= DEEPEST else []
-            asks = asked or self.keeps_all
+            asks = asked or self._keeps_all
             refused = self._validated(asked, frame.value, container=True) if asks else []
             if self._allows(refused, place, frame.offset, begun=True):
-                if self.keeps_all:
+                if self._keeps_all:
                     self._complete_container()
                 self._then.end_container(offset)
 
@@ -197,9 +198,9 @@ class Walk(PlacedSink):
         ]
         frame = self._inside
         asked = frame is not None and (frame.value is not None or _unsure(active, STRING))
-        self._text = TextBuffer() if self._texts or asked or self.keeps_all else None
+        self._text = TextBuffer() if self._texts or asked or self._keeps_all else None
         if self._allows(refused, self._string, offset):
-            if self.keeps_all:
+            if self._keeps_all:
                 self._opened_string()
             self._then.start_string(offset)
 
@@ -222,7 +223,7 @@ class Walk(PlacedSink):
         if self._allows(refused, place, offset, begun=True):
             refused = self._end_scalar(active, STRING, place, value)
             if self._allows(refused, place, offset, begun=True):
-                if self.keeps_all:
+                if self._keeps_all:
                     self._complete_scalar(value)
                 self._then.end_string()
 
@@ -237,7 +238,7 @@ class Walk(PlacedSink):
             and self._allows(refused, place, offset)
             and self._allows(self._end_scalar(active, kind, place, value), place, offset)
         ):
-            if self.keeps_all:
+            if self._keeps_all:
                 self._complete_scalar(value)
             self._then.scalar(value, text, offset)
 
@@ -332,17 +333,17 @@ class Walk(PlacedSink):
         outer, frame = self._inside, Frame(active, offset)
         # The outermost value needs none of this: close() asks the validator.
         if outer is not None:
-            if active and (self.keeps_all or self._validating < NESTED_VALIDATIONS):
+            if active and (self._keeps_all or self._validating < NESTED_VALIDATIONS):
                 frame.unsure = _unsure(active, kind)
                 self._validating += bool(frame.unsure)
-            if not self.keeps_all and (frame.unsure or outer.value is not None):
+            if not self._keeps_all and (frame.unsure or outer.value is not None):
                 frame.value = {} if kind == OBJECT else []
                 outer.put(place, frame.value)
         self._enter(place, step, frame)
-        self.deepest = max(self.deepest, self.depth)
+        self.deepest = max(self.deepest, len(self._frames))
         if not self._allows(refused, place, offset):
             return False
-        if self.keeps_all:
+        if self._keeps_all:
             self._opened_container(kind, frame)
         return True
 
@@ -369,9 +370,11 @@ class Walk(PlacedSink):
             members = node.members
             if members is not None and members.closed and (wrong := members.forbidden(key)):
                 found.append((wrong, branch))
-        return not found or all(
-            self._allows(refused, self._container, offset) for refused in _in_order(found)
-        )
+        if found:
+            for refused in _in_order(found):
+                if not self._allows(refused, self._container, offset):
+                    return False
+        return True
 
     def _end_scalar(
         self, active: list[Obligation], kind: int, place: Place | None, value: Any
@@ -382,7 +385,7 @@ class Walk(PlacedSink):
             return []
         frame.put(place, value)
         unsure = _unsure(active, kind)
-        return self._validated(unsure, value) if unsure or self.keeps_all else []
+        return self._validated(unsure, value) if unsure or self._keeps_all else []
 
     def _allows(
         self, refused: Refused, place: Place | None, offset: int, begun: bool = False

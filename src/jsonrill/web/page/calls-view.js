@@ -80,7 +80,7 @@ class CallCard {
     this.toggle = make("button", "fold");
     this.toggle.type = "button";
     this.header = make("header", "", this.toggle, this.name, this.id, this.preview, this.time, this.badge);
-    this.element = make("article", "card", this.header);
+    this.element = make("article", "card call", this.header);
     this.body = make("div", "card-body");
     this.toggle.addEventListener("click", () => {
       this.chosen = !this.isOpen;

@@ -32,7 +32,7 @@ export class Live {
     const isSnapshots = input === "snapshots";
     // Snapshots are read as the text that the server writes from them.
     const kind = input === "events" ? "events" : "text";
-    this.recording = new Recording({ input: kind, many, title, entity: options.entity });
+    this.recording = new Recording({ input: kind, many, title, entity: options.entity, checked: !!options.schema });
     this._events = this._subscribe({ format: isSnapshots ? "chunks" : "raw" }, !isSnapshots, {
       onEvent: (event) => this._receive(event),
       onState: (state, { reason = "" }) => this._enter(state, reason),

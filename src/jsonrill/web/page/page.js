@@ -248,6 +248,12 @@ class Page {
     this.open(recording, { restart });
     this._connection = ["open", ""];
     this.player?.follow();
+    // Whether the answer is a document shows with its first text.
+    const unlisten = recording.listen(() => {
+      if (!recording.hasDocument) return;
+      unlisten();
+      if (this.recording === recording) this.tabs.suggest("tree");
+    });
   }
 
   /**
@@ -413,7 +419,8 @@ class Page {
     const { errors } = recording;
     const shown = errors.filter((one) => one.piece <= player.position);
     if (shown.length > this._told) {
-      const { message, line, column } = shown[this._told];
+      const { code, message, line, column, offset } = shown[this._told];
+      if (offset === null && line === undefined) showMessage(byId("problem"), escapeText(`${code}: ${message}`));
       const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
       this.announce(`Error: ${message}${place}`);
     }

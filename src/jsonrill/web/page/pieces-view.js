@@ -48,13 +48,14 @@ class PiecesView {
     const recording = this._recording;
     const text = this._text;
     if (recording === null || text === null) return false;
-    if (position < this._drawn || position - this._drawn > MOST) {
+    const isEnd = recording.ended && position >= recording.length;
+    if (position < this._drawn || (text.ended && !isEnd) || position - this._drawn > MOST) {
       text.clear();
       this._drawn = Math.max(0, position - MOST);
       text.skip(recording.endOf(this._drawn));
     }
     for (; this._drawn < position; this._drawn += 1) text.add(recording.pieces[this._drawn].text);
-    if (recording.ended && position >= recording.length) text.end();
+    if (isEnd) text.end();
     return text.paint(until);
   }
 }

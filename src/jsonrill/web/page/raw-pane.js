@@ -72,8 +72,7 @@ export class RawPane {
       this.text.showNewError();
       for (const [kind, range] of Object.entries(this._links)) this._highlight(kind, range);
     } else if (this._events !== null) {
-      left = this._drawEvents(this._events, recording, position, until);
-      if (isEnd) this._events.end();
+      left = this._drawEvents(this._events, recording, position, until, isEnd);
     }
     const unit = recording.input === "text" ? "characters" : "characters of text";
     showFigures(byId("raw-figures"), [[unit, formatNumber(recording.endOf(position))]]);
@@ -85,13 +84,15 @@ export class RawPane {
    * @param {Recording} recording
    * @param {number} position
    * @param {number} until
+   * @param {boolean} isEnd
    */
-  _drawEvents(view, recording, position, until) {
-    if (position < this._drawn || position - this._drawn > MOST) {
+  _drawEvents(view, recording, position, until, isEnd) {
+    if (position < this._drawn || (view.ended && !isEnd) || position - this._drawn > MOST) {
       view.clear();
       this._drawn = Math.max(0, position - MOST);
     }
     for (; this._drawn < position; this._drawn += 1) view.add(recording.pieces[this._drawn].source);
+    if (isEnd) view.end();
     return view.paint(until);
   }
 

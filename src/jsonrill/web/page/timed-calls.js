@@ -79,8 +79,8 @@ export class TimedCall {
    */
   _fail({ code, message, offset, line, column }, piece) {
     const own = this.outline?.errors[0];
-    const at = own?.offset ?? (typeof offset === "number" ? offset : null);
-    this.error = { piece, code: String(code), message: String(message), offset: at, line, column, path: [] };
+    const found = own ?? { message, offset: typeof offset === "number" ? offset : null, line, column, path: [] };
+    this.error = { ...found, piece, code: String(code), message: String(found.message) };
   }
 
   /**

@@ -56,6 +56,8 @@ class UpdatesView {
 
   /** @param {Recording} recording */
   suits(recording) {
+    // Of a violation of the schema only the server's updates could tell.
+    if (recording.options.checked) return false;
     return recording.input !== "snapshots" && (recording.input !== "events" || recording.hasDocument);
   }
 

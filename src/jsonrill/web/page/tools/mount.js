@@ -80,6 +80,7 @@ export class Tools {
           this.next = stateOf(read, name ?? "", chosen ?? {});
           page.open(recording, start);
         },
+        refuse: (reason) => page.showProblem(reason),
         revealText: (offset) => page.revealText(offset),
         announce: page.announce,
         pieceSize: () => page.pieceSize,

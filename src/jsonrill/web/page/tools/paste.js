@@ -16,20 +16,22 @@ import { PROVIDERS } from "./recognise.js";
  * What the page offers to this tool.
  * @typedef {object} Host
  * @property {(recording: Recording, how: Start) => void} open shows a recording
+ * @property {(reason: string) => void} refuse says why a text cannot be read at all
  * @property {(offset: number) => void} revealText
  * @property {(text: string) => void} announce
  * @property {() => number} pieceSize
  */
 
 const FORMATS = [
-  ["auto", "Recognise it"],
+  ["auto", "Auto-detect"],
   ["text", "JSON text"],
   ["many", "Several documents (NDJSON)"],
   ["snapshots", "Snapshots, one per line"],
   ["events", "Provider events"],
   ["sse", "Server-sent events"],
 ];
-const MAX_TEXT = 50 << 20;
+// Larger texts would fill the memory of a browser.
+const MAX_TEXT = 64 << 20;
 const SHOWN = 8;
 
 export class PasteTool {
@@ -65,8 +67,8 @@ export class PasteTool {
    * @param {Start} [how]
    */
   read(text, title, wishes = {}, how = {}) {
-    if (text.trim() === "") return this._refuse("There is no text in it.");
-    if (text.length > MAX_TEXT) return this._refuse("The text is larger than 50 MB, the limit of this page.");
+    if (text.trim() === "") return this._host.refuse("There is no text to replay.");
+    if (text.length > MAX_TEXT) return this._host.refuse("The text is larger than 64 MB, the limit.");
     this.current = { text, title, wishes };
     const built = build(text, { title, pieceSize: this._host.pieceSize() }, wishes);
     this.built = built;
@@ -96,18 +98,6 @@ export class PasteTool {
     this._place.hidden = true;
   }
 
-  /** @param {string} reason */
-  _refuse(reason) {
-    this.clear();
-    this._place.replaceChildren(this._element);
-    this._place.hidden = false;
-    this._sentence.textContent = "";
-    this._change.hidden = true;
-    this._form.element.hidden = true;
-    this._details.replaceChildren();
-    this._showHelp(reason, []);
-  }
-
   // ---- showing ----
 
   _show() {
@@ -117,7 +107,7 @@ export class PasteTool {
     this._place.replaceChildren(this._element);
     this._place.hidden = false;
     this._change.hidden = false;
-    this._sentence.replaceChildren("Recognised: ", make("b", "", escapeText(description)));
+    this._sentence.replaceChildren("Detected: ", make("b", "", escapeText(description)));
     this._showHelp(problem, suggestions);
     const spots = places.map(({ start, label }) => /** @type {[string, number]} */ ([label, start]));
     const text = repairedText(places);
@@ -176,7 +166,7 @@ export class PasteTool {
 class ReadingForm {
   _format = select(FORMATS);
   _provider = select([
-    ["", "Recognise it"],
+    ["", "Auto-detect"],
     ...Object.entries(PROVIDERS).sort((one, other) => one[1].localeCompare(other[1])),
   ]);
   _response = select([]);

@@ -1,0 +1,51 @@
+# Types for the compiler; the code is in stream.py.
+cimport cython
+from ..parse.machine cimport Machine
+from ..parse.sink cimport Sink
+from ..paths cimport Place
+from .entities cimport CheckedFinder, Entity, Finder
+from .log cimport FinishedLog, Log, Whole
+from .update cimport Record
+
+cdef object UNREAD
+
+cdef class PartialStream:
+    cdef object __weakref__
+    cdef readonly bint ended
+    cdef readonly object mode
+    cdef bint _is_refused, _lenient, _literals, _looks, _numbers, _realtime, _stops, _stops_inside
+    cdef bint _zeros
+    cdef Py_ssize_t _document, _errors, _kept_before, _repairs
+    cdef dict _counts, _mode_of
+    cdef list _kept, _out, _violations
+    cdef tuple _told
+    cdef object _data, _delta, _document_schema, _float, _recorder, _root_schema, _schema_of
+    cdef Entity _entity
+    cdef Finder _finder
+    cdef Log _log
+    cdef Machine _machine
+    @cython.final
+    cdef _document_check(self)
+    @cython.final
+    cdef _drop_document_check(self)
+    @cython.final
+    cdef _leave(self)
+    @cython.final
+    @cython.locals(log=Log)
+    cdef _look(self)
+    @cython.final
+    cdef _current_check(self)
+    @cython.final
+    cdef _check_key(self, tuple key)
+    @cython.final
+    cdef _check_pending(self, str text)
+    @cython.final
+    cdef _show(self, Log log, str text)
+    @cython.final
+    cdef _show_zero(self, Log log)
+    @cython.final
+    @cython.locals(update=Record)
+    cdef Record _update(self, Entity entity, status, data)
+    @cython.final
+    @cython.locals(update=Record)
+    cdef Record _completed(self, Entity entity, recorder)

@@ -1,0 +1,31 @@
+# Types for the compiler; the code is in document.py.
+cimport cython
+from ..build.builder cimport ValueBuilder
+from ..parse.machine cimport Machine
+from ..parse.sink cimport Sink
+
+cdef object ABSENT
+
+cdef class SchemaDocument:
+    cdef public bint changed
+    cdef public list finished
+    cdef readonly object many
+    cdef bint _complete
+    cdef list _fields
+    cdef set _seen
+    cdef Py_ssize_t _errors
+    cdef Machine _machine
+    cdef object _check, _schema, _state, _value, _violation
+    @cython.locals(begin=Py_ssize_t)
+    cdef bint _read(self, data, bint is_last) except -1
+    @cython.locals(machine=Machine)
+    cdef _check_pending(self)
+    cdef _keep_value(self)
+    cdef _look(self, Py_ssize_t begin)
+
+cdef class _Ends(Sink):
+    cdef object _completed, _next_document
+
+cdef class _Plain(ValueBuilder):
+    cdef object _completed, _next_document
+    cdef Py_ssize_t _told
