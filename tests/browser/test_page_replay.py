@@ -83,7 +83,7 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
     "name, found, key, value",
     [
         ("ferry.jsonl", "9 snapshots.", "headline", "Ferry returns after the winter"),
-        ("harbour.jsonl", "OpenAI chat events.", "harbour", "Old mole"),
+        ("harbour.jsonl", "AG-UI events with tool calls", "harbour", "Old mole"),
         ("recipe.txt", "JSON text.", "serves", "4"),
     ],
 )

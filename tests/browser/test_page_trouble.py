@@ -164,7 +164,10 @@ def test_what_failed_leaves_nothing_of_what_was_before(shown: Shown) -> None:
 
 def test_a_snapshot_that_is_no_json(shown: Shown) -> None:
     shown.paste('{"x": 1}\nnot JSON', "snapshots")
-    expect(shown.page.locator("#state")).to_have_text("Failed: line 2 is not JSON")
+    problem = shown.page.locator("#offers .problem")
+    expect(problem).to_have_text("Line 2 is not JSON and was left out.")
+    shown.page.get_by_role("button", name="Read as several documents").click()
+    expect(problem).to_contain_text("Line 2, column 2")
 
 
 def test_what_is_pasted_never_leaves_the_browser(shown: Shown) -> None:
