@@ -36,7 +36,7 @@ class Compare {
     const head = make("div", "compare-head", this._text, make("div", "row-of-buttons", this._keep, this._swap, this._forget, this._onlyBox));
     this._body = make("tbody");
     this._titles = [make("th", "", "First"), make("th", "", "Second")];
-    for (const title of this._titles) setAttributes(title, { scope: "col", colspan: 2 });
+    for (const title of this._titles) title.setAttribute("scope", "col");
     const path = make("th", "", "Field");
     path.setAttribute("scope", "col");
     this._table = make("table", "compare", make("thead", "", make("tr", "", path, ...this._titles)), this._body);
@@ -130,11 +130,11 @@ class Compare {
       const head = make("th", "", name);
       head.setAttribute("scope", "row");
       if (names[sameness]) head.append(make("span", "unseen", `, ${names[sameness]}`));
-      return make("tr", sameness, head, ...cells(one, first), ...cells(other, second));
+      return make("tr", sameness, head, cell(one, first), cell(other, second));
     });
     if (wanted.length > MAX_ROWS) {
       const more = make("td", "muted", `${wanted.length - MAX_ROWS} more rows are not shown.`);
-      more.setAttribute("colspan", "5");
+      more.setAttribute("colspan", "3");
       drawn.push(make("tr", "", more));
     }
     this._body.replaceChildren(...drawn);
@@ -147,12 +147,12 @@ class Compare {
 }
 
 /**
- * The cells of a value in one attempt: what it is, and when it was written.
+ * The cell of a value in one attempt: what it is, and when it was written.
  * @param {Lane | null} lane
  * @param {Recording} recording
  */
-function cells(lane, recording) {
-  if (lane === null) return [make("td", "value"), make("td", "time")];
+function cell(lane, recording) {
+  if (lane === null) return make("td");
   const isText = lane.kind === "string" || lane.kind === "text" || lane.kind === "reasoning";
   const isContainer = lane.kind === "object" || lane.kind === "array";
   const text = isContainer ? (lane.kind === "array" ? "[…]" : "{…}") : lane.kind === "call" ? "call" : lane.full;
@@ -162,7 +162,8 @@ function cells(lane, recording) {
   const time = recording.timed
     ? `${formatTime(from)} + ${formatTime(Math.max(0, recording.timeOf(end) - from))}`
     : `piece ${lane.start}${end > lane.start ? `–${end}` : ""}`;
-  return [make("td", `value ${lane.kind}`, isText ? `"${shown}"` : shown), make("td", "time", time)];
+  const value = make("span", `what ${lane.kind}`, isText ? `"${shown}"` : shown);
+  return make("td", "", make("div", "attempt", value, make("span", "time", time)));
 }
 
 registerView({ id: "compare", label: "Compare", order: 60, mount: (panel, stage) => new Compare(panel, stage) });

@@ -48,7 +48,7 @@ export class PasteTool {
     this._place = place;
     this._host = host;
     this._sentence = make("p", "recognised");
-    this._change = button("Change how it is read", () => this._toggle(), "small");
+    this._change = button("Change how it is read", () => this._toggle(this._form.element.hidden), "small");
     this._change.setAttribute("aria-expanded", "false");
     this._problem = make("p", "problem");
     this._buttons = make("div", "row-of-buttons");
@@ -67,6 +67,7 @@ export class PasteTool {
    * @param {Start} [how]
    */
   read(text, title, wishes = {}, how = {}) {
+    if (text !== this.current?.text) this._toggle(false);
     if (text.trim() === "") return this._host.refuse("There is no text to replay.");
     if (text.length > MAX_TEXT) return this._host.refuse("The text is larger than 64 MB, the limit.");
     this.current = { text, title, wishes };
@@ -154,11 +155,11 @@ export class PasteTool {
     if (problem) this._host.announce(problem);
   }
 
-  _toggle() {
-    const { element } = this._form;
-    element.hidden = !element.hidden;
-    this._change.setAttribute("aria-expanded", String(!element.hidden));
-    if (!element.hidden) this._form.focus();
+  /** @param {boolean} isOpen whether the form is shown */
+  _toggle(isOpen) {
+    this._form.element.hidden = !isOpen;
+    this._change.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) this._form.focus();
   }
 }
 

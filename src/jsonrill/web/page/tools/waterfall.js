@@ -245,7 +245,11 @@ export class Waterfall {
   /** @param {Recording} recording */
   _showAxis(recording) {
     const end = recording.timed ? recording.timeOf(recording.length) : recording.length;
-    const marks = ticksOf(end, 5).map((tick) => {
+    const width = this._axis.clientWidth || 320;
+    const most = Math.max(2, Math.min(8, Math.floor(width / 75)));
+    // A mark at the very end would be cut off.
+    const ticks = ticksOf(end, most).filter((tick) => tick === 0 || ((end - tick) / end) * width > 22);
+    const marks = ticks.map((tick) => {
       const mark = make("span", "", recording.timed ? formatTime(tick) : formatNumber(Math.round(tick)));
       mark.style.left = `${end > 0 ? (tick / end) * 100 : 0}%`;
       return mark;
