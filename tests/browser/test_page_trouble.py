@@ -138,7 +138,7 @@ def test_of_arguments_and_result_one_value_is_selected(shown: Shown) -> None:
     card.locator(".arguments [role=treeitem]").nth(1).click()
     assert shown.panel.locator(".path").inner_text() == "root.harbour"
     card.locator(".result .row").first.click()
-    assert shown.page.locator("[aria-selected=true]").count() == 1
+    assert shown.page.locator("[role=treeitem][aria-selected=true]").count() == 1
     assert shown.panel.locator(".path").inner_text() == "root"
     shown.page.keyboard.press("c")
     shown.until(lambda: "tide" in shown.copied() or "{" in shown.copied())
