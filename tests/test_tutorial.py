@@ -26,7 +26,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from support import ROOT, SLACK, need_command
-from support.processes import free_port
+from support.processes import FAST_DEMO, free_port
 from support.tutorial import Step, pages, steps
 
 FASTER = (
@@ -95,7 +95,7 @@ class Walk:
     def serve(self, words: list[str]) -> None:
         if words[0] == "jsonrill":
             port = self.ports.setdefault("8377", free_port())
-            command = [sys.executable, "-c", FASTER, *words[1:], "--port", str(port)]
+            command = [sys.executable, *FAST_DEMO, *words[1:], "--port", str(port)]
             url = f"http://127.0.0.1:{port}/livez"
         else:
             command = [sys.executable, "-m", *words]
