@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -15,13 +14,9 @@ import pytest
 
 import jsonrill
 from support import HARDER, ROOT, need_command
-from support.npm import installed
+from support.npm import installed, npm_package, packed
+from support.npm import project as linked
 
-SCRIPT = ROOT / "tools" / "npm_package.py"
-SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
-assert SPEC is not None and SPEC.loader is not None
-npm_package: Any = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(npm_package)
 CONSUMER = ROOT / "tests" / "web" / "consumer"
 # Kilobytes are 1000 bytes.
 MOST = {
@@ -33,6 +28,10 @@ MOST = {
     "repair, values, text": 23_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
+    "react: useStream": 9_500,
+    "react: useRun": 15_500,
+    "react: useParts": 27_500,
+    "react: useRunParts": 29_500,
 }
 # What is imported only when it is needed is not counted, unless the name asks for it at once.
 MEASURE = """
@@ -46,10 +45,12 @@ const later = {
 const sizes = {};
 for (const names of process.argv.slice(2)) {
   const repair = names.startsWith("repair, ") ? 'import "jsonrill/repair";' : "";
-  const contents = `${repair} export { ${names.replace("repair, ", "")} } from "jsonrill";`;
+  const entry = names.startsWith("react: ") ? "jsonrill/react" : "jsonrill";
+  const wanted = names.replace(/^(repair, |react: )/, "");
+  const contents = `${repair} export { ${wanted} } from "${entry}";`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
-    plugins: [later],
+    plugins: [later], external: ["react"],
   });
   sizes[names] = gzipSync(outputFiles[0].contents, { level: 9 }).length;
 }
@@ -67,27 +68,16 @@ def tools() -> Path:
 
 
 @pytest.fixture(scope="module")
-def tarball(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("package")
-    npm_package.stage(folder / "stage")
-    packed = npm_package.pack(need_command("npm"), folder / "stage", folder)
-    return folder / str(packed["filename"])
+def tarball() -> Path:
+    return packed()
 
 
 @pytest.fixture(scope="module")
-def project(tools: Path, tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program's folder in which the package is installed, beside the tools."""
     folder = tmp_path_factory.mktemp("consumer")
     shutil.copytree(CONSUMER, folder, dirs_exist_ok=True)
-    modules = folder / "node_modules"
-    modules.mkdir()
-    for name in tools.iterdir():
-        if name.is_dir() and not name.name.startswith("."):
-            (modules / name.name).symlink_to(name)
-    with tarfile.open(tarball) as archive:
-        archive.extractall(modules, filter="data")
-    (modules / "package").rename(modules / "jsonrill")
-    return folder
+    return linked(folder, tools)
 
 
 def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None:
@@ -107,7 +97,10 @@ def test_the_package_is_described_as_the_python_one_is() -> None:
         assert package[name] == project[name]
     assert package["version"] == jsonrill.__version__
     assert package["type"] == "module" and package["sideEffects"] == ["./repair.js"]
-    assert not {"dependencies", "peerDependencies", "devDependencies", "scripts"} & set(package)
+    assert not {"dependencies", "devDependencies", "scripts"} & set(package)
+    # Only `jsonrill/react` needs it.
+    assert package["peerDependencies"].keys() == {"react"}
+    assert package["peerDependenciesMeta"] == {"react": {"optional": True}}
 
 
 def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
@@ -140,14 +133,25 @@ def test_programs_in_typescript(project: Path, module: str) -> None:
     """What must be accepted is, with the types that it says; what must be refused is refused."""
     # The declarations of others take four times as long to check as the programs do.
     words = ("--module", module, "--types", "node", "--skipLibCheck")
-    tsc(project, *words, "accepted.ts", "refused.ts")
+    programs = sorted(file.name for file in CONSUMER.glob("*.ts*"))
+    assert len(programs) == 4
+    tsc(project, *words, "--jsx", "react-jsx", *programs)
 
 
 def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     (project / "all.ts").write_text(
         'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'
+        'export * as react from "jsonrill/react";'
     )
     tsc(project, "--module", "nodenext", "all.ts")
+
+
+def test_react(project: Path) -> None:
+    done = run(
+        need_command("node"), "--test", "--test-reporter=spec", "react.test.mjs", cwd=project
+    )
+    assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
+    assert "tests 0" not in done.stdout
 
 
 def test_schema_libraries(project: Path) -> None:
