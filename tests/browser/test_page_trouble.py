@@ -73,7 +73,9 @@ def test_a_key_that_comes_again_replaces_what_is_drawn(shown: Shown) -> None:
     expect(shown.line("x")).to_have_count(0)
     # What was selected is gone: what was around it has the focus, and is reached by Tab again.
     focused = shown.page.evaluate("document.activeElement.getAttribute('role')")
-    assert focused == "treeitem" and shown.panel.locator('[role=treeitem][tabindex="0"]').count() == 1
+    assert (
+        focused == "treeitem" and shown.panel.locator('[role=treeitem][tabindex="0"]').count() == 1
+    )
     expect(shown.panel.locator(".selection")).to_be_hidden()
 
 
