@@ -174,7 +174,9 @@ def test_without_a_token_nothing_is_told(page: Page, guarded: Server) -> None:
     page.goto(guarded.url)
     expect(page.locator("#token")).to_be_visible()
     page.locator("#token button[value=cancel]").click()
-    expect(page.locator("#problem")).to_have_text("The examples cannot be listed: a token is needed")
+    expect(page.locator("#problem")).to_have_text(
+        "The examples cannot be listed: a token is needed"
+    )
     page.locator("#open-box summary").click()
     page.locator("#open-id").fill(made)
     page.locator("#open-form .main").click()

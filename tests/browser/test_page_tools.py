@@ -251,7 +251,7 @@ def test_two_attempts_are_aligned_by_path(shown: Shown) -> None:
     page.get_by_role("button", name="Keep this attempt").click()
     shown.paste('{"title": "Calm", "tags": ["a"], "size": 12, "note": null}')
     expect(page.locator(".compare-head p")).to_have_text(
-        "1 value differ, 1 only in the first, 1 only in the second, 4 are the same."
+        "1 value differs, 1 only in the first, 1 only in the second, 4 are the same."
     )
     expect(page.locator(".compare tr.different")).to_contain_text('"Storm"')
     expect(page.locator(".compare tr.right")).to_contain_text("note")

@@ -73,7 +73,9 @@ def test_a_key_that_comes_again_replaces_what_is_drawn(shown: Shown) -> None:
     expect(shown.line("x")).to_have_count(0)
     # What was selected is gone: what was around it has the focus, and is reached by Tab again.
     focused = shown.page.evaluate("document.activeElement.getAttribute('role')")
-    assert focused == "treeitem" and shown.panel.locator('[role=treeitem][tabindex="0"]').count() == 1
+    assert (
+        focused == "treeitem" and shown.panel.locator('[role=treeitem][tabindex="0"]').count() == 1
+    )
     expect(shown.panel.locator(".selection")).to_be_hidden()
 
 
@@ -138,7 +140,7 @@ def test_of_arguments_and_result_one_value_is_selected(shown: Shown) -> None:
     card.locator(".arguments [role=treeitem]").nth(1).click()
     assert shown.panel.locator(".path").inner_text() == "root.harbour"
     card.locator(".result .row").first.click()
-    assert shown.page.locator("[aria-selected=true]").count() == 1
+    assert shown.page.locator("[role=treeitem][aria-selected=true]").count() == 1
     assert shown.panel.locator(".path").inner_text() == "root"
     shown.page.keyboard.press("c")
     shown.until(lambda: "tide" in shown.copied() or "{" in shown.copied())

@@ -101,7 +101,8 @@ class Shown:
         text: str = self.page.locator("#raw").evaluate(
             """(raw) => {
                 const copy = raw.cloneNode(true);
-                for (const note of copy.querySelectorAll(".error-note, .earlier, .later")) note.remove();
+                const notes = copy.querySelectorAll(".error-note, .earlier, .later");
+                for (const note of notes) note.remove();
                 return copy.textContent;
             }"""
         )

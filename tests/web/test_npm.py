@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -15,13 +14,9 @@ import pytest
 
 import jsonrill
 from support import HARDER, ROOT, need_command
-from support.npm import installed
+from support.npm import installed, npm_package, packed
+from support.npm import project as linked
 
-SCRIPT = ROOT / "tools" / "npm_package.py"
-SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
-assert SPEC is not None and SPEC.loader is not None
-npm_package: Any = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(npm_package)
 CONSUMER = ROOT / "tests" / "web" / "consumer"
 # Kilobytes are 1000 bytes.
 MOST = {
@@ -73,27 +68,16 @@ def tools() -> Path:
 
 
 @pytest.fixture(scope="module")
-def tarball(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("package")
-    npm_package.stage(folder / "stage")
-    packed = npm_package.pack(need_command("npm"), folder / "stage", folder)
-    return folder / str(packed["filename"])
+def tarball() -> Path:
+    return packed()
 
 
 @pytest.fixture(scope="module")
-def project(tools: Path, tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program's folder in which the package is installed, beside the tools."""
     folder = tmp_path_factory.mktemp("consumer")
     shutil.copytree(CONSUMER, folder, dirs_exist_ok=True)
-    modules = folder / "node_modules"
-    modules.mkdir()
-    for name in tools.iterdir():
-        if name.is_dir() and not name.name.startswith("."):
-            (modules / name.name).symlink_to(name)
-    with tarfile.open(tarball) as archive:
-        archive.extractall(modules, filter="data")
-    (modules / "package").rename(modules / "jsonrill")
-    return folder
+    return linked(folder, tools)
 
 
 def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None:

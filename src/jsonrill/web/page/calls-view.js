@@ -335,7 +335,10 @@ class CallsView {
     const left = this._addCards(answer.parts, position, until) || this._drawCards(position, until);
     const isEmpty = isEnd && answer.parts.length === 0;
     if (isEmpty && this.body.childElementCount === 0) {
-      this.body.append(make("p", "blank", "There is neither text nor a tool call in these events."));
+      const text = this._recording.provider
+        ? "There is neither text nor a tool call in these events."
+        : "The provider of these events was not recognised. The raw text shows them as they came.";
+      this.body.append(make("p", "blank", text));
     }
     if (!isEnd) this.autoScroll.toEnd();
     return left;

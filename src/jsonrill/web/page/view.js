@@ -52,6 +52,8 @@ export class TreeView {
     this._caretLine = make("li", "caret-line");
     setAttributes(this._caretLine, { role: "none", "aria-hidden": true });
     this.autoScroll = scroll ?? new AutoScroll(scroller, follows);
+    /** True if there was a caret that was followed. */
+    this._hadCaret = false;
     /** True if something may be further down than before. */
     this._grew = false;
     this._flashLimit = flashes ? MAX_FLASHES : 0;
@@ -80,8 +82,12 @@ export class TreeView {
     this._moveCaret();
     this._flash();
     if (this._grew && this.autoScroll.on && this._caret) {
+      this._hadCaret = true;
       this.autoScroll.to(this._caretLine.parentNode ? this._caretLine : this._caret.row);
+    } else if (this._grew && this._hadCaret) {
+      this.autoScroll.toEnd();
     }
+    if (this.selected && !isThere(this.selected)) this.select(null);
     this._grew = false;
     return this._queue.length > 0;
   }
@@ -217,13 +223,15 @@ export class TreeView {
       line.start = Math.max(0, length - PAGE);
       line.limit = line.start + PAGE;
     }
-    if (!line.node.isOpen || line.pinned || !this.autoScroll.on) return;
+    const { node } = line;
+    if (!(node.isOpen || node.followed) || line.pinned || !this.autoScroll.on) return;
     // In steps, because removing the first lines one by one moves all others.
     if (length <= line.limit || length - line.start < PAGE + STEP) {
       if (length > line.limit) line.limit = Math.max(line.limit, line.start + PAGE + STEP);
       return;
     }
     const start = length - PAGE;
+    node.followed = true;
     if (start - line.start >= line.shown) this._removeBelow(line);
     else for (let count = start - line.start; count > 0; count -= 1) this._removeFirst(line);
     line.start = start;
@@ -486,6 +494,17 @@ function fold(line, before) {
  */
 function foldText(hidden, which) {
   return `show ${Math.min(PAGE, hidden)} ${which} of ${formatCount(hidden, "hidden value")}`;
+}
+
+/**
+ * True if a node and all around it exist at the time of the clock.
+ * @param {TreeNode} node
+ */
+function isThere(node) {
+  for (let up = /** @type {TreeNode | null} */ (node); up !== null; up = up.parent) {
+    if (!up.exists) return false;
+  }
+  return true;
 }
 
 /**

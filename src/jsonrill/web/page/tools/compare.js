@@ -117,7 +117,7 @@ class Compare {
   _fill(first, second) {
     const rows = align(lanesOf(first, Infinity, Infinity).lanes, lanesOf(second, Infinity, Infinity).lanes);
     const { same, different, left, right } = countsOf(rows);
-    this._text.textContent = `${formatCount(different, "value")} differ, ${left} only in the first, ${right} only in the second, ${same} are the same.`;
+    this._text.textContent = `${formatCount(different, "value differs", "values differ")}, ${left} only in the first, ${right} only in the second, ${same} are the same.`;
     this._titles[0].textContent = `First: ${escapeText(shorten(first.title, 40))}`;
     this._titles[1].textContent = `Second: ${escapeText(shorten(second.title, 40))}`;
     const wanted = this._only.checked ? rows.filter(({ sameness }) => sameness !== "same") : rows;
