@@ -150,10 +150,15 @@ def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     tsc(project, "--module", "nodenext", "all.ts")
 
 
-def test_react(project: Path) -> None:
-    done = run(
-        need_command("node"), "--test", "--test-reporter=spec", "react.test.mjs", cwd=project
-    )
+@pytest.mark.parametrize("name", ["react", "frameworks"])
+def test_frameworks(project: Path, name: str) -> None:
+    blocks = read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks
+    for kind, file in (("Vue", "from-docs.vue.mjs"), ("Svelte", "from-docs.svelte")):
+        reason = f"tests/web/test_npm.py runs it with {kind}"
+        [shown] = [block.text for block in blocks if block.skip == reason]
+        (project / file).write_text(shown, "utf8")
+    words = ("--conditions=browser", "--test", "--test-reporter=spec", f"{name}.test.mjs")
+    done = run(need_command("node"), *words, cwd=project)
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
     assert "tests 0" not in done.stdout
 
