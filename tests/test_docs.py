@@ -25,7 +25,7 @@ import pytest
 
 from support import ROOT
 from support.pages import Block, anchors, broken, compiled, links, read, run_script
-from support.processes import Server
+from support.processes import FAST_DEMO, Server
 
 TUTORIAL = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 RUN = [
@@ -99,7 +99,7 @@ def test_examples_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with Server(tmp_path_factory.mktemp("demo"), demo=True) as server:
+    with Server(tmp_path_factory.mktemp("demo"), program=FAST_DEMO, demo=True) as server:
         yield server.url
 
 

@@ -5,6 +5,7 @@ The pages are written to be read in the repository as well, so they use no synta
 * What is between `<!-- tabs -->` and `<!-- end of tabs -->` becomes tabs. Each begins with a line
   of bold text, its title.
 * A link to a file outside of docs/ (a test, for instance) is a link in the repository only.
+* A console block of nothing but commands loses its `$ `, so that they can be copied.
 * A page's description is the first sentence of its first paragraph.
 
 The site has the Markdown of each page beside it, and `llms.txt`, the list of all pages for language
@@ -23,9 +24,11 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 LIST = DOCS / "llms.txt"
+GENERATED = ("reference.md", "reference-modules.md", "commands.md")
 
 FENCE = re.compile(r" *(```+)")
 LINK = re.compile(r"!?\[([^\]]*)\]\((\.\./[^)\s]+)\)")
+COMMANDS = re.compile(r"(?m)^( *)```console\n((?:\1\$ .*\n)+)\1```$")
 TITLE = re.compile(r"\*\*([^*]+)\*\*\n")
 SKIP = re.compile(r" *<!-- skip: .*-->\n")
 
@@ -35,6 +38,12 @@ SKIP = re.compile(r" *<!-- skip: .*-->\n")
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     page.meta.setdefault("description", description(markdown))
+    if page.is_homepage:
+        # It lists all pages itself.
+        page.meta["hide"] = ["navigation", "toc"]
+    if page.file.src_uri in GENERATED:
+        # A guide says more about a word than a list of names does.
+        page.meta["search"] = {"boost": 0.4}
     return fitted(markdown, page.file.src_uri)
 
 
@@ -56,6 +65,7 @@ def text_of(file: Path) -> str | None:
 
 def fitted(text: str, name: str) -> str:
     """The Markdown of a page as the site needs it."""
+    text = COMMANDS.sub(lambda found: f"{found[1]}```bash\n{copied(found[2])}{found[1]}```", text)
     lines: list[str] = []
     tabs: list[str] | None = None
     for line, code in with_fences(text):
@@ -80,6 +90,10 @@ def fitted(text: str, name: str) -> str:
     if tabs is not None:
         raise ValueError(f"{name}: tabs without an end")
     return "".join(lines)
+
+
+def copied(commands: str) -> str:
+    return re.sub(r"(?m)^( *)\$ ", r"\1", commands)
 
 
 def with_fences(text: str) -> Iterator[tuple[str, bool]]:
