@@ -1,6 +1,6 @@
 /**
  * Splits JSON text into coloured runs, from any point on: what a run is depends on a small state only.
- * It colours what is there and judges nothing; text that is no JSON gets some colours, too.
+ * It colours what is there and validates nothing; text that is no JSON gets some colours, too.
  */
 
 /** @typedef {"key" | "string" | "number" | "word" | ""} Colour */
