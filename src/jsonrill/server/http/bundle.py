@@ -26,6 +26,10 @@ _COMMENT: Final = re.compile(
     r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n|/\*\* @type (?:(?!\*/).)*\*/ ?",
     re.MULTILINE | re.DOTALL,
 )
+_INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
+# Strings and escapes; what begins in the rest of a line and does not end in it.
+_BEGUN: Final = re.compile(r"(?:^|[=(,+?\s])`[^`]*$")
+_TICKS: Final = re.compile(r"""\\.|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 _IMPORT: Final = re.compile(r'^import (?:([^;"]+?) from )?"(\.[^"]+)";$', re.MULTILINE)
 _REEXPORT: Final = re.compile(r'^export \{([^}]*)\} from "(\.[^"]+)";$', re.MULTILINE)
 _EXPORT: Final = re.compile(
@@ -38,8 +42,14 @@ _STYLE: Final = re.compile(r'^ *<link rel="stylesheet" href="web/([^"]+)" />\n',
 
 
 def without_comments(text: str) -> str:
-    """A script or a style sheet without the comments that have lines of their own."""
-    return _COMMENT.sub("", text)
+    """A script or a style sheet without indentation and comments that have lines of their own.
+
+    A template literal must not go over several lines: its text would change.
+    """
+    for line in text.splitlines():
+        if _BEGUN.search(_TICKS.sub("", line)) and not line.lstrip().startswith(("*", "/")):
+            raise ValueError(f"a template literal goes over several lines: {line}")
+    return _INDENT.sub("", _COMMENT.sub("", text))
 
 
 def page_files(texts: Mapping[str, str]) -> dict[str, str]:
@@ -54,7 +64,8 @@ def page_files(texts: Mapping[str, str]) -> dict[str, str]:
         styles[0]: "".join(without_comments(texts[name]) for name in styles),
     }
     for name in re.findall(r'"web/([^"]+)"', html):
-        made.setdefault(name, texts[name])
+        if name not in styles:
+            made.setdefault(name, texts[name])
     digest = hashlib.sha256()
     for name, text in sorted(made.items()):
         digest.update(f"{name}\0{text}\0".encode())

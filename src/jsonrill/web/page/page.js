@@ -1,12 +1,9 @@
 /** The page: opens recordings, live or pasted, shows their moment in the views, and handles the controls. */
 
 import "./document-view.js";
-import "./updates-view.js";
 import "./calls-view.js";
 import "./pieces-view.js";
-import "./tools/waterfall.js";
-import "./tools/compare.js";
-import "./tools/others.js";
+import "./lazy-views.js";
 
 import { Api } from "./api.js";
 import { button, byId, make, showFigures, showMessage } from "./dom.js";
@@ -228,6 +225,9 @@ class Page {
     this._told = 0;
     byId("panes").hidden = false;
     byId("player").hidden = false;
+    // On a small screen the bar and what grows are to be in sight.
+    const isSmall = matchMedia("(max-width: 899px)").matches;
+    if (isSmall && byId("lead").hidden) byId("strip").scrollIntoView({ block: "start" });
     this.raw.begin(recording);
     this.log.begin(recording);
     this.scrubber.clear();
@@ -479,11 +479,8 @@ class Page {
     const isMoving = state === "open" || (this.player?.following && isLive);
     byId("play").textContent = isMoving ? "Pause" : "Play";
     const speed = byId("speed", HTMLInputElement);
-    speed.disabled = isLive && this.player?.playing !== true;
-    showMessage(
-      byId("speed-reason"),
-      speed.disabled ? "A live stream has its own speed. Step back and play it to use another." : "",
-    );
+    const isOwn = isLive && this.player?.playing !== true && this.player?.following === true;
+    if (speed.disabled !== isOwn) this._showSpeed(isOwn);
     byId("piece-box").hidden = this.recording?.input !== "text";
   }
 
@@ -646,8 +643,20 @@ class Page {
     listenToKeys(() => byId("keys-on", HTMLInputElement).checked, actions);
   }
 
+  /**
+   * Lets the user choose the speed, or says why not.
+   * @param {boolean} isOwn true if the stream is live and followed
+   */
+  _showSpeed(isOwn) {
+    const reason = isOwn ? "A live stream has its own speed. Pause it and play it to use another." : "";
+    byId("speed", HTMLInputElement).disabled = isOwn;
+    byId("speed-reason").textContent = byId("speed-box").title = reason;
+    this._showSliders();
+  }
+
   _showSliders() {
-    byId("speed-shown").textContent = `${this.pace}×`;
+    const isOwn = byId("speed", HTMLInputElement).disabled;
+    byId("speed-shown").textContent = isOwn ? "live" : `${this.pace}×`;
     byId("piece-shown").textContent = formatCount(this.pieceSize, "char");
     byId("speed").setAttribute("aria-valuetext", `${this.pace} times`);
     byId("piece").setAttribute("aria-valuetext", formatCount(this.pieceSize, "character"));

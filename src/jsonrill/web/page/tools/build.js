@@ -129,7 +129,7 @@ function ofEvents({ text, answer, calls, outline, hasDocument, options }, found,
     return { problem, suggestions: wishes.provider ? [{ label: "Detect the provider", change: { provider: "" } }, ...others(found)] : others(found) };
   }
   // An answer in prose is no error. One that was meant to be JSON, and is not, can be helped.
-  const seemsJson = /^\s*(?:```|[[{"])/.test(text);
+  const seemsJson = /^\s*(?:\x60{3}|[[{"])/.test(text);
   if (!seemsJson || calls.length > 0 || (hasDocument && outline.errors.length === 0)) return { problem: "", suggestions: [] };
   const { error, offers } = diagnose(text, { repair: options.repair });
   if (error === null) return { problem: "", suggestions: [] };

@@ -4,7 +4,6 @@ import { button, make, setAttributes } from "../dom.js";
 import { escapeText, formatCount, shorten } from "../escaping.js";
 import { align, countsOf } from "./align.js";
 import { formatTime, lanesOf } from "./timeline.js";
-import { registerView } from "../views.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {import("./timeline.js").Lane} Lane */
@@ -166,4 +165,10 @@ function cell(lane, recording) {
   return make("td", "", make("div", "attempt", value, make("span", "time", time)));
 }
 
-registerView({ id: "compare", label: "Compare", order: 60, mount: (panel, stage) => new Compare(panel, stage) });
+/**
+ * @param {HTMLElement} panel
+ * @param {import("../views.js").Stage} stage
+ */
+export function mount(panel, stage) {
+  return new Compare(panel, stage);
+}

@@ -5,7 +5,6 @@
 
 import { make, setAttributes } from "../dom.js";
 import { escapeText, shorten } from "../escaping.js";
-import { registerView } from "../views.js";
 import { stringify } from "../../lib/json.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
@@ -118,4 +117,7 @@ function box(name, text, kind) {
   return make("section", `other ${kind}`, make("h4", "", name, " ", make("span", "badge", words[kind])), pre);
 }
 
-registerView({ id: "others", label: "Others", order: 70, mount: (panel) => new Others(panel) });
+/** @param {HTMLElement} panel */
+export function mount(panel) {
+  return new Others(panel);
+}

@@ -5,7 +5,6 @@
 import { button, make, setAttributes } from "../dom.js";
 import { escapeText, formatNumber, shorten } from "../escaping.js";
 import { formatTime, lanesOf, ratesOf, ticksOf, writtenBy } from "./timeline.js";
-import { registerView } from "../views.js";
 
 /** @typedef {import("./timeline.js").Lane} Lane */
 /** @typedef {import("../recording.js").Recording} Recording */
@@ -265,4 +264,10 @@ function head_(label) {
   return cell;
 }
 
-registerView({ id: "timing", label: "Timing", order: 40, mount: (panel, stage) => new Waterfall(panel, stage) });
+/**
+ * @param {HTMLElement} panel
+ * @param {import("../views.js").Stage} stage
+ */
+export function mount(panel, stage) {
+  return new Waterfall(panel, stage);
+}
