@@ -26,10 +26,6 @@ _COMMENT: Final = re.compile(
     r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n|/\*\* @type (?:(?!\*/).)*\*/ ?",
     re.MULTILINE | re.DOTALL,
 )
-_INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
-# Strings and escapes; what begins in the rest of a line and does not end in it.
-_BEGUN: Final = re.compile(r"(?:^|[=(,+?\s])`[^`]*$")
-_TICKS: Final = re.compile(r"""\\.|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 _IMPORT: Final = re.compile(r'^import (?:([^;"]+?) from )?"(\.[^"]+)";$', re.MULTILINE)
 _REEXPORT: Final = re.compile(r'^export \{([^}]*)\} from "(\.[^"]+)";$', re.MULTILINE)
 _EXPORT: Final = re.compile(
@@ -42,14 +38,8 @@ _STYLE: Final = re.compile(r'^ *<link rel="stylesheet" href="web/([^"]+)" />\n',
 
 
 def without_comments(text: str) -> str:
-    """A script or a style sheet without indentation and comments that have lines of their own.
-
-    A template literal must not go over several lines: its text would change.
-    """
-    for line in text.splitlines():
-        if _BEGUN.search(_TICKS.sub("", line)) and not line.lstrip().startswith(("*", "/")):
-            raise ValueError(f"a template literal goes over several lines: {line}")
-    return _INDENT.sub("", _COMMENT.sub("", text))
+    """A script or a style sheet without the comments that have lines of their own."""
+    return _COMMENT.sub("", text)
 
 
 def page_files(texts: Mapping[str, str]) -> dict[str, str]:
