@@ -13,7 +13,7 @@ from jsonrill.testing import Answer, Provider, Upstream
 from support.look import Shown
 from support.processes import Server
 
-NEAR = "Sure!\n```json\n{\"title\": \"Storm\", tags: ['a',], \"size\": 12,}\n```"
+NEAR = 'Sure!\n```json\n{"title": "Storm", tags: [\'a\',], "size": 12,}\n```'
 STORM = '{"title": "Storm", "tags": ["a", "b"], "size": 12}'
 
 
@@ -85,7 +85,6 @@ def test_what_was_recognised_is_said(shown: Shown, text: str, recognised: str) -
 
 def test_a_pasted_text_does_not_leave_the_browser(shown: Shown) -> None:
     page = shown.page
-    expect(page.locator("#title")).not_to_have_text("No stream yet")
     shown.requests.clear()
     shown.paste(timed('{"secret": "swordfish"}'))
     to_end(page)
@@ -164,8 +163,8 @@ def test_each_field_has_a_row_with_its_time(shown: Shown) -> None:
 
 def test_a_live_stream_has_figures(shown: Shown) -> None:
     shown.speed(5)
-    shown.page.locator("#tab-timing").click()
     shown.page.locator("#model-list button").first.click()
+    shown.page.locator("#tab-timing").click()
     expect(shown.page.locator("#figures")).to_contain_text(re.compile(r"First token\d+ ms"))
     shown.done()
     expect(shown.page.locator(".waterfall tbody tr").first).to_contain_text("root")
