@@ -13,6 +13,7 @@ from ..paths import ABSENT, Path, format_path
 from .compare import Difference, differences
 from .frames import Frame, Rules
 from .leaves import Leaf
+from .prefix import PrefixReader
 from .snapshot import Snapshot, Tree, decode, plain, read, too_deep
 from .spine import SnapshotDiff, Spine
 from .text import whole
@@ -59,6 +60,7 @@ class Chunker:
         self._verify = verify
         self._chunks: list[str] = []
         self._spine = Spine(self._rules)
+        self._prefix = PrefixReader()
         self._last: Tree = ABSENT
         self._gone: list[Difference] = []
         self._known: set[Path] = set()
@@ -71,9 +73,11 @@ class Chunker:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
         try:
             if type(snapshot) is str and self._loads is None:
-                tree = decode(snapshot)
+                tree = self._prefix.read(snapshot)
+                if tree is ABSENT:
+                    tree = decode(snapshot)
             else:
-                tree = read(snapshot, self._loads)
+                tree = read(snapshot, self._loads, self._last)
             found = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
             text = self._settle(tree, found) if isinstance(found, SnapshotDiff) else found
         except RecursionError:
