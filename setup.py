@@ -19,6 +19,8 @@ HOT = (
     *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
+    *("chunker.snapshot", "chunker.prefix", "chunker.text", "chunker.compare", "chunker.leaves"),
+    *("chunker.frames", "chunker.spine", "chunker.chunker"),
     *("providers.fields", "providers.statements", "providers.models", "providers.reader"),
     "providers.openai_chat",
     *("toolcalls.arguments", "toolcalls.call", "toolcalls.identity", "toolcalls.lifecycle"),
