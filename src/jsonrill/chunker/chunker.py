@@ -66,20 +66,35 @@ class Chunker:
         self._known: set[Path] = set()
         self._warned = False
         self._closed = False
+        # True if the last snapshot only had more of the open value, at the end of its text.
+        self._alone = False
 
     def feed(self, snapshot: Snapshot) -> str:
         """The text that this snapshot adds; `""` when there is none yet."""
         if self._closed:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
+        alone, self._alone = self._alone, False
         try:
             if type(snapshot) is str and self._loads is None:
                 tree = self._prefix.read(snapshot)
-                if tree is ABSENT:
+                prefix = None if tree is ABSENT else self._prefix
+                if prefix is None:
                     tree = decode(snapshot)
             else:
-                tree = read(snapshot, self._loads, self._last)
-            found = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
-            text = self._settle(tree, found) if isinstance(found, SnapshotDiff) else found
+                prefix, tree = None, read(snapshot, self._loads, self._last)
+            text = (
+                self._spine.extend(prefix.open_text) if prefix and alone and prefix.grew else None
+            )
+            if text is not None:
+                self._alone = True
+            else:
+                found = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
+                if isinstance(found, SnapshotDiff):
+                    text = self._settle(tree, found)
+                else:
+                    text = found
+                    # If the open string is also the last value of the text, it may grow alone.
+                    self._alone = bool(prefix and prefix.open_path == self._spine.open_path)
         except RecursionError:
             raise too_deep() from None
         self._last = tree

@@ -15,8 +15,9 @@ cdef class PrefixReader:
     cdef Machine _machine
     cdef str _head, _tail
     cdef object _inner
+    cdef readonly bint grew
     cdef int _misses, _pause, _waits
-    @cython.locals(cut=Py_ssize_t, new=str)
+    @cython.locals(cut=Py_ssize_t, new=str, end=str)
     cpdef read(self, str text)
     @cython.locals(builder=TreeBuilder, spine=list, tail=str, state=int, fits=bint)
     cdef _value(self, str text, Py_ssize_t cut, str scalar)

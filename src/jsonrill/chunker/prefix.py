@@ -25,7 +25,7 @@ from ..errors import InvalidJSON, LimitExceeded
 from ..parse.grammar import NUMBER
 from ..parse.machine import Machine
 from ..parse.states import END, FIRST_ELEMENT, FIRST_KEY, STRING, VALUE
-from ..paths import ABSENT
+from ..paths import ABSENT, Path
 from .snapshot import Tree
 
 _CLOSERS: Final = " \t\n\r}]"
@@ -59,9 +59,13 @@ class TreeBuilder(ValueBuilder):
 class PrefixReader:
     """Reads one text after another; `read` returns ABSENT for those that must be decoded."""
 
-    __slots__ = ("_builder", "_head", "_inner", "_machine", "_misses", "_pause", "_tail", "_waits")
+    __slots__ = ("_builder", "_head", "_inner", "_machine", "_misses", "_pause", "_tail", "_waits",
+                 "grew")  # fmt: skip
 
     def __init__(self) -> None:
+        # True if the last text that was read had more text in the open string, and all else the
+        # same as the text that was read before it.
+        self.grew = False
         self._builder = TreeBuilder()
         # None: no two texts have begun alike yet.
         self._machine: Machine | None = None
@@ -92,11 +96,13 @@ class PrefixReader:
             return ABSENT
         new = text[len(self._head) : cut] if self._machine is not None else text[:cut]
         # Half an escape waits for its other half; and halves of a pair need care.
-        if "\\" in text[max(cut - _ESCAPE, 0) : cut] or not _is_whole(new):
+        end = text[max(cut - _ESCAPE, 0) : cut]
+        if end.endswith("\\") or "\\u" in end or not _is_whole(new):
             return ABSENT
         try:
             if self._machine is None:
                 self._machine = Machine(self._builder)
+            self.grew = self._builder._string and '"' not in new
             self._machine.feed(new)
         except (InvalidJSON, LimitExceeded):
             # Decoding tells if it is wrong, or only larger than a parser takes.
@@ -105,6 +111,16 @@ class PrefixReader:
         self._misses, self._pause = 0, 1
         self._head = text[:cut]
         return self._value(text, cut, scalar)
+
+    @property
+    def open_path(self) -> Path | None:
+        """The path of the value that is open at the end of the last text that was read."""
+        return self._builder.open_path
+
+    @property
+    def open_text(self) -> str:
+        """The text of the string that is open there."""
+        return self._builder._text
 
     def _value(self, text: str, cut: int, scalar: str) -> Tree:
         builder = self._builder

@@ -22,6 +22,9 @@ from ..paths import ABSENT
 
 # How deep a value may be nested.
 _DEEPEST: Final = 900
+# The texts of small numbers.
+_SMALL: Final = 1024
+_DIGITS: Final = tuple([str(number).encode() for number in range(_SMALL)])
 _NO_DICT: Final[dict[str, Any]] = {}
 _NO_LIST: Final[list[Any]] = []
 
@@ -133,19 +136,20 @@ def _loaded(text: str | bytes | bytearray, loads: Loads) -> Any:
 
 
 def _copy(value: Any, was: Tree, depth: int = 0) -> Tree:
-    """The tree of a Python value. What is equal to `was` there is `was`: comparing it is free.
+    """The tree of a Python value. Whatever in it equals `was` there is `was`, and is not copied.
 
     In compiled code nothing bounds a recursion but `depth`.
     """
     kind = type(value)
     if kind is str:
+        if type(was) is str and value == was:
+            return was
         return value if value.isascii() else _paired(value)
     if value is None or kind is bool:
         return value
-    if kind is int:
-        return _digits(value)
-    if kind is float:
-        return _decimal(value)
+    if kind is int or kind is float:
+        number = _digits(value) if kind is int else _decimal(value)
+        return was if type(was) is bytes and number == was else number
     if depth > _DEEPEST:
         raise RecursionError
     depth += 1
@@ -157,35 +161,37 @@ def _copy(value: Any, was: Tree, depth: int = 0) -> Tree:
 
 
 def _copy_dict(value: dict[Any, Any], was: dict[str, Tree], depth: int) -> Tree:
-    tree: dict[str, Tree] = {}
-    same = len(value) == len(was)
+    # Made at the first difference.
+    tree: dict[str, Tree] | None = None if value and len(value) == len(was) else {}
     for key, item in value.items():
-        if type(key) is not str or not key.isascii():
-            key = _key(key)
         old = was.get(key, ABSENT)
-        # Plain strings are most of what there is: no call for them.
-        if type(item) is not str or not item.isascii():
-            item = _copy(item, old, depth)
-        if same and item is not old and item != old:
-            same = False
-        tree[key] = item
-    return was if same else tree
+        new = _copy(item, old, depth)
+        if tree is None:
+            if new is old:
+                continue
+            tree = {}
+            for same in value:
+                if same is key:
+                    break
+                tree[same] = was[same]
+        # A key that was there before is a good one.
+        tree[_key(key) if old is ABSENT or type(key) is not str else key] = new
+    return was if tree is None else tree
 
 
 def _copy_list(value: list[Any], was: list[Tree], depth: int) -> Tree:
-    tree: list[Tree] = []
-    same = len(value) == len(was)
     count = len(was)
+    tree: list[Tree] | None = None if value and len(value) == count else []
     at = 0
     for item in value:
         old = was[at] if at < count else ABSENT
+        new = _copy(item, old, depth)
+        if tree is None and new is not old:
+            tree = was[:at]
+        if tree is not None:
+            tree.append(new)
         at += 1
-        if type(item) is not str or not item.isascii():
-            item = _copy(item, old, depth)
-        if same and item is not old and item != old:
-            same = False
-        tree.append(item)
-    return was if same else tree
+    return was if tree is None else tree
 
 
 def _copy_other(value: Any, was: Tree, depth: int) -> Tree:
@@ -219,6 +225,8 @@ def _paired(text: str) -> str:
 
 
 def _digits(value: int) -> Tree:
+    if 0 <= value < _SMALL:
+        return _DIGITS[value]
     try:
         return int.__repr__(value).encode()
     except ValueError:  # more digits than the interpreter converts

@@ -18,6 +18,8 @@ cdef class Spine:
     cdef object _rules
     @cython.locals(leaf=Leaf, base=Py_ssize_t)
     cpdef grow(self, tree)
+    @cython.locals(leaf=Leaf)
+    cpdef extend(self, str value)
     cpdef SnapshotDiff diff(self, tree)
     cpdef plan(self, SnapshotDiff diff)
     cpdef write(self, SnapshotDiff diff)

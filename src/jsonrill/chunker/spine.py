@@ -99,6 +99,11 @@ class Spine:
         text = None if leaf is None or leaf.frozen else leaf.grow(value)
         return self.diff(tree) if text is None else text
 
+    def extend(self, value: str) -> str | None:
+        """The text to add when the open string is this now and all else is as it was; else None."""
+        leaf = self._leaf
+        return None if leaf is None or leaf.frozen else leaf.grow(value)
+
     def diff(self, tree: Tree) -> SnapshotDiff:
         return self._diff(0, [tree])
 
