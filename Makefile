@@ -17,7 +17,7 @@ COMPILED_TESTS := $(CORE_TESTS) $(addprefix tests/,partial_stream schema) tests/
   tests/test_copies.py \
   $(addprefix tests/chunker/test_chunker,.py _prefix.py) $(addprefix tests/providers/test_,providers.py models.py) \
   $(addprefix tests/toolcalls/test_,identity.py odd_servers.py toolcalls.py toolcalls_wire.py) \
-  $(addprefix tests/test_,copies.py eventstream.py jsontext.py)
+  $(addprefix tests/test_,eventstream.py jsontext.py)
 # Of these, what measures, loads the clients of others, runs servers or tries very many texts.
 SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \
   tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py \
