@@ -54,11 +54,8 @@ def rows(jsonrill: Any, text: str) -> dict[str, Work]:
         return update.call.args
 
     def compact() -> object:
-        parser, encoder, events = (
-            jsonrill.Parser(),
-            jsonrill.CompactEncoder(),
-            jsonrill.SSEEncoder(),
-        )
+        parser, encoder = jsonrill.Parser(), jsonrill.CompactEncoder()
+        frames = jsonrill.SSEEncoder()
         sent = []
         for piece in cut:
             if found := parser.feed(piece):
