@@ -32,7 +32,8 @@ RUN = [
     ROOT / "README.md",
     *(it for it in sorted((ROOT / "docs").rglob("*.md")) if it not in TUTORIAL),
 ]
-LINKED = [*RUN, *TUTORIAL, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+LINKED = [*RUN, *TUTORIAL, *EXAMPLES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PYTHON = ("python", "pycon")
 FOR_DEMO = "tests/test_docs.py runs it with serve --demo"
 
