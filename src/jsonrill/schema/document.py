@@ -123,6 +123,8 @@ class SchemaDocument:
             else:
                 self._machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
+            # In smaller pieces, what has begun would have been checked before the error came.
+            self._check_pending()
             self._look(begin)
             error.value = self.value
             raise
