@@ -21,8 +21,8 @@ HOT = (
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
     *("partial_stream.update", "partial_stream.stream"),
-    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.typed"),
-    "schema.document",
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
+    *("schema.typed", "schema.document"),
 )
 # Without symbols, which are more than half of a compiled module.
 COMPILE, LINK = {
