@@ -14,7 +14,10 @@ STAGE_TESTS := $(addprefix tests/,partial_stream schema chunker providers toolca
   tests/test_eventstream.py tests/test_updates.py
 # What must hold for the compiled modules as for the Python ones.
 COMPILED_TESTS := $(CORE_TESTS) $(addprefix tests/,partial_stream schema) tests/test_updates.py \
-  tests/test_copies.py
+  tests/test_copies.py \
+  $(addprefix tests/chunker/test_chunker,.py _prefix.py) $(addprefix tests/providers/test_,providers.py models.py) \
+  $(addprefix tests/toolcalls/test_,identity.py odd_servers.py toolcalls.py toolcalls_wire.py) \
+  $(addprefix tests/test_,eventstream.py jsontext.py)
 # Of these, what measures, loads the clients of others, runs servers or tries very many texts.
 SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \
   tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py \
@@ -24,9 +27,11 @@ SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.
 # A file stays in one process: what it starts, it starts once.
 PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
+# The theme's advertisement for its successor is no warning about these pages.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
-.PHONY: help demo serve test test-sources quick hard compiled check format cover bench bench-guard fuzz npm page wheels clean
+.PHONY: help demo serve test test-sources quick hard compiled check docs format cover bench bench-guard fuzz npm page wheels clean
 .DEFAULT_GOAL := help
 
 help:  ## list these words
@@ -64,7 +69,11 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/mypy --strict src
 	$(BIN)/mypy tests tools bench
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_docs.py
+	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
+	$(MKDOCS) build --strict --quiet
+
+docs: .venv/.stamp-dev  ## serve the documentation site on this machine, and build it again when a page changes
+	$(MKDOCS) serve $(ARGS)
 
 format: .venv/.stamp-dev  ## let ruff format and fix what it can
 	$(BIN)/ruff check --fix .

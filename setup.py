@@ -12,13 +12,19 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT = (
-    "paths",
+    *("paths", "jsontext", "eventstream"),
     *("parse.sink", "parse.position", "parse.c_scanner", "parse.machine", "parse.create"),
     *("parse.lenient.around", "parse.lenient.by_schema", "parse.lenient.words"),
     *("parse.lenient.numbers", "parse.lenient.strings", "parse.lenient.quotes"),
     *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
+    *("chunker.snapshot", "chunker.prefix", "chunker.text", "chunker.compare", "chunker.leaves"),
+    *("chunker.frames", "chunker.spine", "chunker.chunker"),
+    *("providers.fields", "providers.statements", "providers.models", "providers.reader"),
+    "providers.openai_chat",
+    *("toolcalls.arguments", "toolcalls.call", "toolcalls.identity", "toolcalls.lifecycle"),
+    "toolcalls.calls",
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
     *("partial_stream.update", "partial_stream.stream"),
     *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),

@@ -59,11 +59,12 @@ def headline(found: Results) -> str:
     small, large = (cost(found, "values", size, JITER) for size in ("2 KB", "100 KB"))
     assert ours and pure and small and large
     return f"""
-A piece of {PIECE} characters costs {number(ours)} µs compiled and {number(pure)} µs in pure Python
-at 20 KB, and hardly more at 10 MB; parsing all the text again with jiter costs {number(small)} µs
-at 2 KB and {number(large)} µs at 100 KB. Where it loses: jsonrill is faster than jiter
-{_from(crossing(found, COMPILED))} compiled, {_from(crossing(found, PURE))} in pure Python; and
-`json.loads` is faster on a text that is already complete.
+`Document.feed` with a piece of {PIECE} characters and a look at `Document.live` cost
+{number(ours)} µs compiled and {number(pure)} µs in pure Python at 20 KB, and hardly more at 10 MB;
+`jiter.from_json` with all the text so far costs {number(small)} µs at 2 KB and {number(large)} µs
+at 100 KB. Where it loses: jsonrill is faster than jiter {_from(crossing(found, COMPILED))}
+compiled, {_from(crossing(found, PURE))} in pure Python; and `json.loads` is faster
+on a text that is already complete.
 """
 
 

@@ -1,4 +1,4 @@
-"""Run every target for a while: `python -m fuzz --seconds 60`."""
+"""Run the targets for a while: `python -m fuzz --seconds 60`, `python -m fuzz repair sse`."""
 
 from __future__ import annotations
 
@@ -10,4 +10,5 @@ from fuzz.loop import main
 
 if __name__ == "__main__":
     names = sorted(file.stem for file in Path(__file__).parent.glob("fuzz_*.py"))
-    sys.exit(main([importlib.import_module(f"fuzz.{name}") for name in names]))
+    modules = {name: importlib.import_module(f"fuzz.{name}") for name in names}
+    sys.exit(main({name.removeprefix("fuzz_"): target for name, target in modules.items()}))

@@ -1,6 +1,6 @@
 """Any text, however cut, gives a result or a documented error, and what json.loads says.
 
-`python fuzz/fuzz_parser.py --seconds 600`. Inputs are random documents in random spelling, most
+`python -m fuzz parser --seconds 600`. Inputs are random documents in random spelling, most
 of them spoiled; as text or bytes; through Parser, Document, both wire forms and Rebuilder; in two
 cuttings, whose every word must agree; strict and lenient, one document and many.
 """
@@ -8,10 +8,10 @@ cuttings, whose every word must agree; strict and lenient, one document and many
 from __future__ import annotations
 
 import json
-import sys
 from random import Random
 from typing import Any
 
+from fuzz.seeds import json_texts
 from jsonrill import (
     CompactEncoder,
     Document,
@@ -28,6 +28,7 @@ from jsonrill import (
 )
 from jsonrill.jsontext import dumps
 
+BYTES = True
 TARGET = "any text, any cutting: a result or a documented error, and json.loads agrees"
 
 Text = str | bytes
@@ -285,9 +286,19 @@ def check_wire(random: Random, whole: Text) -> None:
             assert (repr(rebuilder.value), rebuilder.open_path, rebuilder.complete) == before
 
 
+def seeds() -> tuple[bytes, ...]:
+    random = Random("seeds")
+    texts = (written(random, value(random)) for _ in range(60))
+    return tuple(text.encode("utf-8", "replace") for text in (*texts, *json_texts()))
+
+
 def run(random: Random) -> None:
     """One execution."""
-    whole = made(random)
+    check(made(random), random)
+
+
+def check(whole: Text, random: Random) -> None:
+    """One text."""
     try:
         check_strict(random, whole)
         check_limits(random, whole)
@@ -296,9 +307,3 @@ def run(random: Random) -> None:
     except Exception as error:
         error.add_note(f"the text was {whole!r}")
         raise
-
-
-if __name__ == "__main__":
-    from loop import main
-
-    sys.exit(main([sys.modules[__name__]]))

@@ -4,7 +4,8 @@ The ```python blocks of a page run from top to bottom in one namespace; ```pycon
 that begin with `>>>`, must also answer what the page says. `await` needs no function around it. A
 block right below `<!-- skip: reason -->` is only compiled, unless it is for a server of the demo,
 which the clients in it find as if it were the provider's. The ```console blocks hold commands in
-lines that begin with `$ `.
+lines that begin with `$ `. The programs of the tutorial are files, which tests/test_tutorial.py
+runs.
 """
 
 from __future__ import annotations
@@ -24,10 +25,15 @@ import pytest
 
 from support import ROOT
 from support.pages import Block, anchors, broken, compiled, links, read, run_script
-from support.processes import Server
+from support.processes import FAST_DEMO, Server
 
-RUN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LINKED = [*RUN, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+TUTORIAL = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+RUN = [
+    ROOT / "README.md",
+    *(it for it in sorted((ROOT / "docs").rglob("*.md")) if it not in TUTORIAL),
+]
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+LINKED = [*RUN, *TUTORIAL, *EXAMPLES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PYTHON = ("python", "pycon")
 FOR_DEMO = "tests/test_docs.py runs it with serve --demo"
 
@@ -93,7 +99,7 @@ def test_examples_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with Server(tmp_path_factory.mktemp("demo"), demo=True) as server:
+    with Server(tmp_path_factory.mktemp("demo"), program=FAST_DEMO, demo=True) as server:
         yield server.url
 
 
@@ -148,7 +154,7 @@ def test_recipes_for_tool_calls_run_with_the_demo(block: Block, as_providers: An
     assert "Lima" in run_script(block, "docs/tool-calls.md", {"__name__": "__main__"})
 
 
-@pytest.mark.parametrize("file", RUN, ids=name_of)
+@pytest.mark.parametrize("file", [*RUN, *TUTORIAL], ids=name_of)
 def test_console_blocks_show_a_command(file: Path) -> None:
     for block in read(file.read_text("utf8")).blocks:
         if block.language == "console":

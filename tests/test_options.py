@@ -13,6 +13,7 @@ import pytest
 import jsonrill
 from jsonrill import Chunker, Document, Limits, Parser, PartialStream, Rebuilder, ToolCalls
 from jsonrill.options import (
+    JOBS,
     NOT_OFFERED,
     TABLE,
     CallOptions,
@@ -27,6 +28,7 @@ from jsonrill.options import (
     Stage,
     TextOptions,
     UpdateOptions,
+    jobs_of,
     offered,
     taken_by,
 )
@@ -194,9 +196,14 @@ def test_the_command_of_batches_offers_each_option_of_a_job() -> None:
     typer = pytest.importorskip("typer")
     from jsonrill.cli.app import app
 
-    flags = {it.name for it in typer.main.get_command(app).commands["batch"].params}
-    both = {option.name for option in offered("batch") if option in offered("cli")}
-    assert both - as_options(flags) == {"schemas"}  # of calls: --schema TOOL=FILE
+    jobs = typer.main.get_command(app).commands["batch"].commands
+    assert jobs.keys() == {*JOBS, "resume"}
+    for kind in JOBS:
+        flags = {it.name for it in jobs[kind].params}
+        both = [option for option in offered("batch") if option in offered("cli")]
+        taken = {option.name for option in both if kind in jobs_of(option)}
+        # Of calls: --schema TOOL=FILE.
+        assert taken - as_options(flags) == ({"schemas"} if kind == "calls" else set())
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -379,7 +386,7 @@ def test_the_flags_that_were_missing_work(tmp_path: Any) -> None:
     def errors(name: str, *flags: str) -> list[Any]:
         out = tmp_path / name
         run(app, ["batch", "values", str(log), "-o", str(out), "--workers", "0", *flags])
-        texts = [part.read_text("utf8") for part in out.glob("part-*")]
+        texts = [part.read_text("utf8") for part in out.glob("rows/part-*")]
         rows = [json.loads(line) for text in texts for line in text.splitlines()]
         return [row.get("error", {}).get("code") for row in rows]
 

@@ -50,7 +50,7 @@ ALLOWED: dict[str, dict[str, str]] = {
 FILES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *(
         path
         for kind in ("py", "js", "html")

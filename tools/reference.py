@@ -1,138 +1,345 @@
-"""Writes docs/reference.md: the API from its docstrings, the command line from its `--help`.
+"""Writes the pages of docs/ that are made from the code, and the parts of other pages that are.
 
-Writes the map of the folders in docs/design.md as well, and the tables of options between
-`<!-- options: STAGE -->` and `<!-- end of options -->`. `python tools/reference.py` writes,
-`--check` says what is stale.
+* docs/reference.md: what `import jsonrill` gives, from signatures and docstrings
+* docs/reference-modules.md: the public names of the other modules, in the same way
+* docs/commands.md: every command, from its `--help`
+* docs/llms.txt: the list of all pages (tools/docs_site.py)
+* the map of the folders in docs/design.md
+* the tables of options between `<!-- options: STAGE -->` and `<!-- end of options -->`
+
+`python tools/reference.py` writes them, `--check` says what is stale.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
 import re
-import subprocess
 import sys
 import typing
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT / "src"))
 
+import docs_site  # noqa: E402
 import typer.main  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
 
 import jsonrill  # noqa: E402
 from jsonrill.cli.app import app  # noqa: E402
-from jsonrill.options import Option, Rules, taken_by  # noqa: E402
-from jsonrill.runs.options import STREAM  # noqa: E402
+from jsonrill.options import TABLE, Option, Rules, taken_by  # noqa: E402
+from jsonrill.runs.config import Config  # noqa: E402
+from jsonrill.runs.options import STREAM, VIEW  # noqa: E402
 
-PAGE = ROOT / "docs" / "reference.md"
-HEAD = """\
+LIBRARY: Final = """\
 # Reference
 
-Everything that `import jsonrill` gives, and every command. Written by `tools/reference.py` from the
-docstrings and from `--help`; a test fails when it is stale.
-
+Everything that `import jsonrill` gives, from the signatures and docstrings of the code. `Source`
+stands for all that is [a source](sources.md) and is not async; with an async source the result is
+an async iterator. [Other modules](reference-modules.md) and [commands](commands.md) have pages of
+their own.
 """
+MODULES: Final = """\
+# Reference: other modules
+
+What the modules beside `jsonrill` itself offer. Names that are not here may change at any time: see
+[stability](stability.md).
+"""
+COMMANDS: Final = """\
+# Commands
+
+Every command with its options, as `--help` prints them; [the command line](command-line.md) shows
+what they are good for. They come with
+`pip install 'jsonrill[cli]'`; `serve` needs the extra `server` as well, and `batch` the extra
+`batch`.
+"""
+# Modules with public names, and the extra that each needs.
+PUBLIC: Final = {
+    "jsonrill.schema": "schema",
+    "jsonrill.client": "client",
+    "jsonrill.server": "server",
+    "jsonrill.batch": "batch",
+    "jsonrill.testing": "",
+    "jsonrill.ext.starlette": "",
+    "jsonrill.ext.langchain": "",
+    "jsonrill.store": "",
+}
+# A module without `__all__` has these public names.
+NAMES: Final = {"jsonrill.ext.starlette": ["EventStreamResponse"]}
+NEEDS: Final = {"jsonrill.ext.starlette": "Starlette", "jsonrill.ext.langchain": "langchain-core"}
+WIDTH: Final = 88
 
 
-def page() -> str:
-    names = [name for name in jsonrill.__all__ if name != "Path"]
-    parts = [HEAD, "## Library\n"]
-    parts += [entry(name) for name in [*names, "Path"]]
-    parts.append("## Command line\n")
-    commands = getattr(typer.main.get_command(app), "commands")  # noqa: B009
-    parts += [f"### jsonrill {name}\n\n```text\n{help_of(name)}\n```\n" for name in commands]
+# ---- the pages ----
+
+
+def library() -> str:
+    parts = [LIBRARY]
+    for title, names in groups():
+        parts += [f"## {title}\n", *(entry(name, getattr(jsonrill, name)) for name in names)]
     return "\n".join(parts)
 
 
-def entry(name: str) -> str:
-    """The section of one public name: its signature, its docstring, and its members."""
-    thing = getattr(jsonrill, name)
+def groups() -> list[tuple[str, list[str]]]:
+    """The public names by the lines of the package's docstring, errors last."""
+    left = list(jsonrill.__all__)
+    found: list[tuple[str, list[str]]] = []
+    for line in (jsonrill.__doc__ or "").split("\n\n")[1].splitlines():
+        title, names = line[:19].strip(), re.findall(r"`(\w+)`", line[19:])
+        mine = [name for name in names if name in left]
+        left = [name for name in left if name not in mine]
+        if title:
+            found.append((title[0].upper() + title[1:], mine))
+        else:
+            found[-1][1].extend(mine)
+    near = {"is_partial": "values", "texts": "text", "Run": "Runs", "RunEvent": "Runs"}
+    for name in list(left):
+        if not is_error(getattr(jsonrill, name)):
+            group = next((it for _, it in found if near.get(name) in it), found[-1][1])
+            group.append(name)
+            left.remove(name)
+    found[-1][1].extend(left)
+    return [(title, names) for title, names in found if names]
+
+
+def modules() -> str:
+    parts = [MODULES]
+    for name, extra in PUBLIC.items():
+        module = import_module(name)
+        names = NAMES.get(name) or [it for it in module.__all__ if it not in jsonrill.__all__]
+        parts += [f"## {name}\n", introduction(module)]
+        needed = f"the extra `{extra}`" if extra else NEEDS.get(name)
+        if needed and needed not in parts[-1]:
+            parts.append(f"Needs {needed}.\n")
+        parts += [entry(it, getattr(module, it)) for it in sorted(names, key=kind_order(module))]
+    return "\n".join(parts)
+
+
+def kind_order(module: Any) -> Callable[[str], tuple[int, str]]:
+    """Functions and classes first, then errors."""
+    return lambda name: (is_error(getattr(module, name)), name.lower())
+
+
+def introduction(module: Any) -> str:
+    """Of the docstring of a module the first paragraph, and those that are about public names."""
+    first, *more = (inspect.getdoc(module) or "").split("\n\n")
+    public = set(NAMES.get(module.__name__) or module.__all__)
+    kept = [first]
+    for text in more:
+        named = re.findall(r"`(\w+)", text)
+        if public.intersection(named) and not any(it.startswith("_") for it in named):
+            kept.append(text)
+    return "\n\n".join(kept) + "\n"
+
+
+def commands() -> str:
+    root = typer.main.get_command(app)
+    parts = [COMMANDS, f"```text\n{help_of()}\n```\n"]
+    for names in leaves(root):
+        parts.append(f"## jsonrill {' '.join(names)}\n\n```text\n{help_of(*names)}\n```\n")
+    return "\n".join(parts)
+
+
+def leaves(command: Any, *names: str) -> Iterator[tuple[str, ...]]:
+    """The names of each command, those of groups before those in them."""
+    for name, inner in getattr(command, "commands", {}).items():
+        if not inner.hidden:
+            yield (*names, name)
+            yield from leaves(inner, *names, name)
+
+
+def help_of(*names: str) -> str:
+    env = {"COLUMNS": "90", "TERM": "dumb", "FORCE_COLOR": None, "NO_COLOR": "1"}
+    done = CliRunner().invoke(app, [*names, "--help"], prog_name="jsonrill", env=env)
+    if done.exit_code:
+        raise RuntimeError(f"{names}: {done.output}")
+    return done.stdout.strip()
+
+
+# ---- an entry ----
+
+
+def is_error(thing: Any) -> bool:
+    return isinstance(thing, type) and issubclass(thing, Exception)
+
+
+def entry(name: str, thing: Any) -> str:
+    """The section of one public name: its signature, its docstring, options and members."""
     lines = [f"### `{name}`\n"]
-    if isinstance(thing, type) and issubclass(thing, Exception):
-        bases = " → ".join(base.__name__ for base in thing.__mro__[1:] if base is not object)
-        lines += [f"An error: {bases}\n", doc(thing)]
+    if is_error(thing):
+        bases = [it.__name__ for it in thing.__mro__[1:] if it.__name__[0] != "_"]
+        shown = " → ".join(f"`{it}`" for it in bases[: bases.index("Exception") + 1])
+        lines += [f"An error: {shown}\n", doc(thing)]
     elif isinstance(thing, type):
-        lines += [code(f"{name}{signature(thing)}"), doc(thing), *members(thing)]
+        lines += [code([f"class {name}{head(thing)}"]), doc(thing), *options_of(thing)]
+        lines += [settings()] if thing is Config else members(thing)
+        if issubclass(thing, Enum):
+            lines.append(", ".join(f"`{name}.{it.name}`" for it in thing) + "\n")
     elif callable(thing) and not typing.get_origin(thing):
-        lines += [code(f"{name}{signature(thing)}"), doc(thing)]
+        forms = typing.get_overloads(thing) or [thing]
+        lines += [code([form(name, it) for it in forms]), doc(thing), *options_of(thing)]
     else:
         lines.append(f"`{told(thing)}`\n")
     return "\n".join(line for line in lines if line)
 
 
+def head(thing: type) -> str:
+    """The parameters of a class."""
+    if issubclass(thing, str | bytes | int | Enum) or getattr(thing, "_is_protocol", False):
+        return ""
+    return arguments(thing).removesuffix(" -> None") if thing is not Config else "(…)"
+
+
+def form(name: str, function: Any) -> str:
+    prefix = "async def" if inspect.iscoroutinefunction(function) else "def"
+    return arguments(function, f"{prefix} {name}")
+
+
+def arguments(thing: Any, before: str = "") -> str:
+    """The parameters and the result, on several lines where one is too long."""
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return f"{before}(…)"
+    found = [it for it in signature.parameters.values() if it.name not in ("self", "cls")]
+    found = [it for it in found if not it.name.startswith("_")]
+    shown: list[str] = []
+    for at, parameter in enumerate(found):
+        former = found[at - 1].kind if at else parameter.POSITIONAL_OR_KEYWORD
+        if parameter.kind != parameter.POSITIONAL_ONLY and former == parameter.POSITIONAL_ONLY:
+            shown.append("/")
+        if parameter.kind == parameter.KEYWORD_ONLY and former not in (
+            parameter.KEYWORD_ONLY,
+            parameter.VAR_POSITIONAL,
+        ):
+            shown.append("*")
+        shown.append(one(parameter))
+    result = annotation(signature.return_annotation)
+    after = f" -> {result}" if result else ""
+    line = f"{before}({', '.join(shown)}){after}"
+    if len(line) <= WIDTH:
+        return line
+    return "".join([f"{before}(\n", *(f"    {it},\n" for it in shown), f"){after}"])
+
+
+def one(parameter: inspect.Parameter) -> str:
+    many: dict[Any, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+    stars = many.get(parameter.kind, "")
+    kind = annotation(parameter.annotation)
+    text = f"{stars}{parameter.name}{f': {kind}' if kind else ''}"
+    if parameter.default is parameter.empty:
+        return text
+    value = parameter.default
+    shown = getattr(value, "__name__", None) or repr(value)
+    if shown.startswith("<"):
+        shown = "…"
+    if len(shown) > 40:
+        shown = f"{type(value).__name__}()"
+    return f"{text} = {shown}" if kind else f"{text}={shown}"
+
+
+def annotation(given: Any) -> str:
+    if given is inspect.Parameter.empty:
+        return ""
+    text = given if isinstance(given, str) else inspect.formatannotation(given)
+    text = re.sub(r"ForwardRef\('([^']*)'.*?\)", r"\1", text)
+    return re.sub(r"\b(jsonrill(\.\w+)*|typing|collections\.abc)\.(?=[A-Z])", "", text)
+
+
 def told(thing: Any) -> str:
     """The section of a name that is neither class nor function: a type or a flag."""
-    return "bool" if isinstance(thing, bool) else str(thing).replace("typing.", "")
+    return "bool" if isinstance(thing, bool) else annotation(str(thing))
 
 
 def members(thing: type) -> list[str]:
-    found = []
+    """The list of the documented methods, properties and attributes."""
+    found: dict[str, str] = {}
     for base in reversed(thing.__mro__[:-1]):
         for name, member in vars(base).items():
-            if name.startswith("_") or not own(member):
+            member = getattr(member, "__func__", member)
+            text = doc(member).strip().replace("\n\n", "\n").replace("\n", " ")
+            if name.startswith("_") or not text or not own(base, member):
                 continue
-            text = doc(member).strip().replace("\n", " ")
-            if not inspect.isfunction(member):
-                found.append(f"* `{name}`: {text}" if text else f"* `{name}`")
-            else:
-                shown = f"`{name}{signature(member)}`"
-                found.append(f"* {shown}: {text}" if text else f"* {shown}")
-    return [*dict.fromkeys(found), ""] if found else []
+            shown = name
+            if inspect.isfunction(member):
+                prefix = "await " if inspect.iscoroutinefunction(member) else ""
+                shown = f"{prefix}{' '.join(arguments(member, name).split())}"
+                shown = shown.replace("( ", "(").replace(", )", ")")
+            found[name] = f"* `{shown}`: {text}"
+    return ["\n".join([*found.values(), ""])] if found else []
 
 
-def own(member: Any) -> bool:
-    """The lines about a method, a property, or an attribute with a docstring."""
-    if inspect.ismemberdescriptor(member):
-        return bool(doc(member))
-    return isinstance(member, property) or inspect.isfunction(member)
-
-
-def signature(thing: Any) -> str:
-    try:
-        text = str(inspect.signature(thing))
-    except (TypeError, ValueError):
-        return "(…)"
-    # Annotations are strings, so the signature shows them in quotes.
-    text = re.sub(r"""(: |-> )(['"])(.*?)\2(?=[,)= ]|$)""", r"\1\3", text.replace("jsonrill.", ""))
-    text = re.sub(r"\bself(, )?", "", text)
-    text = re.sub(r"<class '(\w+)'>", r"\1", text)
-    return re.sub(r"<object object at 0x[0-9a-f]+>", "…", text)
+def own(base: type, member: Any) -> bool:
+    """Whether a member is a method, a property or an attribute, and of jsonrill."""
+    if not base.__module__.startswith("jsonrill"):
+        return False
+    kinds = property | cached_property
+    return (
+        isinstance(member, kinds)
+        or inspect.isfunction(member)
+        or inspect.ismemberdescriptor(member)
+    )
 
 
 def doc(thing: Any) -> str:
-    text = inspect.getdoc(thing) or ""
-    # A class without a docstring would show that of its base.
-    return text + "\n" if text and text != object.__doc__ else ""
+    """The docstring; aligned lines in it (`name  what it is`) as a list."""
+    # Not that of a base: it may be another project's.
+    text = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
+    # A dataclass without a docstring has its signature as one.
+    if dataclasses.is_dataclass(thing) and text.startswith(f"{getattr(thing, '__name__', '')}("):
+        return ""
+    aligned = re.compile(r"(?m)(?:^\w+(?:, \w+)*  +\S.*(?:\n +\S.*)*\n?){2,}")
+    return aligned.sub(lambda found: listed(found[0]), text) + "\n"
 
 
-def code(text: str) -> str:
-    return f"```text\n{text}\n```\n"
+def listed(text: str) -> str:
+    joined = re.sub(r"\n +", " ", text)
+    return re.sub(r"(?m)^(\w+(?:, \w+)*)  +", r"* `\1`: ", joined)
 
 
-def help_of(command: str) -> str:
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "90", "TERM": "dumb"}
-    env.pop("FORCE_COLOR", None)
-    done = subprocess.run(
-        [sys.executable, "-m", "jsonrill", command, "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=env,
-    )
-    return done.stdout.replace("python -m jsonrill", "jsonrill").strip()
+def code(forms: list[str]) -> str:
+    between = "\n\n" if any("\n" in it for it in forms) else "\n"
+    return f"```pyi\n{between.join(forms)}\n```\n"
 
 
-def option_table(stage: str) -> str:
-    """The table of the options of a stage; for `stream`, of a stream of the server."""
-    options = STREAM.values() if stage == "stream" else taken_by(stage)
-    rows = [f"| `{it.name}` | {default(it)} | {meaning(it)} |" for it in options]
-    return "\n".join(["| option | default | |", "| --- | --- | --- |", *rows, ""])
+# ---- options ----
 
 
-def default(option: Option) -> str:
-    value = option.default
+def options_of(thing: Any) -> list[str]:
+    """The table of the options that a function takes as `**options`, if it does."""
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    scope = vars(sys.modules[thing.__module__])
+    for parameter in parameters:
+        if found := re.fullmatch(r"Unpack\[(\w+)\]", annotation(parameter.annotation)):
+            names = typing.get_type_hints(scope[found[1]]).keys()
+            rows = [row for name in names if (row := option_row(name, found[1]))]
+            return ["\n".join(["| option | default | |", "| --- | --- | --- |", *rows, ""])]
+    return []
+
+
+def option_row(name: str, kind: str) -> str:
+    if kind == "RunSettings":
+        return setting_row(next(it for it in dataclasses.fields(Config) if it.name == name))
+    table = {"RunOptions": STREAM, "NewStream": STREAM, "EventOptions": VIEW}.get(kind, TABLE)
+    return row(table[name]) if name in table else ""
+
+
+def row(option: Option) -> str:
+    return f"| `{option.name}` | {default(option.default)} | {meaning(option)} |"
+
+
+def default(value: Any) -> str:
     return "" if value is None else f"`{getattr(value, '__name__', None) or repr(value)}`"
 
 
@@ -140,6 +347,22 @@ def meaning(option: Option) -> str:
     if option.least is not None or (option.choices and option.type != Rules):
         return f"{option.help} {option.allowed[0].upper()}{option.allowed[1:]}."
     return option.help
+
+
+def settings() -> str:
+    rows = [setting_row(it) for it in dataclasses.fields(Config)]
+    return "\n".join(["| setting | default | |", "| --- | --- | --- |", *rows, ""])
+
+
+def setting_row(it: Any) -> str:
+    shown = ", ".join(it.default) if isinstance(it.default, tuple) else f"{it.default}"
+    return f"| `{it.name}` | {f'`{shown}`' if shown else ''} | {it.metadata['help']} |"
+
+
+def option_table(stage: str) -> str:
+    """The table of the options of a stage; for `stream`, of a stream of the server."""
+    options = STREAM.values() if stage == "stream" else taken_by(stage)
+    return "\n".join(["| option | default | |", "| --- | --- | --- |", *map(row, options), ""])
 
 
 def with_tables(text: str) -> str:
@@ -152,11 +375,28 @@ def with_tables(text: str) -> str:
     return re.sub(r"(<!-- map -->\n```text\n).*?(```)", rf"\1{tree}\n\2", text, flags=re.DOTALL)
 
 
+def stale() -> dict[Path, str]:
+    """The pages that are not as they should be, and what they should be."""
+    pages = {file: with_tables(file.read_text("utf8")) for file in DOCS.rglob("*.md")}
+    pages[DOCS / "reference.md"] = library()
+    pages[DOCS / "reference-modules.md"] = modules()
+    pages[DOCS / "commands.md"] = commands()
+    found = {it: text for it, text in pages.items() if docs_site.text_of(it) != text}
+    if "--check" not in sys.argv:
+        # The list of pages quotes them, so they are written first.
+        for file, text in found.items():
+            file.write_text(text, "utf8")
+    fresh = docs_site.llms()
+    if docs_site.text_of(docs_site.LIST) != fresh:
+        found[docs_site.LIST] = fresh
+        if "--check" not in sys.argv:
+            docs_site.LIST.write_text(fresh, "utf8")
+    return found
+
+
 if __name__ == "__main__":
-    pages = {file: with_tables(file.read_text("utf8")) for file in PAGE.parent.glob("*.md")}
-    pages[PAGE] = page()
-    stale = [file for file, text in pages.items() if file.read_text("utf8") != text]
-    if "--check" in sys.argv:
-        sys.exit(f"stale: {', '.join(file.name for file in stale)}" if stale else None)
-    for file in stale:
-        file.write_text(pages[file], "utf8")
+    os.environ["COLUMNS"] = "90"
+    found = stale()
+    if "--check" in sys.argv and found:
+        names = ", ".join(file.relative_to(DOCS).as_posix() for file in found)
+        sys.exit(f"stale: {names}")

@@ -45,6 +45,8 @@ def encode_event(
         raise ValueError(
             "an event needs data: browsers ignore one without, and some clients fail on it"
         )
+    if id is None and event is None and retry is None and "\n" not in data and "\r" not in data:
+        return f"data: {data}\n\n".encode()
     lines = []
     if id is not None:
         lines.append(f"id: {_field('id', str(id))}\n")
@@ -85,12 +87,18 @@ def event_data(item: Any) -> str:
     """The data of an event: a text as it is, anything else as JSON."""
     if isinstance(item, str):
         return item
+    if type(item) is list or type(item) is dict:
+        return _as_json(item)
     for name in ("to_json", "model_dump_json"):
         if hasattr(item, name):
             text: str = getattr(item, name)()
             return text
     if hasattr(item, "to_dict"):
         item = item.to_dict()
+    return _as_json(item)
+
+
+def _as_json(item: Any) -> str:
     try:
         return dumps(item)
     except TypeError:  # models, dates or dataclasses in it
@@ -119,6 +127,8 @@ class SSEEncoder:
 
     def feed(self, item: Any, *, id: str | int | None = None) -> bytes:
         """The bytes of one event of the default type. A text is its data; anything else is JSON."""
+        if id is None and self._retry is None and not self.closed:
+            return encode_event(event_data(item))
         return self._block(event_data(item), None, id)
 
     def flush(self, *, id: str | int | None = None) -> bytes:

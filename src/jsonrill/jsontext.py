@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from json.encoder import encode_basestring
 from math import isinf
 from typing import Any, Final
 
 SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+# Its inner part in C, where there is one. `json.dumps` makes both anew for each call, which takes
+# longer than writing most events does. What holds itself is found by its depth.
+_MAKE: Final[Any] = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+_IN_C: Final[Callable[[Any, int], Sequence[str]] | None] = _MAKE and _MAKE(
+    None, _ENCODER.default, encode_basestring, None, ":", ",", False, False, False
+)
 # Items of a container that are written by one call in `dumps_in_parts`.
 _AT_ONCE: Final = 500
 
@@ -23,8 +30,10 @@ def dumps(value: Any, *, strict: bool = False) -> str:
 
     With `strict`, a `Decimal` is a TypeError and what is too deep for others a RecursionError.
     """
+    if type(value) is list and len(value) == 1 and type(value[0]) is str:
+        return f"[{quoted(value[0])}]"  # most events of a stream are this
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _ENCODER.encode(value) if _IN_C is None else "".join(_IN_C(value, 0))
     except (TypeError, ValueError, RecursionError) as error:
         if strict and not isinstance(error, ValueError):
             raise

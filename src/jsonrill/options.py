@@ -321,6 +321,23 @@ NOT_OFFERED: Final[dict[str, tuple[tuple[Front, ...], str]]] = {
 }
 
 
+# The stages whose options a batch job takes. Any text may come as snapshots, hence "chunks";
+# "checked" is the validation of a document by a schema.
+JOBS: Final[dict[str, tuple[str, ...]]] = {
+    "calls": ("calls",),
+    "check": ("values", "chunks", "checked"),
+    "chunks": ("chunks",),
+    "fragments": ("fragments", "chunks"),
+    "updates": ("updates", "chunks"),
+    "values": ("values", "chunks", "checked"),
+}
+
+
+def jobs_of(option: Option) -> list[str]:
+    """The batch jobs that take an option."""
+    return [kind for kind, stages in JOBS.items() if not set(stages).isdisjoint(option.stages)]
+
+
 def allow(name: str, names: Iterable[str]) -> None:
     """Add allowed values of an option; the registry that holds them calls this."""
     TABLE[name].choices += tuple(names)

@@ -89,22 +89,22 @@ def test_the_report_may_be_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "args, said",
     [
-        ([], "are needed"),
         (["check"], "are needed"),
         (["check", "HERE"], "--out"),
-        (["nonsense", "HERE", "--out", "OUT"], "kind is one of"),
+        (["nonsense", "HERE", "--out", "OUT"], "No such command"),
         (["check", "gone.jsonl", "--out", "OUT"], "gone.jsonl: No such file"),
-        (["check", "HERE", "--out", "OUT", "--mode", "BATCH"], "mode is for updates"),
+        (["check", "HERE", "--out", "OUT", "--mode", "BATCH"], "No such option"),
         (["updates", "HERE", "--out", "OUT", "--mode", "X"], "mode is one of"),
         (["check", "HERE", "--out", "OUT", "--schema", "gone.json"], "gone.json"),
         (["check", "HERE", "--out", "OUT", "--schema", "no:where"], "no:where"),
-        (["check", "HERE", "--out", "OUT", "--schema", "a", "--schema", "b"], "one --schema"),
+        (["calls", "HERE", "--out", "OUT", "--schema", "a"], "TOOL=FILE"),
         (["check", "HERE", "--out", "OUT", "--shard-size", "big"], "a size is"),
+        (["check", "HERE", "--out", "OUT", "--max-depth", "deep"], "a size is"),
         (["check", "HERE", "--out", "OUT", "--shard-size", "0"], "at least 1 byte"),
         (["check", "HERE", "--out", "OUT", "--scheduler", "tcp://x"], "dask"),
-        (["check", "HERE", "--resume", "OUT"], "from the folder"),
-        (["--resume", "OUT", "--mode", "BATCH"], "from the folder"),
-        (["--resume", "OUT", "--format", "jsonl"], "from the folder"),
+        (["resume"], "folder"),
+        (["resume", "OUT", "--mode", "BATCH"], "No such option"),
+        (["resume", "OUT", "--format", "jsonl"], "No such option"),
         (["updates", "HERE", "--out", "OUT", "--document-schema", "gone.json"], "gone.json"),
         (["check", "HERE", "--out", "OUT", "--schema", "FIVE"], "a schema is"),
         (["check", "HERE", "--out", "OUT", "--field", "a..b"], "not a path"),
@@ -124,9 +124,9 @@ def test_bad_usage_is_exit_2_and_makes_no_folder(
 def test_what_cannot_begin_or_be_written_is_one_line(tmp_path: Path) -> None:
     path = log(tmp_path / "a.jsonl", GOOD)
     for args, code, said in (
-        (("check", path, "--out", path / "out"), 1, "Not a directory"),
+        (("check", path, "--out", path / "out"), 3, "Not a directory"),
         (("check", path, "--out", tmp_path), 2, "is not empty"),
-        (("--resume", tmp_path), 2, "has no manifest.json"),
+        (("resume", tmp_path), 2, "has no manifest.json"),
     ):
         ran = batch(*args)
         assert ran.returncode == code and said in ran.stderr
@@ -152,9 +152,9 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     assert process.returncode == 130, complaint
     assert complaint.count("\n") == 1 and not said
     assert re.search(r"stopped, with \d+ of \d+ shards done. Continue with: (.*)\n", complaint)
-    assert f"jsonrill batch --resume '{out}'" in complaint
+    assert f"jsonrill batch resume '{out}'" in complaint
     assert not any(map(logs.is_alive, workers)) and not (out / "tmp").exists()
-    ran = batch("--resume", out, "--workers", 2)
+    ran = batch("resume", out, "--workers", 2)
     assert ran.returncode == 1 and "1 000 streams" in ran.stdout
     whole = tmp_path / "whole"
     batch("check", path, "--out", whole, "--shard-size", "100kB", *FAST)
@@ -197,6 +197,41 @@ def test_a_pipe_gets_lines_instead_of_a_bar(
     show = module._lines()
     show(Progress(10, 1000, 5, 500, 100, 42, 3, 1, 2.0))
     assert said == ["50 % · 42 streams · 200 bytes/s · 2.5 s left · 3 in quarantine · 1 failed"]
+
+
+def test_the_exit_code_tells_bad_streams_from_a_failed_run(tmp_path: Path) -> None:
+    good = log(tmp_path / "good.jsonl", GOOD)
+    cut = log(tmp_path / "cut.jsonl", GOOD, '{"text": "[1,"}')
+    empty = log(tmp_path / "empty.jsonl")
+    for number, (kind, path, code) in enumerate(
+        (kind, path, code)
+        for kind in ("check", "values", "fragments", "updates")
+        for path, code in ((good, 0), (cut, 1), (empty, 1))
+    ):
+        ran = batch(kind, path, "--out", tmp_path / f"out{number}", *FAST)
+        assert ran.returncode == code, (kind, path, ran)
+    assert ran.stdout and batch("values", empty, "--out", tmp_path / "e", *FAST).stderr == (
+        "jsonrill: the input is empty\n"
+    )
+    gone = log(tmp_path / "gone.jsonl", GOOD)
+    batch("check", gone, "--out", tmp_path / "out", *FAST)
+    (tmp_path / "out" / "rows" / "part-00000.jsonl").unlink()
+    (tmp_path / "out" / "rows").rmdir()
+    (tmp_path / "out" / "rows").write_text("in the way")
+    ran = batch("resume", tmp_path / "out", *FAST)
+    assert ran.returncode == 3 and "jsonrill batch resume" in ran.stderr
+
+
+def test_each_job_offers_only_what_it_takes() -> None:
+    for kind, has, lacks in (
+        ("check", "--schema <str>", "--mode"),
+        ("updates", "--mode", "--provider"),
+        ("calls", "TOOL=FILE", "--null"),
+        ("chunks", "--patience", "--repair"),
+    ):
+        shown = batch(kind, "--help").stdout
+        assert has in shown and lacks not in shown
+        assert "Example: jsonrill batch " + kind in " ".join(shown.split())
 
 
 def test_help_has_an_example_and_the_exit_codes() -> None:

@@ -51,7 +51,7 @@ def test_a_lost_worker_and_a_killed_run_change_nothing(
     process.communicate()
     logs.wait_for(lambda: not any(map(logs.is_alive, workers)))
     # On with another engine: the manifest is the same.
-    again = logs.batch("--resume", out, "--workers", 1)
+    again = logs.batch("resume", out, "--workers", 1)
     assert again.returncode == 1, again.stderr
     assert results(out) == whole
     assert json.loads((out / "report.json").read_text())["run"]["resumed_shards"] >= 5
@@ -85,7 +85,7 @@ def test_a_cluster_that_runs_makes_the_same(
         shard_bytes=100_000,
     )
     assert results(out) == whole and report.engine == "dask"
-    (out / "part-00001.jsonl").unlink()
+    (out / "rows" / "part-00001.jsonl").unlink()
     assert resume(str(out), engine="dask", scheduler=cluster).resumed == 15
     assert results(out) == whole
 

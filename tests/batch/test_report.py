@@ -161,3 +161,31 @@ def test_whole_numbers_have_whole_bars() -> None:
 )
 def test_figures_are_short(found: str, wanted: str) -> None:
     assert found == wanted
+
+
+def test_the_fields_and_rules_that_break_most_often_are_told(tmp_path: Path) -> None:
+    pytest.importorskip("jsonschema_rs")
+    nasty = "<i>\u001b" + "x" * 300
+    item = {"properties": {"hex": {"type": "string"}, nasty: {"type": "null"}}}
+    schema = {"properties": {"colors": {"items": item}}}
+    texts = [json.dumps({"colors": [{"hex": "#1"}] * n + [{"hex": 5}]}) for n in range(7)]
+    texts += [json.dumps({"colors": [{nasty: 1}]}), "[1, x"]
+    path = log(tmp_path / "a.jsonl", *({"text": text} for text in texts))
+    report = run(Job(kind="check", schema=schema), path, tmp_path / "out", workers=0)
+    worst = json.loads((tmp_path / "out" / "report.json").read_text())["breaks"]
+    assert worst[0] == {"path": "root.colors[*].hex", "rule": "type", "count": 7}
+    assert {"path": "root[*]", "rule": "INVALID_JSON", "count": 1} in worst
+    text = (tmp_path / "out" / "report.txt").read_text()
+    assert "breaks      root.colors[*].hex, type: 7 (77.8 %)" in text and "\x1b" not in text
+    seen = Reader((tmp_path / "out" / "report.html").read_text())
+    assert "Which field and rule breaks most often" in seen.text and "i" not in seen.tags
+    assert "root.colors[*].hex · type" in seen.text and "x" * 100 not in seen.text
+    assert report.summary.worst(99)[0][2] == 7
+
+
+def test_very_many_fields_are_counted_together() -> None:
+    summary = Summary()
+    for number in range(3000):
+        summary.broke(f"root.k{number}", {"type": 1})
+    assert len(summary.breaks) == 1001 and summary.breaks["(other fields)"] == {"type": 2000}
+    assert summary.worst(1) == [("(other fields)", "type", 2000)]

@@ -38,7 +38,7 @@ GOOD = '{"id": 1, "text": "[1, 2]"}'
 
 
 def shards(out: Path) -> int:
-    return len(list(out.glob("part-*")))
+    return len(list(out.glob("rows/part-*")))
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_killed_workers_and_runs_change_nothing(
     for _ in range(2):
         attempt(out, args, killed=True).communicate()
         assert not (out / "report.json").exists() and done(out) < 16
-        args = ["--resume", out]
+        args = ["resume", out]
     process = attempt(out, args, killed=False)
     _, wrong = process.communicate()
     assert process.returncode == 1, wrong  # some streams are broken, and this is a check
@@ -113,13 +113,13 @@ def test_a_finished_run_is_not_done_again(streams: Path, tmp_path: Path) -> None
     bad = log(tmp_path / "bad.jsonl", "nonsense", GOOD)
     inputs = [str(streams), str(bad)]
     run(CHECK, inputs, str(out), workers=0, shard_bytes=100_000)
-    first, times = results(out), {part: part.stat().st_mtime_ns for part in out.glob("part-*")}
+    first, times = results(out), {part: part.stat().st_mtime_ns for part in out.glob("rows/part-*")}
     report = resume(str(out), workers=0)
     assert report.resumed == report.shards and report.summary.streams == 1501
-    assert {part: part.stat().st_mtime_ns for part in out.glob("part-*")} == times
+    assert {part: part.stat().st_mtime_ns for part in out.glob("rows/part-*")} == times
     # What is missing is done, and what was put together is put together again.
-    (out / "part-00002.jsonl").unlink()
-    (out / "part-00004.jsonl").write_text("half")
+    (out / "rows" / "part-00002.jsonl").unlink()
+    (out / "rows" / "part-00004.jsonl").write_text("half")
     assert not report.failed and results(out) != first
     report = resume(str(out), workers=0)
     assert results(out) == first and len(quarantine(out)) == 1
@@ -266,7 +266,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_done(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"No space left on device \(5 of 16 shards are done\)"):
         run(CHECK, [str(streams)], str(out), workers=0, shard_bytes=100_000)
-    assert shards(out) == 5 and not list((out / "tmp").glob("part-00005.jsonl*"))
+    assert shards(out) == 5 and not list((out / "tmp").glob("*part-00005.jsonl*"))
     monkeypatch.undo()
     assert resume(str(out), workers=0).resumed == 5
     assert results(out) == whole
@@ -333,6 +333,50 @@ def test_what_a_run_left_that_never_began_is_in_nobodys_way(tmp_path: Path) -> N
     assert run(VALUES, [str(path)], str(tmp_path / "out"), workers=0).ok
 
 
+def test_the_rows_are_a_folder_that_is_one_table(tmp_path: Path) -> None:
+    """As pandas.read_parquet and DuckDB read it: every file in it, all with the same columns."""
+    dataset = pytest.importorskip("pyarrow.dataset")
+    pytest.importorskip("jsonschema_rs")
+    texts = ['{"city": "Faro"}', '{"city": 1}', '{"days": [{"city": 2}]}', '{"city": ', "[1"]
+    lines: list[Any] = [
+        {"id": number, "chunks": [text[:5], text[5:]], "times": [0.5, 1.5], "start": 0}
+        for number, text in enumerate(texts)
+    ]
+    city = {"properties": {"city": {"type": "string"}}}
+    schema = {**city, "properties": {**city["properties"], "days": {"items": city}}}
+    files = [logs.log(tmp_path / f"{n}.jsonl", *lines[n::2], "nonsense") for n in range(2)]
+    job = Job(kind="check", schema=schema)
+    report = run(job, files, tmp_path / "out", workers=0, format="parquet", shard_bytes=1)
+    table = dataset.dataset(tmp_path / "out" / "rows").to_table().sort_by("id").to_pydict()
+    assert table["ok"] == [True, False, False, False, False]
+    invalid = "INVALID_SCHEMA"
+    assert table["code"] == [None, invalid, invalid, "TRUNCATED", "TRUNCATED"]
+    assert table["path"][1:3] == ["root.city", "root.days[0].city"]
+    assert table["rule"] == [None, "type", "type", None, None]
+    assert table["offset"] == [None, 9, 19, 9, 2]
+    assert table["characters"] == [*map(len, texts)] and table["pieces"] == [2] * 5
+    assert table["first_seconds"][0] == 1.5 and table["last_pieces"][0] == 2
+    assert json.loads(table["row"][1])["error"]["message"]
+    assert report.summary.breaks["root.days[*].city"] == {"type": 1}
+    assert report.summary.worst(1) == [("root.city", "TRUNCATED", 1)]
+
+
+@pytest.mark.parametrize("kind", ["values", "updates", "fragments", "chunks", "calls"])
+def test_parquet_of_every_job_has_the_columns_of_errors(kind: str, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    call = {"index": 0, "id": "c", "function": {"name": "go", "arguments": '{"a" 1}'}}
+    line = {
+        "chunks": {"snapshots": [{"a": "x"}, {"a": "y"}]},
+        "calls": {"events": [{"choices": [{"delta": {"tool_calls": [call]}}]}]},
+    }.get(kind, {"text": '{"a" 1}'})
+    files = [logs.log(tmp_path / "a.jsonl", line)]
+    report = run(Job(kind=kind), files, tmp_path / "out", workers=0, format="parquet")
+    table = parquet.read_table(tmp_path / "out" / "rows").to_pylist()
+    assert table[-1]["ok"] is False and table[-1]["code"] and table[-1]["path"] == "root.a"
+    label = "go: root.a" if kind == "calls" else "root.a"
+    assert list(report.summary.breaks) == [label] and not report.ok
+
+
 def test_parquet_has_the_same_rows(streams: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     made = []
@@ -348,12 +392,12 @@ def test_parquet_has_the_same_rows(streams: Path, whole: dict[str, bytes], tmp_p
         )
         made.append(results(out))
     assert made[0] == made[1] and len(made[0]) == 16
-    table = parquet.read_table(tmp_path / "a" / "part-00002.parquet").to_pydict()
+    table = parquet.read_table(tmp_path / "a" / "rows" / "part-00002.parquet").to_pydict()
     wanted = whole["part-00002.jsonl"].decode().splitlines()
     assert table["row"] == wanted
     errors = [json.loads(row).get("error", {}) for row in wanted]
-    assert table["error_code"] == [error.get("code") for error in errors]
-    assert any(table["error_code"]) and table["id"][0] == json.loads(wanted[0])["id"]
+    assert table["code"] == [error.get("code") for error in errors]
+    assert any(table["code"]) and table["id"][0] == json.loads(wanted[0])["id"]
 
 
 def test_a_folder_may_be_at_an_address(
@@ -368,7 +412,7 @@ def test_a_folder_may_be_at_an_address(
     assert found == whole
     with pytest.raises(BatchError, match="is not empty"):
         run(CHECK, [str(streams)], out)
-    (tmp_path / "out" / "part-00001.jsonl").unlink()
+    (tmp_path / "out" / "rows" / "part-00001.jsonl").unlink()
     assert resume(out, workers=1).resumed == 15
     found = results(tmp_path / "out")
     assert len(quarantine(tmp_path / "out")) == 1 and found["part-00001.jsonl"]
@@ -410,7 +454,7 @@ def test_a_report_is_ok_or_not(tmp_path: Path) -> None:
 
     broken = '{"text": "[1"}'
     assert ended(VALUES, GOOD).ok and ended(CHECK, GOOD).ok
-    assert ended(VALUES, GOOD, broken).ok and not ended(CHECK, GOOD, broken).ok
+    assert not ended(VALUES, GOOD, broken).ok and not ended(CHECK, GOOD, broken).ok
     assert not ended(VALUES, GOOD, "nonsense").ok
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jsonrill import PartialStream
 from jsonrill.batch import Job, Line, Spread, Summary, process_shard
-from jsonrill.batch.job import STAGES
+from jsonrill.options import JOBS
 from support import examples
 
 GOOD = '{"id": 1, "text": "[1, 2]"}'
@@ -125,7 +125,7 @@ RECORDS = st.one_of(
 
 
 @examples(100)
-@given(st.lists(RECORDS, max_size=6), st.sampled_from(sorted(STAGES)), st.booleans())
+@given(st.lists(RECORDS, max_size=6), st.sampled_from(sorted(JOBS)), st.booleans())
 def test_every_line_is_a_stream_or_put_aside(lines: list[bytes], kind: str, repair: bool) -> None:
     lines = [line.replace(b"\n", b"") for line in lines]
     job = Job(kind=kind, repair=repair and kind != "chunks")

@@ -453,7 +453,7 @@ def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
 def readme_commands() -> list[str]:
     blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.S)
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
-    return [line for line in lines if "jsonrill" in line]
+    return [line for line in lines if re.search(r"(^|\| )jsonrill ", line)]
 
 
 @pytest.mark.parametrize("command", readme_commands())

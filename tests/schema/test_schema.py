@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Fragment, Parser, format_path
+from jsonrill import Fragment, InvalidSchema, Parser, format_path, values
 from jsonrill.paths import parse_pattern
 from jsonrill.schema import Schema, _of_text
 from jsonrill.schema.nodes import Refusal
@@ -770,3 +770,20 @@ def test_the_validator_names_the_rule_as_the_watch_does() -> None:
     assert SchemaDocument(False).validator.refusal(1) == Refusal(
         "false", "False schema does not allow 1"
     )
+
+
+@pytest.mark.parametrize("text", ["fa@e", "[1, nu@", '{"a": 12@'])
+def test_a_violation_that_had_begun_comes_before_bad_json(text: str) -> None:
+    """In one piece or in many: what has begun violates the schema before the text goes wrong."""
+    schema = {
+        "type": ["object", "array", "string"],
+        "items": {"enum": [1, "x"]},
+        "properties": {"a": {"type": "string"}},
+    }
+    found = []
+    for cut in ([text], [*text]):
+        with pytest.raises(InvalidSchema) as raised:
+            list(values(iter(cut), schema))
+        error = raised.value
+        found.append((error.offset, error.path, error.rule, error.value))
+    assert found[0] == found[1]

@@ -41,12 +41,12 @@ def log(path: Path, *records: Any) -> Path:
 
 def results(out: Path) -> dict[str, bytes]:
     """What must be the same however a run went: rows and quarantine."""
-    names = [*out.glob("part-*"), *out.glob("quarantine.jsonl")]
+    names = [*out.glob("rows/part-*"), *out.glob("quarantine.jsonl")]
     return {file.name: file.read_bytes() for file in names}
 
 
 def rows(out: Path) -> list[Any]:
-    parts = sorted(out.glob("part-*.jsonl"))
+    parts = sorted(out.glob("rows/part-*.jsonl"))
     return [json.loads(line) for part in parts for line in part.read_bytes().splitlines()]
 
 

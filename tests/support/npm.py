@@ -1,16 +1,25 @@
-"""What tests need from npm, installed once into a folder of build/ that `make clean` removes."""
+"""What tests need from npm, and our own package: once, in build/, which `make clean` removes."""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import importlib.util
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support import IN_CI, ROOT, need_command
 
+SCRIPT = ROOT / "tools" / "npm_package.py"
+SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
+assert SPEC is not None and SPEC.loader is not None
+npm_package: Any = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(npm_package)
 QUIET = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts")
 
 
@@ -41,4 +50,40 @@ def installed(source: Path, name: str) -> Path:
                 said = f"npm {command[0]} failed: {done.stderr[-500:]}"
                 (pytest.fail if IN_CI else pytest.skip)(said)
             stamp.write_text(wanted, "utf8")
+    return folder
+
+
+def packed() -> Path:
+    """Our package as it would be published, made once for each state of what is in it."""
+    installed(ROOT / "tools" / "npm", "npm")
+    npm = need_command("npm")
+    sources = [SCRIPT, ROOT / "docs" / "javascript.md", ROOT / "src" / "jsonrill" / "__init__.py"]
+    sources += [file for file in sorted(npm_package.LIBRARY.rglob("*")) if file.is_file()]
+    digest = hashlib.sha256()
+    for file in sources:
+        digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    folder = ROOT / "build" / "npm-packed" / digest.hexdigest()[:16]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(folder.parent / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            making = folder.with_suffix(".new")
+            shutil.rmtree(making, ignore_errors=True)
+            npm_package.stage(making / "stage")
+            npm_package.pack(npm, making / "stage", making)
+            making.rename(folder)
+    [tarball] = folder.glob("*.tgz")
+    return tarball
+
+
+def project(folder: Path, modules: Path) -> Path:
+    """A program's folder in which our package is installed, beside those in `modules`."""
+    ours = folder / "node_modules"
+    ours.mkdir()
+    for name in modules.iterdir():
+        if name.is_dir() and not name.name.startswith("."):
+            (ours / name.name).symlink_to(name)
+    with tarfile.open(packed()) as archive:
+        archive.extractall(ours, filter="data")
+    (ours / "package").rename(ours / "jsonrill")
     return folder

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FENCE = re.compile(r"(?P<indent> *)(?P<ticks>```+) *(?P<language>[\w+-]*)[^`]*$")
+FENCE = re.compile(r"(?P<indent> *)(?P<ticks>```+) *(?P<language>[\w+-]*)(?P<rest>[^`]*)$")
+FILE = re.compile(r'title="(?P<name>[^"]+)"')
 SKIP = re.compile(r"<!-- *skip: *(?P<reason>.*?) *-->")
 HEADING = re.compile(r"#{1,6} +(?P<title>.+?) *#*$")
 LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)(?: +\"[^\"]*\")?\)")
@@ -20,12 +21,16 @@ CODE = re.compile(r"(`+).+?\1")
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, text, first line in the page, and why it is not run if so."""
+    """A fenced block: its language, text, first line in the page, and why it is not run if so.
+
+    `file` is its title: the name of the file that it shows.
+    """
 
     language: str
     text: str
     line: int
     skip: str | None
+    file: str | None = None
 
     @property
     def is_session(self) -> bool:
@@ -49,7 +54,9 @@ def read(text: str) -> Page:
             continue
         body = list(_until(fence["ticks"], lines, number))
         inside = "".join(_outdent(inner, len(fence["indent"])) + "\n" for inner in body)
-        blocks.append(Block(fence["language"], inside, number + 1, _skip_reason(prose)))
+        named = FILE.search(fence["rest"])
+        file = named["name"] if named else None
+        blocks.append(Block(fence["language"], inside, number + 1, _skip_reason(prose), file))
     return Page(blocks, "\n".join(prose))
 
 

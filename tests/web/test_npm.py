@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -15,13 +15,10 @@ import pytest
 
 import jsonrill
 from support import HARDER, ROOT, need_command
-from support.npm import installed
+from support.npm import installed, npm_package, packed
+from support.npm import project as linked
+from support.pages import read
 
-SCRIPT = ROOT / "tools" / "npm_package.py"
-SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
-assert SPEC is not None and SPEC.loader is not None
-npm_package: Any = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(npm_package)
 CONSUMER = ROOT / "tests" / "web" / "consumer"
 # Kilobytes are 1000 bytes.
 MOST = {
@@ -33,6 +30,11 @@ MOST = {
     "repair, values, text": 23_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
+    "observe: observeStream": 9_000,
+    "react: useStream": 9_500,
+    "react: useRun": 15_500,
+    "react: useParts": 27_500,
+    "react: useRunParts": 29_500,
 }
 # What is imported only when it is needed is not counted, unless the name asks for it at once.
 MEASURE = """
@@ -46,10 +48,13 @@ const later = {
 const sizes = {};
 for (const names of process.argv.slice(2)) {
   const repair = names.startsWith("repair, ") ? 'import "jsonrill/repair";' : "";
-  const contents = `${repair} export { ${names.replace("repair, ", "")} } from "jsonrill";`;
+  const [, part] = /^(?:(react|observe): )?/.exec(names);
+  const entry = part ? `jsonrill/${part}` : "jsonrill";
+  const wanted = names.replace(/^(repair, |react: |observe: )/, "");
+  const contents = `${repair} export { ${wanted} } from "${entry}";`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
-    plugins: [later],
+    plugins: [later], external: ["react"],
   });
   sizes[names] = gzipSync(outputFiles[0].contents, { level: 9 }).length;
 }
@@ -67,27 +72,16 @@ def tools() -> Path:
 
 
 @pytest.fixture(scope="module")
-def tarball(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("package")
-    npm_package.stage(folder / "stage")
-    packed = npm_package.pack(need_command("npm"), folder / "stage", folder)
-    return folder / str(packed["filename"])
+def tarball() -> Path:
+    return packed()
 
 
 @pytest.fixture(scope="module")
-def project(tools: Path, tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program's folder in which the package is installed, beside the tools."""
     folder = tmp_path_factory.mktemp("consumer")
     shutil.copytree(CONSUMER, folder, dirs_exist_ok=True)
-    modules = folder / "node_modules"
-    modules.mkdir()
-    for name in tools.iterdir():
-        if name.is_dir() and not name.name.startswith("."):
-            (modules / name.name).symlink_to(name)
-    with tarfile.open(tarball) as archive:
-        archive.extractall(modules, filter="data")
-    (modules / "package").rename(modules / "jsonrill")
-    return folder
+    return linked(folder, tools)
 
 
 def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None:
@@ -107,7 +101,10 @@ def test_the_package_is_described_as_the_python_one_is() -> None:
         assert package[name] == project[name]
     assert package["version"] == jsonrill.__version__
     assert package["type"] == "module" and package["sideEffects"] == ["./repair.js"]
-    assert not {"dependencies", "peerDependencies", "devDependencies", "scripts"} & set(package)
+    assert not {"dependencies", "devDependencies", "scripts"} & set(package)
+    # Only `jsonrill/react` needs it.
+    assert package["peerDependencies"].keys() == {"react"}
+    assert package["peerDependenciesMeta"] == {"react": {"optional": True}}
 
 
 def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
@@ -140,14 +137,30 @@ def test_programs_in_typescript(project: Path, module: str) -> None:
     """What must be accepted is, with the types that it says; what must be refused is refused."""
     # The declarations of others take four times as long to check as the programs do.
     words = ("--module", module, "--types", "node", "--skipLibCheck")
-    tsc(project, *words, "accepted.ts", "refused.ts")
+    programs = sorted(file.name for file in CONSUMER.glob("*.ts*"))
+    assert len(programs) == 4
+    tsc(project, *words, "--jsx", "react-jsx", *programs)
 
 
 def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     (project / "all.ts").write_text(
         'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'
+        'export * as react from "jsonrill/react"; export * as observe from "jsonrill/observe";'
     )
     tsc(project, "--module", "nodenext", "all.ts")
+
+
+@pytest.mark.parametrize("name", ["react", "frameworks"])
+def test_frameworks(project: Path, name: str) -> None:
+    blocks = read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks
+    for kind, file in (("Vue", "from-docs.vue.mjs"), ("Svelte", "from-docs.svelte")):
+        reason = f"tests/web/test_npm.py runs it with {kind}"
+        [shown] = [block.text for block in blocks if block.skip == reason]
+        (project / file).write_text(shown, "utf8")
+    words = ("--conditions=browser", "--test", "--test-reporter=spec", f"{name}.test.mjs")
+    done = run(need_command("node"), *words, cwd=project)
+    assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
+    assert "tests 0" not in done.stdout
 
 
 def test_schema_libraries(project: Path) -> None:
@@ -168,3 +181,23 @@ def test_it_is_small_and_what_is_not_used_is_left_out(project: Path) -> None:
     sizes = json.loads(done.stdout)
     print(sizes)
     assert all(sizes[names] <= most for names, most in MOST.items()), sizes
+    # The page says so. A compressor of another version may differ by a few bytes.
+    page = (ROOT / "docs" / "javascript.md").read_text("utf8")
+    table = "\n".join(row(names, f"{sizes[names] / 1000:.1f}") for names in MOST)
+    shown = re.findall(r"^\| (`.+`) \| (`jsonrill.*?`) \| ([0-9.]+) kB \|$", page, re.MULTILINE)
+    assert [it[:2] for it in shown] == [cells(names) for names in MOST], table
+    for (_, _, size), names in zip(shown, MOST, strict=True):
+        assert abs(float(size) * 1000 - sizes[names]) < 150, table
+
+
+def cells(names: str) -> tuple[str, str]:
+    part, _, wanted = names.rpartition(": ")
+    entry = f"jsonrill/{part}" if part else "jsonrill"
+    if wanted.startswith("repair, "):
+        entry = "jsonrill` and `jsonrill/repair"
+    words = wanted.removeprefix("repair, ").split(", ")
+    return ", ".join(f"`{word}`" for word in words), f"`{entry}`"
+
+
+def row(names: str, size: str) -> str:
+    return f"| {' | '.join(cells(names))} | {size} kB |"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 from zlib import crc32
@@ -21,6 +22,7 @@ from jsonrill.paths import format_path
 from jsonrill.providers import Reader
 from jsonrill.providers.fields import ABSENT
 from jsonrill.providers.statements import (
+    CALL_DELTA_FIELDS,
     Aggregate,
     Begin,
     CallDelta,
@@ -63,7 +65,12 @@ SILENT = {"choice": 0, "opens": True, "sure": True, "parts": []}
 
 def record(said: Any) -> dict[str, Any]:
     """A statement as JavaScript has it, without the fields that say nothing."""
-    names = said._fields if isinstance(said, ArgumentPart) else [it.name for it in fields(said)]
+    if isinstance(said, ArgumentPart):
+        names: Sequence[str] = said._fields
+    elif isinstance(said, CallDelta):
+        names = CALL_DELTA_FIELDS
+    else:
+        names = [it.name for it in fields(said)]
     found = {}
     for name in names:
         value = getattr(said, name)

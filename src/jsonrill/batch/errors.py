@@ -5,6 +5,7 @@ BatchError                the run cannot start or continue; the message says why
 ├── OutputError           the output cannot be written: the run stops, shards that are done stay
 └── Interrupted           the run was stopped
 BadRecord                 a line is no stream; it goes to quarantine
+Skipped                   a line of an export is about something else; it is counted
 """
 
 from __future__ import annotations
@@ -34,3 +35,7 @@ class BadRecord(JsonrillError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Skipped(Exception):
+    """A line of a log that is about something else, such as a span; it is counted by this name."""

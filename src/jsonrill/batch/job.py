@@ -14,6 +14,7 @@ from typing import Any, Final
 from ..errors import Limits
 from ..options import (
     BATCH_MODE,
+    JOBS,
     Duplicates,
     Entity,
     Mode,
@@ -21,24 +22,15 @@ from ..options import (
     Numbers,
     OnRevision,
     OnViolation,
-    Option,
     Schemas,
     Send,
+    jobs_of,
     offered,
 )
 from ..parse.lenient.rules import rule_names
 from ..paths import parse_path
 
-# The stages whose options a kind of job takes. Any text may come as snapshots, hence "chunks";
-# "checked" is the validation of a document by a schema.
-STAGES: Final[dict[str, tuple[str, ...]]] = {
-    "calls": ("calls",),
-    "check": ("values", "chunks", "checked"),
-    "chunks": ("chunks",),
-    "fragments": ("fragments", "chunks"),
-    "updates": ("updates", "chunks"),
-    "values": ("values", "chunks", "checked"),
-}
+DEFAULT_ID: Final = "id"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +69,14 @@ class Job:
     patience: int = 1
     numbers: Numbers = "growing"
     field: str | None = None
-    id_field: str = "id"
+    id_field: str = DEFAULT_ID
     limits: Limits = Limits()
     max_line: int = 32 * 2**20
     keep: int = 64 * 2**10
 
     def __post_init__(self) -> None:
-        if self.kind not in STAGES:
-            raise ValueError(f"kind is one of {', '.join(STAGES)}, not {self.kind!r}")
+        if self.kind not in JOBS:
+            raise ValueError(f"kind is one of {', '.join(JOBS)}, not {self.kind!r}")
         if self.max_line < 1 or self.keep < 0:
             raise ValueError("max_line must be at least 1, and keep at least 0")
         given = self._given()
@@ -125,11 +117,6 @@ class Job:
         if isinstance(options.get("repair"), list):
             options["repair"] = tuple(options["repair"])
         return cls(**options)
-
-
-def jobs_of(option: Option) -> list[str]:
-    """The kinds of job that take an option."""
-    return [kind for kind, stages in STAGES.items() if not set(stages).isdisjoint(option.stages)]
 
 
 def resolved(schema: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..build.builder import ValueBuilder
-from ..errors import InvalidSchema
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
 from ..parse.create import create_machine
 from ..parse.sink import Repair
 from ..paths import Path
@@ -40,13 +40,21 @@ class Judged:
         return self._machine.repairs
 
     def feed(self, text: str) -> bool:
-        self._take(lambda: self._machine.feed(text))
+        try:
+            self._take(lambda: self._machine.feed(text))
+        except (InvalidJSON, LimitExceeded):
+            # In smaller pieces, what has begun would have been checked before the error came.
+            self._check_pending()
+            raise
+        self._check_pending()
+        return self.changed
+
+    def _check_pending(self) -> None:
         machine = self._machine
         if (pending := machine.pending) is not None:
             self._check.pending(*pending, machine.pending_offset)
         elif (key := machine.pending_key) is not None:
             self._check.pending_key(*key)
-        return self.changed
 
     def flush(self) -> bool:
         self._take(self._machine.flush)

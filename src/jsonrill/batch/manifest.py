@@ -18,7 +18,7 @@ from .job import Job
 from .output.folder import DONE, MANIFEST, Folder
 from .plan import File, Shard, cut, find_files
 
-VERSION: Final = 2
+VERSION: Final = 3
 QUARANTINED: Final = "quarantine.jsonl"
 
 

@@ -242,7 +242,7 @@ def _calls(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
     rows = [_call(call) for call in calls.calls]
     if not rows:
         need_events(stream)
-    tally.errors = [row["error"] for row in rows if "error" in row]
+    tally.errors = [{**row["error"], "tool": row.get("name")} for row in rows if "error" in row]
     tally.repairs = calls.repairs
     yield dumps({"id": stream.id, "calls": rows})
 

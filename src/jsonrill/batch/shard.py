@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..jsontext import dumps
-from .errors import BadRecord
+from .errors import BadRecord, Skipped
 from .input.line import Line, too_long
 from .input.record import read_line
 from .job import Job
@@ -45,6 +45,8 @@ def process_shard(
             for row in _rows(line, work, summary):
                 write(row)
                 summary.rows += 1
+        except Skipped as skipped:
+            add_counts(summary.skipped, {str(skipped): 1})
         except BadRecord as bad:
             add_counts(summary.quarantined, {bad.code: 1})
             quarantine(_quarantined(line, bad, job.keep, summary.rows - before))
@@ -84,7 +86,7 @@ def _rows(line: Line, work: Work, summary: Summary) -> Iterator[str]:
         tally = Tally(stream)
         yield from work.rows(stream, tally)
         tally.count(summary)
-    except BadRecord:
+    except (BadRecord, Skipped):
         raise
     except Exception as error:  # one stream that makes a stage fail must not lose the others
         raise BadRecord("FAILED", f"{type(error).__name__}: {error}") from error

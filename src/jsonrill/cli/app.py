@@ -287,7 +287,7 @@ def calls(live: ToolCalls, source: Source, own: Own, sink: Sink) -> None:
         raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
 
 
-app.command()(batch.command)
+app.add_typer(batch.app)
 
 
 app.command("serve")(serve)

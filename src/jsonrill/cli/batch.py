@@ -1,4 +1,4 @@
-"""`jsonrill batch`: makes a job from the flags, shows progress, report and exit code."""
+"""`jsonrill batch`: a sub-command for each job; shows progress, report and exit code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..jsontext import dumps
-from ..options import BATCH_MODE, Option, Stage, offered
+from ..options import BATCH_MODE, Option, jobs_of, offered
 from .options import Own, bytes_of, flagged, json_file, made, own_flags, tool_schemas_of
 
 if TYPE_CHECKING:
@@ -25,12 +25,41 @@ if TYPE_CHECKING:
 # Without a terminal, progress is one line in this many seconds.
 EVERY = 10.0
 
-INPUTS = (
-    "The job (values, updates, fragments, chunks, calls or check), then the files, folders,"
-    " patterns or URLs (s3://...) to read."
+INPUTS = "Files, folders, patterns or URLs (s3://...) to read."
+# What each job is for: the first line of its help.
+HELP = {
+    "check": "Say of each stream whether it is valid, where it is not, and how long it took.",
+    "values": "Write the last value of each stream.",
+    "updates": "Write the updates of each stream: the Partial Stream Spec in five modes.",
+    "fragments": "Write the fragments of each stream.",
+    "chunks": "Write the chunks that the snapshots of each stream make.",
+    "calls": "Write the tool calls of each stream, with their arguments.",
+}
+EXAMPLES = {
+    "check": "logs/*.jsonl.gz --schema trip.json --out checked",
+    "values": "logs/ --repair --out values --format parquet",
+    "updates": "logs/ --entity days --send delta --out updates",
+    "fragments": "logs/ --out fragments",
+    "chunks": "snapshots.jsonl --null placeholder --out chunks",
+    "calls": "answers.sse --schema weather=weather.json --out calls",
+}
+
+app = typer.Typer(
+    name="batch",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="""Convert, validate or check millions of recorded streams, on all processors or on Dask.
+
+A line of a log is a stream: {"id": ..., "chunks": [...]}, or its snapshots, events or text; .gz,
+.zst, recorded event streams and exports of OpenAI batches, Langfuse and Helicone are read, too.
+Rows go to rows/part-*.jsonl in the folder, lines that are no streams to quarantine.jsonl;
+report.html shows the results. Continue a run that was stopped with: jsonrill batch resume FOLDER
+
+Exit code 0: all done, all valid; 1: some streams are not valid, or some lines are in quarantine;
+2: the run could not start; 3: it failed, or a shard did; 130: it was stopped.
+
+Example: jsonrill batch check logs/*.jsonl.gz --out checked""",
 )
-# The flags that --resume allows; the manifest in the folder has all others.
-_OF_A_RUN = {"resume", "engine", "workers", "scheduler", "json"}
 
 
 def _schema(given: str | None) -> Any:
@@ -42,55 +71,62 @@ def _schema(given: str | None) -> Any:
     return json_file(given)
 
 
-def _options() -> Iterator[Option]:
-    """The options of all stages, but --schema, which means something else for each job."""
-    of: dict[tuple[str, ...], str]
-    of = {("updates",): "For updates: ", ("chunks",): "For snapshots: ", ("calls",): "For calls: "}
+def _options(kind: str) -> Iterator[Option]:
+    """The options of a job, but --schema, which means something else for each."""
+    snapshots = kind != "chunks"
     for option in offered("cli"):
-        stages = tuple(stage for stage in option.stages if stage in get_args(Stage))
-        if option in offered("batch") and option.name not in ("schema", "schemas"):
-            default = BATCH_MODE if option.name == "mode" else option.default
-            yield replace(option, help=of.get(stages, "") + option.help, default=default)
+        if option not in offered("batch") or kind not in jobs_of(option):
+            continue
+        if option.name in ("schema", "schemas"):
+            continue
+        default = BATCH_MODE if option.name == "mode" else option.default
+        of = "For snapshots: " if snapshots and option.stages == ("chunks",) else ""
+        yield replace(option, help=of + option.help, default=default)
 
 
-def batch(options: dict[str, Any], own: Own) -> None:
-    """Convert, validate or check millions of recorded streams, on all processors or on Dask.
+def _add(kind: str) -> None:
+    """Add the sub-command of a job."""
 
-    A line of a log is a stream: {"id": ..., "chunks": [...]}, or its snapshots, events or text;
-    .gz, .zst and recorded event streams are read, too. Rows go to part-*.jsonl in the folder, lines
-    that are no streams to quarantine.jsonl; report.html shows the results. --resume FOLDER
-    continues a run that was stopped.
+    def work(options: dict[str, Any], own: Own) -> None:
+        from ..batch import Job, run
+        from ..batch.operations import Work
 
-    Exit code 0: all done; 1: some lines are in quarantine, a shard failed, or (check) a stream is
-    not valid; 2: the run could not start; 130: it was stopped, continue with --resume.
+        if not own.files or own.out is None:
+            raise typer.BadParameter("at least one input, and --out FOLDER, are needed")
+        sizes = made(lambda: (bytes_of(own.max_line), bytes_of(own.shard_size)))
+        options |= {"field": own.field, "id_field": own.id_field, "max_line": sizes[0]}
+        schemas = made(lambda: _schemas(vars(own).get("schema")))
+        job = made(lambda: Work(Job(kind=kind, **options, **schemas)).job)
+        where = _where(own) | {"format": own.format, "input_format": own.input}
+        where |= {"shard_bytes": sizes[1]}
+        _do(lambda show: run(job, own.files, own.out, **where, on_progress=show), own.out, own.json)
 
-    Example: jsonrill batch check logs/*.jsonl.gz --out checked
+    work.__name__ = kind
+    work.__doc__ = f"{HELP[kind]}\n\nExample: jsonrill batch {kind} {EXAMPLES[kind]}"
+    rows = [*own_flags("batch"), *own_flags(f"batch-{kind}"), *_options(kind)]
+    app.command(kind)(flagged(work, rows, {"files": INPUTS}, _schema))
+
+
+def _resume(options: dict[str, Any], own: Own) -> None:
+    """Continue the run in a folder, with the job and the inputs that it was started with.
+
+    Example: jsonrill batch resume checked
     """
-    from ..batch import Job
-    from ..batch import resume as resumed
-    from ..batch import run as begun
-    from ..batch.operations import Work
+    from ..batch import resume
 
-    where = {"engine": own.engine, "workers": own.workers, "scheduler": own.scheduler}
-    if own.resume is not None:
-        source = own.context.get_parameter_source
-        typed = {name for name in own.context.params if source(name).name != "DEFAULT"}
-        if typed - _OF_A_RUN:
-            raise typer.BadParameter("--resume takes the job and its inputs from the folder")
-        _do(lambda show: resumed(own.resume, **where, on_progress=show), own.resume, own.json)
-        return
-    kind, *paths = own.files or [""]
-    if not paths or own.out is None:
-        raise typer.BadParameter("a job, at least one input, and --out FOLDER are needed")
-    sizes = made(lambda: (bytes_of(own.max_line), bytes_of(own.shard_size)))
-    options |= {"field": own.field, "id_field": own.id_field, "max_line": sizes[0]}
-    job = made(lambda: Work(Job(kind=kind, **options, **_schemas(kind, own.schema))).job)
-    where |= {"format": own.format, "input_format": own.input}
-    where |= {"shard_bytes": sizes[1]}
-    _do(lambda show: begun(job, paths, own.out, **where, on_progress=show), own.out, own.json)
+    work = lambda show: resume(own.folder, **_where(own), on_progress=show)  # noqa: E731
+    _do(work, own.folder, own.json)
 
 
-command = flagged(batch, [*own_flags("batch"), *_options()], {"files": INPUTS}, _schema)
+def _where(own: Own) -> dict[str, Any]:
+    return {"engine": own.engine, "workers": own.workers, "scheduler": own.scheduler}
+
+
+for _kind in HELP:
+    _add(_kind)
+app.command("resume")(
+    flagged(_resume, own_flags("batch-resume"), {"folder": "The folder of the run."})
+)
 
 
 def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json: bool) -> None:
@@ -109,16 +145,22 @@ def _do(work: Callable[[Callable[[Progress], None]], Report], out: str, as_json:
         with _stoppable(), _showing() as show:
             report = work(on_progress)
     except (BatchError, ValueError, ImportError, KeyboardInterrupt) as error:
-        again = f". Continue with: jsonrill batch --resume {shlex.quote(out)}" if started else ""
+        again = f". Continue with: jsonrill batch resume {shlex.quote(out)}" if started else ""
         _complain(f"{str(error) or 'stopped'}{again}")
         if isinstance(error, Interrupted | KeyboardInterrupt):
             raise typer.Exit(130) from None
-        raise typer.Exit(1 if started or isinstance(error, OutputError) else 2) from None
+        raise typer.Exit(3 if started or isinstance(error, OutputError) else 2) from None
     if as_json:
         typer.echo(dumps(report.to_json()))
     else:
         typer.echo(report.to_text(), nl=False)
         typer.echo(printable(f"  in          {out}/ (report.html)"))
+    if report.failed:
+        _complain(f"some shards failed. Continue with: jsonrill batch resume {shlex.quote(out)}")
+        raise typer.Exit(3)
+    if not report.summary.lines:
+        _complain("the input is empty")
+        raise typer.Exit(1)
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -194,11 +236,9 @@ def _said(progress: Progress) -> str:
     return " · ".join(parts)
 
 
-def _schemas(kind: str, given: list[str] | None) -> dict[str, Any]:
+def _schemas(given: str | list[str] | None) -> dict[str, Any]:
     if not given:
         return {}
-    if kind == "calls":
-        return {"schemas": tool_schemas_of(given)}
-    if len(given) > 1:
-        raise ValueError("only calls takes more than one --schema, one for each tool")
-    return {"schema": _schema(given[0])}
+    if isinstance(given, str):
+        return {"schema": _schema(given)}
+    return {"schemas": tool_schemas_of(given)}

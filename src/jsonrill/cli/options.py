@@ -24,6 +24,7 @@ _FILTERS: Final = (*_PACED, "rebuild")
 _VALUES: Final = tuple(name for name in _FILTERS if name != "text")
 _BATCH: Final = ("batch",)
 _RESUME: Final = ("batch", "batch-resume")
+_DOCUMENTS: Final = ("batch-check", "batch-updates", "batch-values")
 _Engine = Literal["local", "dask"]
 _Rows = Literal["jsonl", "parquet"]
 _Lines = Literal["auto", "jsonl", "sse"]
@@ -57,10 +58,9 @@ OWN: Final = (
     Option("pretty", bool, False, _VALUES, "Indent the output."),
     Option("color", bool | None, None, _VALUES, "Write colours; by default on a terminal."),
     Option("out", str | None, None, _BATCH, "A new folder for the output."),
-    Option("resume", str | None, None, _BATCH, "Continue the run in this folder."),
-    Option("engine", _Engine, "local", _BATCH, "Processes on this machine, or a Dask cluster."),
-    Option("workers", int | None, None, _BATCH, "Processes; by default one a processor.", least=0),
-    Option("scheduler", str | None, None, _BATCH, "Address of Dask, such as tcp://host:8786."),
+    Option("engine", _Engine, "local", _RESUME, "Processes on this machine, or a Dask cluster."),
+    Option("workers", int | None, None, _RESUME, "Processes; by default one a processor.", least=0),
+    Option("scheduler", str | None, None, _RESUME, "Address of Dask, such as tcp://host:8786."),
     Option("format", _Rows, "jsonl", _BATCH, "Format of the rows."),
     Option(
         "input", _Lines, "auto", _BATCH, "Format of the files: a stream a line, or event streams."
@@ -69,10 +69,11 @@ OWN: Final = (
         "field", str | None, None, _BATCH, "Path of the stream in a line, such as response.chunks."
     ),
     Option("id_field", str, "id", _BATCH, "Path of the id in a line."),
-    Option("schema", list[str] | None, None, _BATCH, "JSON Schema or module:Name; TOOL=FILE."),
+    Option("schema", str | None, None, _DOCUMENTS, "JSON Schema in a file, or module:Name."),
+    Option("schema", list[str] | None, None, ("batch-calls",), "TOOL=FILE: JSON Schema of a tool."),
     Option("shard_size", str | None, None, _BATCH, "Bytes of input for each shard, such as 64MB."),
     Option("max_line", str, "32MiB", _BATCH, "A longer line goes to quarantine."),
-    Option("json", bool, False, _BATCH, "Write the report as JSON."),
+    Option("json", bool, False, _RESUME, "Write the report as JSON."),
 )
 
 

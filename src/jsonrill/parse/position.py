@@ -56,7 +56,7 @@ class Position:
         self._object = False
         self._key = ""
         self._count = 0
-        self._frames: list[tuple[bool, str, int, set[str] | None]] = []
+        self._frames: list[tuple[bool, str, int, set[str] | list[str] | None]] = []
         # The token being read: its offset and its text so far.
         self._token = 0
         self._begun = ""

@@ -39,6 +39,13 @@ def items(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def as_dict(value: Any) -> dict[str, Any] | None:
+    """The object as a plain dict, which compiled code reads fastest; None if it is none."""
+    if type(value) is dict:
+        return value
+    return dict(value) if isinstance(value, dict) else None
+
+
 def as_object(value: Any) -> dict[str, Any]:
     """The object, or an empty one in place of anything else."""
     return value if isinstance(value, dict) else {}

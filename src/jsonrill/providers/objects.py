@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
+from .models import OwnWay, read_model
+
 # How many values an event may have.
 _MOST: Final = 100_000
 # Fields that grow with every event, or lead to far more than the event says.
@@ -88,7 +90,10 @@ def _from_model(event: Any) -> Any:
         left_out |= {"raw", "message", "response", "text"}
     # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
     # left out, because the provider did not say their defaults; but not the type.
-    dump = event.model_dump(by_alias=True, exclude_unset=True, exclude=left_out, warnings=False)
+    try:
+        dump = read_model(event, left_out)
+    except OwnWay:
+        dump = event.model_dump(by_alias=True, exclude_unset=True, exclude=left_out, warnings=False)
     if not isinstance(dump, dict):
         return dump
     if "raw" in left_out:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .fields import as_error, as_id, as_index, as_text, items
+from .fields import as_dict, as_error, as_id, as_index, as_text, items
 from .statements import CallDelta, Finish, Reasoning, Statement, Text, as_usage
 
 # Reasons to stop at which the last call may have lost its end.
@@ -94,26 +94,35 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
     """The statements of a chunk of this response."""
     said: list[Statement] = []
     error = event.get("error")
-    for choice in items(event.get("choices")):
-        number = as_index(choice.get("index")) or 0
-        delta = choice.get("delta")
-        if isinstance(delta, dict):
-            if thought := delta.get("reasoning_content") or delta.get("reasoning"):
-                said += thoughts(thought, number)
-            if text := delta.get("content"):
-                said += content(text, number)
-            if calls := delta.get("tool_calls"):
-                said += [_call(call, message, number) for call in items(calls)]
-            if isinstance(function := delta.get("function_call"), dict):
-                said.append(_call({"function": function, "index": 0}, message, number))
-        # With an error comes a `finish_reason` that says less.
-        if isinstance(reason := choice.get("finish_reason"), str) and reason and not error:
-            said.append(Finish(message, number, cut=reason in CUT))
+    choices = event.get("choices")
+    for item in choices if isinstance(choices, list) else ():
+        if (choice := as_dict(item)) is not None:
+            _add_choice(choice, message, bool(error), said)
     if usage := event.get("usage"):
         said += as_usage(usage)
     if error:
         said.append(Finish(cut=True, error=as_error(error)))
     return said
+
+
+def _add_choice(
+    choice: dict[str, Any], message: str | None, failed: bool, said: list[Statement]
+) -> None:
+    number = as_index(choice.get("index")) or 0
+    if (delta := as_dict(choice.get("delta"))) is not None:
+        if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+            said += thoughts(thought, number)
+        if text := delta.get("content"):
+            said += content(text, number)
+        calls = delta.get("tool_calls")
+        for item in calls if isinstance(calls, list) else ():
+            if (call := as_dict(item)) is not None:
+                said.append(_call(call, message, number))
+        if isinstance(function := delta.get("function_call"), dict):
+            said.append(_call({"function": function, "index": 0}, message, number))
+    # With an error comes a `finish_reason` that says less.
+    if isinstance(reason := choice.get("finish_reason"), str) and reason and not failed:
+        said.append(Finish(message, number, cut=reason in CUT))
 
 
 def content(said: Any, choice: int, block: int | None = None) -> list[Statement]:
@@ -122,13 +131,13 @@ def content(said: Any, choice: int, block: int | None = None) -> list[Statement]
         return [Text(said, choice, block)] if said else []
     if isinstance(said, list):
         return [found for chunk in items(said) for found in content(chunk, choice, block)]
-    match said:
-        case {"type": "thinking", "thinking": thought}:
-            return thoughts(thought, choice, block)
-        case {"type": "text", "text": str(text)}:
+    # No `match`: not every version of the compiler reads it.
+    if isinstance(said, dict):
+        if said.get("type") == "thinking":
+            return thoughts(said.get("thinking"), choice, block)
+        if said.get("type") == "text" and isinstance(text := said.get("text"), str):
             return content(text, choice, block)
-        case _:
-            return []
+    return []
 
 
 def thoughts(said: Any, choice: int, block: int | None = None) -> list[Statement]:
@@ -140,9 +149,8 @@ def thoughts(said: Any, choice: int, block: int | None = None) -> list[Statement
 def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
     # Most deltas have nothing but an index and a piece of text: what is absent costs no call.
     id = as_id(id) if (id := call.get("id")) else None
-    index = index if type(index := call.get("index")) is int else as_index(index)
-    function = call.get("function")
-    if isinstance(function, dict):
+    index = as_index(call.get("index"))
+    if (function := as_dict(call.get("function"))) is not None:
         name = as_text(name) if (name := function.get("name")) else None
         text = function.get("arguments")
         if isinstance(text, (dict, list)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, assert_never
+from typing import Any, Final, Literal, NamedTuple, assert_never
 
 from .fields import ABSENT
 
@@ -38,37 +38,80 @@ class End:
     error: str | None = None
 
 
-@dataclass(slots=True)
 class CallDelta:
-    """What one event says about one call."""
+    """What one event says about one call. It is made for every piece of arguments, so it compiles.
 
-    id: str | None = None
-    index: int | None = None
-    name: str | None = None
-    # New argument text, as it came.
-    text: str | None = None
-    # The response (None: the current one), and which of its choices.
-    message: str | None = None
-    choice: int = 0
-    # Another id under which later events name this call.
-    alias: str | None = None
-    # False: this cannot open a call.
-    opens: bool = True
-    # True: the text is free text, not JSON.
-    free: bool = False
-    # True: the provider runs this tool itself.
-    hosted: bool = False
-    # Instead of text: the complete arguments, or values at paths.
-    value: Any = ABSENT
-    parts: Sequence[Part] = ()
-    # Complete arguments stated at the start; they count if nothing else comes.
-    preset: Any = ABSENT
-    end: End | None = None
-    # Of jsonrill's own wire events: fragments that were sent (None: none), status and error.
-    received: bool = False
-    fragments: list[Any] | None = None
-    status: str | None = None
-    error: dict[str, Any] | None = None
+    `text` is new argument text, as it came; instead of it there may be a `value`, the complete
+    arguments, or `parts`, values at paths. `free`: the text is free text, not JSON. `preset` are
+    complete arguments stated at the start, which count if nothing else comes. `message` is the
+    response (None: the current one), `choice` which of its choices. `alias` is another id under
+    which later events name this call. Unless it `opens`, it cannot open a call. `hosted`: the
+    provider runs this tool itself. Of jsonrill's own wire events (`received`): the `fragments` that
+    were sent (None: none), `status` and `error`.
+    """
+
+    __slots__ = ("alias", "choice", "end", "error", "fragments", "free", "hosted", "id", "index",
+                 "message", "name", "opens", "parts", "preset", "received", "status", "text",
+                 "value")  # fmt: skip
+
+    def __init__(
+        self,
+        id: str | None = None,
+        index: int | None = None,
+        name: str | None = None,
+        text: str | None = None,
+        message: str | None = None,
+        choice: int = 0,
+        alias: str | None = None,
+        opens: bool = True,
+        free: bool = False,
+        hosted: bool = False,
+        value: Any = ABSENT,
+        parts: Sequence[Part] = (),
+        preset: Any = ABSENT,
+        end: End | None = None,
+        received: bool = False,
+        fragments: list[Any] | None = None,
+        status: str | None = None,
+        error: dict[str, Any] | None = None,
+    ) -> None:
+        self.id = id
+        self.index = index
+        self.name = name
+        self.text = text
+        self.message = message
+        self.choice = choice
+        self.alias = alias
+        self.opens = opens
+        self.free = free
+        self.hosted = hosted
+        self.value = value
+        self.parts = parts
+        self.preset = preset
+        self.end = end
+        self.received = received
+        self.fragments = fragments
+        self.status = status
+        self.error = error
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CallDelta):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in CALL_DELTA_FIELDS)
+
+    __hash__ = None  # type: ignore[assignment]  # arguments may be of any type
+
+    def __repr__(self) -> str:
+        plain = CallDelta()
+        fields = ((name, getattr(self, name)) for name in CALL_DELTA_FIELDS)
+        said = [f"{name}={value!r}" for name, value in fields if value != getattr(plain, name)]
+        return f"CallDelta({', '.join(said)})"
+
+
+CALL_DELTA_FIELDS: Final = (
+    *("id", "index", "name", "text", "message", "choice", "alias", "opens", "free", "hosted"),
+    *("value", "parts", "preset", "end", "received", "fragments", "status", "error"),
+)
 
 
 @dataclass(slots=True)
@@ -176,20 +219,18 @@ class Ending:
 
     def feed(self, said: Iterable[Statement]) -> None:
         for statement in said:
-            match statement:
-                case Text() | Reasoning() | CallDelta():
-                    self._choices.setdefault(statement.choice, None)
-                case Begin():
-                    self._choices.clear()
-                case Finish():
-                    self._finish(statement)
-                case Aggregate(calls=calls):
-                    cut = any(call.status == "truncated" for call in calls)
-                    self._finish(Finish(cut=cut))
-                case Keep() | Result() | Usage():
-                    pass
-                case _:
-                    assert_never(statement)
+            # No `match`: not every version of the compiler reads it.
+            if isinstance(statement, (Text, Reasoning, CallDelta)):
+                self._choices.setdefault(statement.choice, None)
+            elif isinstance(statement, Begin):
+                self._choices.clear()
+            elif isinstance(statement, Finish):
+                self._finish(statement)
+            elif isinstance(statement, Aggregate):
+                cut = any(call.status == "truncated" for call in statement.calls)
+                self._finish(Finish(cut=cut))
+            elif not isinstance(statement, (Keep, Result, Usage)):
+                assert_never(statement)
 
     @property
     def complete(self) -> bool:

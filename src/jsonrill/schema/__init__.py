@@ -2,8 +2,10 @@
 
 `Schema` is compiled once, from a pydantic type or a JSON Schema; `Check` validates one value while
 its events arrive, and at the end asks the real validator (pydantic, jsonschema-rs). Never a
-false alarm: what is not certain waits for the end. This file is the way in; `nodes` is what a
-schema says, `jsonschema` and `coreschema` read one, `walk` walks it.
+false alarm: what is not certain waits for the end.
+
+This file is the way in; `nodes` is what a schema says, `jsonschema` and `coreschema` read one,
+`walk` walks it.
 """
 
 from __future__ import annotations

@@ -124,6 +124,8 @@ class SchemaDocument:
             else:
                 machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
+            # In smaller pieces, what has begun would have been checked before the error came.
+            self._check_pending()
             self._look(begin)
             error.value = self.value
             raise

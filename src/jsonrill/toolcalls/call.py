@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from ..parse.sink import Repair
@@ -14,7 +13,6 @@ Status = Literal["streaming", "complete", "error", "truncated"]
 NOTHING: Final = Arguments()
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class ToolCall:
     """One call. It grows with the stream; the `args` it hands out are safe to keep.
 
@@ -24,21 +22,39 @@ class ToolCall:
     validated instance, if the schema is a pydantic model and the arguments are complete.
     """
 
-    id: str
-    index: int | None = None
-    message_id: str = ""
-    name: str | None = None
-    status: Status = "streaming"
-    error: Problem | None = None
-    encoding: Literal["json", "text"] = "json"
-    # True once there is a result, which may be None.
-    answered: bool = False
-    result: Any = None
-    result_is_error: bool = False
-    model: Any = None
-    # True if the provider runs the tool itself.
-    hosted: bool = False
-    _arguments: Arguments = field(default=NOTHING, init=False)
+    __slots__ = ("_arguments", "answered", "encoding", "error", "hosted", "id", "index",
+                 "message_id", "model", "name", "result", "result_is_error", "status")  # fmt: skip
+
+    def __init__(
+        self,
+        id: str,
+        index: int | None = None,
+        message_id: str = "",
+        name: str | None = None,
+        status: Status = "streaming",
+        error: Problem | None = None,
+        encoding: Literal["json", "text"] = "json",
+        answered: bool = False,
+        result: Any = None,
+        result_is_error: bool = False,
+        model: Any = None,
+        hosted: bool = False,
+    ) -> None:
+        self.id = id
+        self.index = index
+        self.message_id = message_id
+        self.name = name
+        self.status: Status = status
+        self.error = error
+        self.encoding: Literal["json", "text"] = encoding
+        # True once there is a result, which may be None.
+        self.answered = answered
+        self.result = result
+        self.result_is_error = result_is_error
+        self.model = model
+        # True if the provider runs the tool itself.
+        self.hosted = hosted
+        self._arguments: Arguments = NOTHING
 
     @property
     def raw(self) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, NoReturn, assert_never
 
 from ..errors import Limits, UnknownEvents, refuse_copy
 from ..options import OnRepair, Provider, Rules, Schemas, check
@@ -32,7 +31,6 @@ from ..providers.statements import (
 from ..wire.compact import CompactEncoder
 from ..wire.fragment import Fragment
 from ..wire.full import to_wire
-from .arguments import Problem
 from .call import Status, ToolCall
 from .identity import Identity, Scope
 from .lifecycle import LiveCall, News, joined
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 _MOST: Final = 10_000
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class ToolCallUpdate:
     """What one event changed in one call (`call`); None where it changed nothing.
 
@@ -52,23 +49,32 @@ class ToolCallUpdate:
     new. `status` and `error` are there when the status changed, `is_result` when a result came.
     """
 
-    call: LiveCall
-    function_name: str | None = None
-    function_args: str | None = None
-    json_update_fragments: list[Fragment] | None = None
-    status: Status | None = None
-    encoding: str | None = None
-    is_result: bool = field(default=False, kw_only=True)
-    message_id: str = field(init=False)
-    tool_call_id: str = field(init=False)
-    index: int | None = field(init=False)
-    error: Problem | None = field(init=False)
-    _sends_id: bool = field(init=False)
+    __slots__ = ("_sends_id", "call", "encoding", "error", "function_args", "function_name",
+                 "index", "is_result", "json_update_fragments", "message_id", "status",
+                 "tool_call_id")  # fmt: skip
 
-    def __post_init__(self) -> None:
-        call = self.call
-        self.message_id, self.tool_call_id, self.index = call.message_id, call.id, call.index
-        self.error = call.error if self.status == "error" else None
+    def __init__(
+        self,
+        call: LiveCall,
+        function_name: str | None = None,
+        function_args: str | None = None,
+        json_update_fragments: list[Fragment] | None = None,
+        status: Status | None = None,
+        encoding: str | None = None,
+        *,
+        is_result: bool = False,
+    ) -> None:
+        self.call = call
+        self.function_name = function_name
+        self.function_args = function_args
+        self.json_update_fragments = json_update_fragments
+        self.status = status
+        self.encoding = encoding
+        self.is_result = is_result
+        self.message_id = call.message_id
+        self.tool_call_id = call.id
+        self.index = call.index
+        self.error = call.error if status == "error" else None
         # An id of our own making is not sent where the provider's may still come: the receiver
         # knows the call by its index until then, and makes the same one.
         self._sends_id = call.given or call.index is None
@@ -105,8 +111,9 @@ class ToolCalls:
     are kept (None: all). One object can read any number of responses, one after another or at once.
     """
 
-    # Copies would share what grows.
-    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
+    __slots__ = ("_calls", "_counted", "_done", "_event", "_identity", "_keep", "_limits",
+                 "_on_repair", "_repair", "_schemas", "_unknown", "_updates", "ended",
+                 "reader")  # fmt: skip
 
     def __init__(
         self,
@@ -140,6 +147,16 @@ class ToolCalls:
         self._counted = 0
         # The messages whose response ended with the last `feed` or `flush`.
         self.ended: list[str] = []
+
+    # Copies would share what grows.
+    def __copy__(self) -> NoReturn:
+        refuse_copy(self)
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        refuse_copy(self)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        refuse_copy(self)
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -229,26 +246,24 @@ class ToolCalls:
         return updates
 
     def _act(self, statement: Statement) -> None:
-        match statement:
-            case CallDelta():
-                self._call(statement)
-            case Usage():
-                self._counted = self._event
-            case Text() | Reasoning() | Keep():
-                pass
-            case Begin(message):
-                for scope in self._identity.ended(None, None, except_for=message):
-                    self._end(scope, None)
-                self._identity.begin(message)
-            case Finish(message, choice):
-                for scope in self._identity.ended(message, choice):
-                    self._end(scope, statement)
-            case Result():
-                self._result(statement)
-            case Aggregate(message, calls):
-                self._aggregate(message, calls)
-            case _:
-                assert_never(statement)
+        # No `match`: not every version of the compiler reads it.
+        if isinstance(statement, CallDelta):
+            self._call(statement)
+        elif isinstance(statement, Usage):
+            self._counted = self._event
+        elif isinstance(statement, Begin):
+            for scope in self._identity.ended(None, None, except_for=statement.message):
+                self._end(scope, None)
+            self._identity.begin(statement.message)
+        elif isinstance(statement, Finish):
+            for scope in self._identity.ended(statement.message, statement.choice):
+                self._end(scope, statement)
+        elif isinstance(statement, Result):
+            self._result(statement)
+        elif isinstance(statement, Aggregate):
+            self._aggregate(statement.message, statement.calls)
+        elif not isinstance(statement, (Text, Reasoning, Keep)):
+            assert_never(statement)
 
     def _call(self, delta: CallDelta) -> None:
         if _says_nothing(delta):

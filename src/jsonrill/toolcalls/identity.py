@@ -96,14 +96,39 @@ class Identity(Generic[C]):
         self._opened = 0
         # True if the last `find` linked an id or an index with a call that lacked it.
         self.linked = False
+        # The call of the last `find` that went by an index, and by what the next one is the same.
+        self._recent: C | None = None
+        self._at: tuple[int, str | None, int] = (0, None, 0)
 
     def begin(self, message: str | None) -> None:
         """A response begins: what names no response belongs to this one."""
         self._response = message
         self._named = message is not None
+        self._recent = None
 
     def find(self, delta: CallDelta) -> C | None:
         """The call that the delta is about, opened if need be; None if there is none."""
+        index = delta.index
+        if self._recent is not None:
+            # Nearly all deltas bring more text for the call at the same index, and nothing else.
+            if (
+                delta.id is None
+                and delta.name is None
+                and delta.alias is None
+                and (index, delta.message, delta.choice) == self._at
+            ):
+                self.linked = False
+                return self._recent
+            self._recent = None
+        call = self._find(delta)
+        if call is not None and index is not None:
+            # An id may have led to an earlier response, an alias to a call at another index.
+            here = call.message_id == _key(delta.message or self._response or "", delta.choice)
+            if here and self._scopes[call.message_id].indices.get(index) is call:
+                self._recent, self._at = call, (index, delta.message, delta.choice)
+        return call
+
+    def _find(self, delta: CallDelta) -> C | None:
         if delta.message:
             self.begin(delta.message)
         scope = self._scope(delta)
@@ -146,6 +171,7 @@ class Identity(Generic[C]):
 
     def drop(self, call: C) -> None:
         """Forget this call."""
+        self._recent = None
         scope = self._scopes.get(call.message_id)
         if scope is None:
             return
@@ -169,6 +195,7 @@ class Identity(Generic[C]):
             self.drop(call)
         if self._response == message_id:
             self._response = None
+        self._recent = None
         return calls
 
     def _scope(self, delta: CallDelta) -> Scope[C] | None:

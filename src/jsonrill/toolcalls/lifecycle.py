@@ -8,7 +8,6 @@ validates its arguments as they come. Which statements are about it is decided i
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Limits
@@ -31,35 +30,50 @@ if TYPE_CHECKING:
 News = tuple[str | None, list[Fragment] | None]
 
 
-@dataclass(slots=True, eq=False, repr=False, kw_only=True)
 class LiveCall(ToolCall):
     """A call together with what makes it grow."""
 
-    limits: Limits
-    repair: frozenset[str] = frozenset()
-    on_repair: OnRepair = None
-    # The number of the last event about it.
-    event: int = 0
-    # For `Identity`, which says what they mean.
-    number: int = 0
-    ids: list[str] = field(default_factory=list)
-    given: bool = True
-    open: bool = True
-    # True if the arguments are not what their text says; then they are sent beside it.
-    apart: bool = False
-    # Writes all fragments of this call in compact form.
-    encoder: CompactEncoder | None = None
-    # The id under which it was sent to a client that cannot learn another.
-    sent_id: str | None = None
-    # The arguments ended without a character: the end of the response decides if they were cut off.
-    _void: bool = False
-    _preset: Any = ABSENT
-    _writer: Writer | None = None
-    # Validates the arguments; before the name is known, the fragments that wait for it.
-    _check: Check | None = None
-    _waiting: list[Fragment] | None = None
-    # With `repair`: which reading the schema asks for.
-    _guide: Guide | None = None
+    __slots__ = ("_check", "_guide", "_preset", "_void", "_waiting", "_writer", "apart", "encoder",
+                 "event", "given", "ids", "limits", "number", "on_repair", "open", "repair",
+                 "sent_id")  # fmt: skip
+
+    def __init__(
+        self,
+        id: str,
+        index: int | None,
+        message_id: str,
+        *,
+        limits: Limits,
+        repair: frozenset[str] = frozenset(),
+        on_repair: OnRepair = None,
+    ) -> None:
+        super().__init__(id, index, message_id)
+        self.limits = limits
+        self.repair = repair
+        self.on_repair = on_repair
+        # The number of the last event about it.
+        self.event = 0
+        # For `Identity`, which says what they mean.
+        self.number = 0
+        self.ids: list[str] = []
+        self.given = True
+        self.open = True
+        # True if the arguments are not what their text says; then they are sent beside it.
+        self.apart = False
+        # Writes all fragments of this call in compact form.
+        self.encoder: CompactEncoder | None = None
+        # The id under which it was sent to a client that cannot learn another.
+        self.sent_id: str | None = None
+        # The arguments ended without a character: the end of the response decides if they were
+        # cut off.
+        self._void = False
+        self._preset: Any = ABSENT
+        self._writer: Writer | None = None
+        # Validates the arguments; before the name is known, the fragments that wait for it.
+        self._check: Check | None = None
+        self._waiting: list[Fragment] | None = None
+        # With `repair`: which reading the schema asks for.
+        self._guide: Guide | None = None
 
     @property
     def begun(self) -> bool:
@@ -342,11 +356,17 @@ def _loaded(text: str) -> Any:
 
 def _extends(stated: Any, streamed: Any) -> bool:
     """True for the same value. A validator may have added fields that the model left out."""
-    if isinstance(streamed, dict):
-        return isinstance(stated, dict) and all(
-            key in stated and _extends(stated[key], value) for key, value in streamed.items()
-        )
-    if isinstance(streamed, list):
-        fits = isinstance(stated, list) and len(stated) == len(streamed)
-        return fits and all(map(_extends, stated, streamed))
-    return bool(stated == streamed) and isinstance(stated, bool) == isinstance(streamed, bool)
+    todo = [(stated, streamed)]  # no recursion, which compiled code does not bound
+    while todo:
+        now, was = todo.pop()
+        if isinstance(was, dict):
+            if not isinstance(now, dict) or not was.keys() <= now.keys():
+                return False
+            todo += [(now[key], value) for key, value in was.items()]
+        elif isinstance(was, list):
+            if not isinstance(now, list) or len(now) != len(was):
+                return False
+            todo += zip(now, was, strict=True)
+        elif now != was or isinstance(now, bool) != isinstance(was, bool):
+            return False
+    return True

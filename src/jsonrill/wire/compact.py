@@ -24,10 +24,19 @@ class CompactEncoder:
 
     def feed(self, fragments: Iterable[Fragment]) -> list[Any]:
         """One item for each fragment: a bare string (new text), or `[code, path?, payload?]`."""
-        return [self._item(fragment) for fragment in fragments]
+        items: list[Any] = []
+        for fragment in fragments:
+            items.append(self._item(fragment))
+        return items
 
     def _item(self, fragment: Fragment) -> Any:
         kind, value = fragment.kind, fragment.value
+        if (
+            kind == "PartialString"
+            and self._cursor.wants == "string"
+            and fragment._at is self._cursor._string
+        ):
+            return fragment.text  # most fragments are this one, from our own parser
         expected = self._cursor.expect(kind)
         if not same_place(fragment._at, expected):
             message = f"{kind} of {format_path(fragment.path)} is not in document order"

@@ -20,3 +20,4 @@ cpdef emit(fragments, Sink sink)
 cdef class Parser:
     cdef Machine _machine
     cdef FragmentSink _sink
+    cpdef list feed(self, data)

@@ -84,7 +84,7 @@ class Cluster:
             elif time.monotonic() - had_workers > WORKERLESS:
                 raise BatchError(
                     f"the Dask cluster has had no worker for {WORKERLESS:g} seconds;"
-                    " start some and continue with --resume"
+                    " start some and continue with jsonrill batch resume"
                 )
             while waiting and len(doing) < max(2, _AHEAD * threads):
                 shard = waiting.popleft()

@@ -17,7 +17,7 @@ from ..errors import BadRecord, InputError, OutputError
 from ..input.line import Line
 from ..input.lines import Segment, read_segment
 from ..job import Job
-from ..output.folder import DONE, QUARANTINE, Folder, folder_at
+from ..output.folder import DONE, PARTS, QUARANTINE, Folder, folder_at
 from ..output.parquet import parquet_rows
 from ..plan import Shard
 from ..shard import Write, process_shard
@@ -76,13 +76,13 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
     with _marked(task["mark"]) as mark:
         lines = _skipping(_lines(segments, job, mark), task["skip"])
         with ExitStack() as files:
-            write = files.enter_context(ROWS[task["format"]](folder, part))
+            write = files.enter_context(ROWS[task["format"]](folder, part, job.kind))
             # Most shards have no bad line: the file is made with the first one.
             bad: list[Write] = []
 
             def put_aside(text: str) -> None:
                 if not bad:
-                    bad.append(files.enter_context(_jsonl(folder, quarantine)))
+                    bad.append(files.enter_context(_jsonl(folder, quarantine, job.kind)))
                 bad[0](text)
 
             summary = process_shard(lines, job, write, put_aside)
@@ -99,7 +99,7 @@ def _do(task: Mapping[str, Any]) -> dict[str, Any]:
 
 def files_of(name: str, format: str) -> tuple[str, str]:
     """The names of the files with the rows and with the quarantine of a shard."""
-    return f"{name}.{format}", f"{QUARANTINE}/{name}.jsonl"
+    return f"{PARTS}/{name}.{format}", f"{QUARANTINE}/{name}.jsonl"
 
 
 def _lines(segments: list[Segment], job: Job, mark: Callable[[int, int], None]) -> Iterator[Line]:
@@ -166,14 +166,14 @@ def read_mark(path: str) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _jsonl(folder: Folder, name: str) -> Iterator[Write]:
+def _jsonl(folder: Folder, name: str, kind: str) -> Iterator[Write]:
     with folder.create(name) as file:
         yield lambda text: file.write(text.encode() + b"\n")
 
 
 @contextmanager
-def _parquet(folder: Folder, name: str) -> Iterator[Write]:
-    with folder.create(name) as file, parquet_rows(file) as write:
+def _parquet(folder: Folder, name: str, kind: str) -> Iterator[Write]:
+    with folder.create(name) as file, parquet_rows(file, kind) as write:
         yield write
 
 

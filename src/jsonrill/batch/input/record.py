@@ -19,7 +19,8 @@ from ...paths import Path, lookup, parse_path
 from ...providers import recognise
 from ...sources import AnswerText
 from ..errors import BadRecord
-from ..job import Job
+from ..job import DEFAULT_ID, Job
+from .exports import events_of, exported
 
 Form = Literal["chunks", "snapshots", "events", "text"]
 # The first of these that a line has is its form.
@@ -52,8 +53,10 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
     record = _decoded(line)
     if not isinstance(record, dict):
         raise BadRecord("NOT_A_STREAM", f"{_EXPECTED}, not {_called(record)}")
-    form, pieces = _found(record, job)
+    form, pieces, named = _found(record, job)
     known, given = lookup(record, _path(job.id_field))
+    if named is not None and (job.id_field == DEFAULT_ID or not known):
+        known, given = True, named
     stream = Stream(given if known and given is not None else name, form, pieces)
     if type(stream.id) not in (str, int):
         raise BadRecord(
@@ -89,16 +92,35 @@ def _decoded(line: str | bytes) -> Any:
         raise BadRecord("NOT_JSON", str(error)) from None
 
 
-def _found(record: dict[str, Any], job: Job) -> tuple[Form, list[Any]]:
+def _found(record: dict[str, Any], job: Job) -> tuple[Form, list[Any], Any]:
+    """Form and pieces of the stream in a line, and the id that an export gives it."""
     if job.field is not None:
         known, pieces = lookup(record, _path(job.field))
         if not known:
             raise BadRecord("NOT_A_STREAM", f"there is nothing at {job.field}")
-        return _guessed(pieces)
+        return *_guessed(pieces), None
     for form in FORMS:
         if form in record:
-            return form, _checked(form, record[form])
+            return form, _checked(form, record[form]), None
+    found = exported(record)
+    if found is not None:
+        return *_answer(found.answer), found.id
+    events = events_of(record)
+    if events is not None:
+        return "events", events, None
     raise BadRecord("NOT_A_STREAM", f"{_EXPECTED}{_advice(record)}")
+
+
+def _answer(answer: Any) -> tuple[Form, list[Any]]:
+    """Form and pieces of an answer in an export: a provider's, a text, or the value itself."""
+    events = events_of(answer)
+    if events is not None:
+        return "events", events
+    if isinstance(answer, str):
+        return "text", [answer]
+    if isinstance(answer, dict | list):
+        return "text", [json.dumps(answer)]
+    raise BadRecord("NO_ANSWER", f"the answer is {_called(answer)}")
 
 
 def _guessed(pieces: Any) -> tuple[Form, list[Any]]:
@@ -111,6 +133,9 @@ def _guessed(pieces: Any) -> tuple[Form, list[Any]]:
         return "events", pieces
     if isinstance(pieces, list):
         return "snapshots", pieces
+    events = events_of(pieces)
+    if events is not None:
+        return "events", events
     raise BadRecord("NOT_A_STREAM", f"a stream is a string or a list, not {_called(pieces)}")
 
 

@@ -22,6 +22,8 @@ from ..files import is_remote, remote
 MANIFEST: Final = "manifest.json"
 DONE: Final = "done"
 QUARANTINE: Final = "quarantine"
+# Nothing but the files with the rows: tools that read a folder as one table read this one.
+PARTS: Final = "rows"
 TEMPORARY: Final = "tmp"
 LOCK: Final = "lock"
 # All that a run can leave if it is killed before its manifest is written.

@@ -19,6 +19,7 @@ from .report import (
     number,
     printable,
     share,
+    shortened,
     shown,
     size,
     where,
@@ -75,6 +76,12 @@ def _parts(report: Report) -> Iterator[str]:
     outcomes = [("ok", total.ok, "good")]
     outcomes += [(code, count, "bad") for code, count in by_count(total.errors)]
     yield _breakdown("Results of the streams", outcomes, total.streams)
+    worst = [
+        (f"{shortened(path, 44)} · {rule}", count, "bad") for path, rule, count in total.worst(15)
+    ]
+    if worst:
+        title = "Which field and rule breaks most often"
+        yield _breakdown(title, worst, total.streams, labels=400)
     if total.quarantined:
         lines = [(code, count, "bad") for code, count in by_count(total.quarantined)]
         yield _breakdown("Lines in quarantine", lines, total.lines)
@@ -119,18 +126,19 @@ def _cards(report: Report) -> str:
     return f'<div class="cards">{shown}</div>'
 
 
-def _breakdown(title: str, bars: list[tuple[str, int, str]], whole: int) -> str:
-    """A bar for each code, with its count."""
+def _breakdown(title: str, bars: list[tuple[str, int, str]], whole: int, labels: int = 200) -> str:
+    """A bar for each code, with its count; the names have `labels` of the width."""
+    widest = _WIDTH - labels - 260
     most = max((count for _, count, _ in bars), default=0) or 1
     rows = []
     for place, (name, count, colour) in enumerate(bars):
         top = place * 30
-        width = max(2.0, 420 * count / most) if count else 0
+        width = max(2.0, widest * count / most) if count else 0
         said = f"{number(count)}{share(count, whole)}"
         rows.append(
-            f'<text x="0" y="{top + 19}">{escape(name)}</text>'
-            f'<rect class="{colour}" x="200" y="{top + 4}" width="{width:.1f}" height="20" rx="3"/>'
-            f'<text x="{210 + width:.1f}" y="{top + 19}">{escape(said)}</text>'
+            f'<text x="0" y="{top + 19}">{escape(printable(name))}</text>'
+            f'<rect class="{colour}" x="{labels}" y="{top + 4}" width="{width:.1f}" height="20"'
+            f' rx="3"/><text x="{labels + 10 + width:.1f}" y="{top + 19}">{escape(said)}</text>'
         )
     svg = _svg(title, 30 * len(bars), "".join(rows))
     return f"<h2>{escape(title)}</h2>\n<figure>{svg}</figure>"

@@ -1,6 +1,7 @@
-"""Writes rows as Parquet: the columns that every job has, and the row itself as JSON text.
+"""Writes rows as Parquet: columns to filter and to group by, and the row itself as JSON text.
 
-A query engine filters by the columns and reads the rest out of `row` with its JSON functions.
+All parts of a run have the same columns, so that `pandas.read_parquet(folder)` and DuckDB read the
+folder as one table. A query engine reads the rest out of `row` with its JSON functions.
 """
 
 from __future__ import annotations
@@ -16,6 +17,36 @@ from ..errors import BatchError
 _MOST: Final = 10_000
 _LARGEST: Final = 16 * 2**20
 
+# The columns of every job: of the stream, and of its first error.
+_STREAM: Final = {"id": "string", "ok": "bool_"}
+_ERROR: Final = {
+    "code": "string",
+    "message": "string",
+    "path": "string",
+    "rule": "string",
+    "offset": "int64",
+    "line": "int64",
+    "column": "int64",
+}
+# Sizes, and how long the first value and the last change took.
+_SIZES: Final = {"characters": "int64", "pieces": "int64"}
+_WAITS: Final = {
+    f"{name}_{unit}": kind
+    for name in ("first", "last")
+    for unit, kind in (*_SIZES.items(), ("seconds", "float64"))
+}
+
+
+def columns_of(kind: str) -> dict[str, str]:
+    """The columns of a job, with the names of their Arrow types."""
+    found = {**_STREAM}
+    if kind in ("updates", "fragments"):
+        found["seq"] = "int64"
+    found |= _ERROR
+    if kind == "check":
+        found |= {**_SIZES, **_WAITS}
+    return {**found, "row": "string"}
+
 
 def need_pyarrow() -> Any:
     """The pyarrow module; `BatchError` says how to install it."""
@@ -28,29 +59,17 @@ def need_pyarrow() -> Any:
 
 
 @contextmanager
-def parquet_rows(file: IO[bytes]) -> Iterator[Callable[[str], None]]:
+def parquet_rows(file: IO[bytes], kind: str) -> Iterator[Callable[[str], None]]:
     """A function that writes a row of JSON text; the file is complete when the block ends."""
     arrow = need_pyarrow()
-    schema = arrow.schema(
-        [
-            ("id", arrow.string()),
-            ("seq", arrow.int64()),
-            ("error_code", arrow.string()),
-            ("error_message", arrow.string()),
-            ("error_offset", arrow.int64()),
-            ("row", arrow.string()),
-        ]
-    )
+    wanted = columns_of(kind)
+    schema = arrow.schema([(name, getattr(arrow, type_)()) for name, type_ in wanted.items()])
     kept: list[dict[str, Any]] = []
     size = 0
 
     def write(text: str) -> None:
         nonlocal size
-        row = json.loads(text)
-        columns = {"id": _text(str(row["id"])), "seq": row.get("seq"), "row": text}
-        for name, value in (row.get("error") or {}).items():
-            columns[f"error_{name}"] = _text(value) if isinstance(value, str) else value
-        kept.append(columns)
+        kept.append(_columns(json.loads(text), wanted, text))
         size += len(text)
         if len(kept) >= _MOST or size >= _LARGEST:
             flush()
@@ -64,6 +83,22 @@ def parquet_rows(file: IO[bytes]) -> Iterator[Callable[[str], None]]:
     with arrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         yield write
         flush()
+
+
+def _columns(row: dict[str, Any], wanted: dict[str, str], text: str) -> dict[str, Any]:
+    """The columns of a row. Its error is its own, or that of the first call that has one."""
+    errors = [row.get("error"), *(call.get("error") for call in row.get("calls", ()))]
+    error: dict[str, Any] = next((one for one in errors if one), {})
+    found = {**error, "id": str(row["id"]), "ok": not error, "seq": row.get("seq"), "row": text}
+    if "characters" in wanted:
+        found |= {name: row.get(name) for name in _SIZES}
+        for name in ("first", "last"):
+            found |= {f"{name}_{unit}": value for unit, value in row.get(name, {}).items()}
+    return {
+        name: _text(value) if isinstance(value, str) else value
+        for name, value in found.items()
+        if name in wanted
+    }
 
 
 def _text(text: str) -> str:

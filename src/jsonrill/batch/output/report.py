@@ -41,9 +41,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """True if every shard is done and every line was read (for `check`: and is valid)."""
-        good = not self.failed and not self.summary.bad_lines
-        return good and (self.job["kind"] != "check" or not self.summary.errors)
+        """True if every shard is done, and every line was read and is valid."""
+        return not (self.failed or self.summary.bad_lines or self.summary.errors)
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON."""
@@ -53,6 +52,10 @@ class Report:
             "shards": self.shards,
             "failed": self.failed,
             "summary": self.summary.to_json(),
+            "breaks": [
+                {"path": path, "rule": rule, "count": count}
+                for path, rule, count in self.summary.worst(50)
+            ],
             "quarantine": self.samples,
             "waits": {
                 name: {unit: _figures(spread) for unit, spread in spreads.items()}
@@ -88,6 +91,9 @@ class Report:
         yield f"  ok          {number(total.ok)}{share(total.ok, total.streams)}"
         for code, count in by_count(total.errors):
             yield f"  {code:<20}{number(count)}{share(count, total.streams)}"
+        for path, rule, count in total.worst(5):
+            said = f"{number(count)}{share(count, total.streams)}"
+            yield f"  breaks      {shortened(path)}, {rule}: {said}"
         if total.after_error:
             yield f"  characters after an error: {number(total.after_error)}"
         if total.repairs:
@@ -97,12 +103,21 @@ class Report:
             for unit in UNITS:
                 if unit in spreads:
                     yield f"  {title} after {shown(spreads[unit], unit)}"
+        for what, count in by_count(total.skipped):
+            yield f"  skipped     {number(count)} {what}"
         for code, count in by_count(total.quarantined):
             yield f"  quarantined {number(count)} {code}"
         for bad in self.samples[:3]:
             yield f"    {where(bad)}: {bad['message']}"
         for name, why in self.failed.items():
             yield f"  FAILED      {name}: {why}"
+
+
+def shortened(path: str, longest: int = 60) -> str:
+    """The path, without its middle if it is long."""
+    if len(path) <= longest:
+        return path
+    return f"{path[: longest // 3]}…{path[-(longest - longest // 3 - 1) :]}"
 
 
 def printable(text: str) -> str:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 STEPS: Final = 20
+# Keys may be made up by a model: more fields than this are counted together.
+FIELDS: Final = 1000
+OTHERS: Final = "(other fields)"
 
 
 @dataclass
@@ -95,7 +98,9 @@ class Summary:
     """The counts of a job on some lines.
 
     `streams` were read, `ok` of them without an error; `errors` counts the others by code,
-    `quarantined` the lines that are no streams. `characters` and `pieces` are those of the
+    `quarantined` the lines that are no streams, `skipped` lines of an export that are about
+    something else. `breaks` counts errors by field and rule: `{"root.days[*].title": {"type": 3}}`.
+    `characters` and `pieces` are those of the
     streams, `after_error` the characters that came after an error was found. `first` and `last`
     are the distributions of how long the first value and the last change took: in `seconds` where
     streams have times, in `characters` and in `pieces`.
@@ -112,6 +117,8 @@ class Summary:
     errors: dict[str, int] = field(default_factory=dict)
     quarantined: dict[str, int] = field(default_factory=dict)
     repairs: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+    breaks: dict[str, dict[str, int]] = field(default_factory=dict)
     first: dict[str, Spread] = field(default_factory=dict)
     last: dict[str, Spread] = field(default_factory=dict)
 
@@ -129,12 +136,33 @@ class Summary:
                     mine.setdefault(unit, Spread()).merge(spread)
             elif name in _BY_CODE:
                 add_counts(getattr(self, name), theirs)
+            elif name == "breaks":
+                for path, rules in theirs.items():
+                    self.broke(path, rules)
             else:
                 setattr(self, name, getattr(self, name) + theirs)
+
+    def broke(self, path: str, rules: Mapping[str, int]) -> None:
+        """Count errors of a field by rule; of very many fields, only the first ones apart."""
+        if path not in self.breaks and len(self.breaks) >= FIELDS:
+            path = OTHERS
+        add_counts(self.breaks.setdefault(path, {}), rules)
+
+    def worst(self, count: int) -> list[tuple[str, str, int]]:
+        """(path, rule, count) of the fields and rules that break most often."""
+        found = [
+            (path, rule, times)
+            for path, rules in self.breaks.items()
+            for rule, times in rules.items()
+        ]
+        return sorted(found, key=lambda one: (-one[2], *one[:2]))[:count]
 
     def to_json(self) -> dict[str, Any]:
         """The summary as JSON, with its keys in order."""
         shown = vars(self).copy()
+        shown["breaks"] = {
+            path: dict(sorted(it.items())) for path, it in sorted(self.breaks.items())
+        }
         for name in _BY_CODE:
             shown[name] = dict(sorted(shown[name].items()))
         for name in _SPREADS:
@@ -151,7 +179,7 @@ class Summary:
         return cls(**{**given, **spreads})
 
 
-_BY_CODE: Final = ("errors", "quarantined", "repairs")
+_BY_CODE: Final = ("errors", "quarantined", "repairs", "skipped")
 _SPREADS: Final = ("first", "last")
 
 

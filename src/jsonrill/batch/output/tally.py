@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ...parse.sink import Repair
 from ..input.record import Stream
 from .summary import Spread, Summary, add_counts
+
+_INDEX: Final = re.compile(r"\[[0-9]+\]")
+_LONGEST: Final = 200
 
 
 @dataclass(slots=True)
@@ -75,7 +79,16 @@ class Tally:
         summary.after_error += self.after_error
         summary.ok += not self.errors
         add_counts(summary.errors, dict.fromkeys((error["code"] for error in self.errors), 1))
+        for error in self.errors:
+            summary.broke(_field(error), {error.get("rule") or error["code"]: 1})
         add_counts(summary.repairs, Counter(repair.rule for repair in self.repairs))
         for place, spreads in ((self.first, summary.first), (self.last, summary.last)):
             for unit, measure in self.waited(place).items() if place else ():
                 spreads.setdefault(unit, Spread()).add(measure)
+
+
+def _field(error: dict[str, Any]) -> str:
+    """Where an error is, the same for every element of a list; of a tool call, with the tool."""
+    path = _INDEX.sub("[*]", error.get("path") or "root")
+    path = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
+    return f"{error['tool']}: {path}" if error.get("tool") else path

@@ -27,8 +27,19 @@ import { isObject } from "./values.js";
  * @param {OpenOptions} [options]
  * @returns {AsyncGenerator<Opened<T>, void, undefined>}
  */
-export async function* open(url, { live = false, numbers = "number", ...options } = {}) {
-  const reader = new Reader(live, numbers);
+export function open(url, { live = false, ...options } = {}) {
+  return opening(url, (value) => (live ? value.live : value.value), options);
+}
+
+/**
+ * The same, with what `show` makes of a value that is rebuilt. Updates bring theirs as they are.
+ * @param {string | URL} url
+ * @param {(value: Rebuilder | Document) => any} show
+ * @param {Omit<OpenOptions, "live">} options
+ * @returns {AsyncGenerator<Opened<any>, void, undefined>}
+ */
+export async function* opening(url, show, { numbers = "number", ...options }) {
+  const reader = new Reader(show, numbers);
   for await (const { data, id } of openEvents(url, { ...options, onEvent: undefined })) {
     for (const found of reader.read(parse(data, numbers))) yield { ...found, id };
   }
@@ -37,7 +48,7 @@ export async function* open(url, { live = false, numbers = "number", ...options 
 
 /** Events of any format → values. */
 class Reader {
-  #live;
+  #show;
   #numbers;
   /** @type {Rebuilder | null} */
   #rebuilder = null;
@@ -47,11 +58,11 @@ class Reader {
   #entities = new Map();
 
   /**
-   * @param {boolean} live
+   * @param {(value: Rebuilder | Document) => any} show
    * @param {Numbers} numbers
    */
-  constructor(live, numbers) {
-    this.#live = live;
+  constructor(show, numbers) {
+    this.#show = show;
     this.#numbers = numbers;
   }
 
@@ -97,7 +108,7 @@ class Reader {
 
   /** @param {Rebuilder | Document} growing */
   #shown(growing) {
-    return { value: this.#live ? growing.live : growing.value, complete: growing.complete };
+    return { value: this.#show(growing), complete: growing.complete };
   }
 
   /** @param {{[key: string]: any}} update */

@@ -44,8 +44,7 @@
  */
 
 const ACCEPTED =
-  "a source is a string, bytes, a Response, a stream of the web, of Node or of an SDK, or an iterable " +
-  "of strings, bytes or events";
+  "a source is a string, bytes, a Response, a stream, or an iterable of strings, bytes or events";
 
 /**
  * Throw a TypeError at once for what is no source.
@@ -92,7 +91,7 @@ export function isPiece(source) {
 }
 
 /** Also one of another window, or of a library. @param {any} source */
-function isResponse(source) {
+export function isResponse(source) {
   return typeof source?.status === "number" && "body" in source;
 }
 
@@ -114,7 +113,7 @@ function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = 
  * @param {ReadableStream<any>} stream
  * @returns {AsyncIterator<any>}
  */
-function iteratorOf(stream) {
+export function iteratorOf(stream) {
   const reader = stream.getReader();
   const cancel = () => reader.cancel();
   return /** @type {any} */ ({ next: () => reader.read(), return: cancel });

@@ -58,32 +58,44 @@ import { checkSource, drive } from "./sources.js";
  * @param {ValuesOptions<T>} [options]
  * @returns {AsyncGenerator<DeepPartial<T>, void, undefined>}
  */
-export function values(source, { live = false, schema, ...options } = {}) {
+export function values(source, options = {}) {
+  return growing(source, (value) => (options.live ? value.live : value.value), options);
+}
+
+/**
+ * The same, with what `show` makes of the growing value after each piece that changed it. What the
+ * schema makes of it, and the values of documents that one piece completes, are yielded as they are.
+ * @param {Source} source
+ * @param {(value: Growing) => any} show
+ * @param {ValuesOptions<any>} options
+ * @returns {AsyncGenerator<any, void, undefined>}
+ */
+export function growing(source, show, { live, schema, ...options }) {
   checkSource(source);
   checkSchema(schema);
   if (schema !== undefined && options.many) {
-    throw new TypeError('of many documents each is validated by select(source, "root", options)');
+    throw new TypeError('validate many documents with select(source, "root", options)');
   }
   // With a schema the arguments of each call are one document, which is validated at its end.
   const [reading, parsing] = apart(options, schema === undefined);
   const isSplit = schema !== undefined && reading.tool;
-  let growing = new Growing();
-  let machine = createMachine(growing, parsing);
+  let value = new Growing();
+  let machine = createMachine(value, parsing);
   const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
     const isEnd = piece === undefined || (isSplit && piece === SEPARATOR);
-    growing.begin();
+    value.begin();
     try {
       if (isEnd) machine.flush();
       else machine.feed(piece);
     } finally {
-      append(out, growing.finished);
-      if (growing.changed && growing.started) out.push(live ? growing.live : growing.value);
+      append(out, value.finished);
+      if (value.changed && value.started) out.push(show(value));
     }
     if (!isEnd) return;
     if (machine.errors.length !== 0) throw machine.errors[0];
-    if (schema !== undefined) out.push(later(schema, growing.value));
-    growing = new Growing();
-    machine = createMachine(growing, parsing);
+    if (schema !== undefined) out.push(later(schema, value.value));
+    value = new Growing();
+    machine = createMachine(value, parsing);
   };
   return drive(source, stage, reading);
 }

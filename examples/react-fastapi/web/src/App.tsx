@@ -1,0 +1,117 @@
+import { type DeepPartial } from "jsonrill";
+import { type CallState, useRun, useRunParts } from "jsonrill/react";
+import { type FormEvent, memo, useState } from "react";
+
+interface Trip {
+  title: string;
+  days: Day[];
+}
+interface Day {
+  city: string;
+  activities: { time: string; title: string }[];
+}
+interface Booking {
+  what: string;
+  city: string;
+  date: string;
+}
+
+/** The id of the trip is in the address, so that a page that is loaded again finds it. */
+const idOfPage = () => location.hash.slice(1) || null;
+
+export function App() {
+  const [id, setId] = useState(idOfPage);
+  const [problem, setProblem] = useState("");
+  // One run, read twice: as the value of the answer's JSON, and as the parts of the answer.
+  const url = id && `/api/trips/${id}`;
+  const trip = useRun<Trip>(url && `${url}?format=fragments`);
+  const answer = useRunParts(url && `${url}?format=raw`);
+  const error = problem || (answer.error ?? trip.error)?.message;
+  const isBusy = answer.status === "streaming";
+
+  async function plan(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const wish = new FormData(event.currentTarget).get("wish");
+    const headers = { "content-type": "application/json" };
+    const asked = await fetch("/api/trips", { method: "POST", headers, body: JSON.stringify({ wish }) });
+    setProblem(asked.ok ? "" : `The server answered ${asked.status}`);
+    if (!asked.ok) return;
+    const { id: next } = await asked.json();
+    history.replaceState(null, "", `#${next}`);
+    setId(next);
+  }
+
+  return (
+    <main>
+      <form onSubmit={plan}>
+        <input name="wish" aria-label="Your wish" defaultValue="Four days in the Alps, by train" />
+        <button disabled={isBusy}>Plan</button>
+        <button type="button" disabled={!isBusy} onClick={() => url && fetch(url, { method: "DELETE" })}>
+          Stop
+        </button>
+        <output>{id === null ? "" : status(answer.status, answer.connection)}</output>
+      </form>
+      {error && <p role="alert">{error}</p>}
+      {answer.parts.map(
+        (part) => part.kind === "reasoning" && <blockquote key={part.index}>{part.text}</blockquote>,
+      )}
+      {trip.value && <Plan trip={trip.value} isComplete={trip.complete} />}
+      <section className="cards">
+        {answer.parts.map(
+          (part) => part.kind === "call" && part.call && <Card key={part.index} call={part.call} />,
+        )}
+      </section>
+    </main>
+  );
+}
+
+function status(reading: string, connection: string) {
+  if (reading === "idle") return "there is no such trip";
+  return reading === "streaming" && connection === "waiting" ? "reconnecting" : reading;
+}
+
+function Plan({ trip, isComplete }: { trip: DeepPartial<Trip>; isComplete: boolean }) {
+  return (
+    <article aria-busy={!isComplete}>
+      <h1>{trip.title}</h1>
+      <div className="days">
+        {trip.days?.map((day, index) => <DayView key={index} number={index + 1} day={day} />)}
+      </div>
+    </article>
+  );
+}
+
+/** A day that did not change is the same object: it is not drawn again. */
+const DayView = memo(({ number, day }: { number: number; day: DeepPartial<Day> }) => (
+  <section className="day">
+    <h2>
+      Day {number} <span>{day.city}</span>
+    </h2>
+    <ul>
+      {day.activities?.map((activity, index) => (
+        <li key={index}>
+          <time>{activity.time}</time> {activity.title}
+        </li>
+      ))}
+    </ul>
+  </section>
+));
+
+const Card = memo(({ call }: { call: CallState }) => {
+  const [isBooked, setBooked] = useState(false);
+  const booking: Partial<Booking> = call.args ?? {};
+  return (
+    <div className={`card ${call.status}`}>
+      <h3>
+        {call.name} <small>{call.status}</small>
+      </h3>
+      <p>
+        {booking.what} {booking.city && `in ${booking.city}`} <time>{booking.date}</time>
+      </p>
+      {call.error && <p role="alert">{call.error.message}</p>}
+      <button disabled={call.status !== "complete" || isBooked} onClick={() => setBooked(true)}>
+        {isBooked ? "Booked" : "Book"}
+      </button>
+    </div>
+  );
+});

@@ -1,0 +1,159 @@
+"""Logs that others export: what of a line is the answer, and complete answers as events.
+
+Recognised are the output of OpenAI's and Anthropic's batches, Helicone's requests and Langfuse's
+observations; each holds an answer as a provider sends it without streaming. Such an answer becomes
+the events of a stream that came in one go, so that every job reads it as it reads a stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from ..errors import BadRecord, Skipped
+
+
+class Exported(NamedTuple):
+    """What a line of an export holds: the id it goes by there, and the answer."""
+
+    id: Any
+    answer: Any
+
+
+def exported(record: dict[str, Any]) -> Exported | None:
+    """The answer in a line of an export; None for a line of anything else.
+
+    `BadRecord` if the request failed, `Skipped` for a line that is about something else.
+    """
+    for read in _EXPORTS:
+        found = read(record)
+        if found is not None:
+            return found
+    return None
+
+
+def _openai(record: dict[str, Any]) -> Exported | None:
+    if not {"custom_id", "response"} <= record.keys():
+        return None
+    response = record["response"]
+    if not isinstance(response, dict):
+        raise _failed(record.get("error"))
+    body = response.get("body")
+    status = response.get("status_code", 200)
+    if not isinstance(status, int) or status >= 400 or body is None:
+        raise _failed(body.get("error") if isinstance(body, dict) else record.get("error"))
+    return Exported(record["custom_id"], body)
+
+
+def _anthropic(record: dict[str, Any]) -> Exported | None:
+    result = record.get("result")
+    if "custom_id" not in record or not isinstance(result, dict) or "type" not in result:
+        return None
+    if result["type"] != "succeeded":
+        error = result.get("error")
+        error = error.get("error", error) if isinstance(error, dict) else result["type"]
+        raise _failed(error)
+    return Exported(record["custom_id"], result.get("message"))
+
+
+def _helicone(record: dict[str, Any]) -> Exported | None:
+    if "response_body" not in record or not {"request_id", "request_body"} & record.keys():
+        return None
+    body = _decoded(record["response_body"])
+    if body in (None, "", {}):
+        raise BadRecord("NO_ANSWER", "there is no response body: export with --include-body")
+    if isinstance(body, dict) and isinstance(body.get("error"), dict | str):
+        raise _failed(body["error"])
+    return Exported(record.get("request_id"), body)
+
+
+def _langfuse(record: dict[str, Any]) -> Exported | None:
+    if "output" not in record or not {"trace_id", "traceId"} & record.keys():
+        return None
+    kind = record.get("type", "GENERATION")
+    if kind != "GENERATION":
+        raise Skipped(f"Langfuse: {str(kind).lower()}")
+    if record["output"] in (None, ""):
+        raise _failed(record.get("status_message") or record.get("statusMessage"))
+    return Exported(record.get("id"), _decoded(record["output"]))
+
+
+_EXPORTS: Final = (_openai, _anthropic, _helicone, _langfuse)
+
+
+def _failed(error: Any) -> BadRecord:
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("code") or error.get("type")
+    said = f": {error}" if isinstance(error, str) and error else ""
+    return BadRecord("NO_ANSWER", f"the request failed{said}")
+
+
+def _decoded(value: Any) -> Any:
+    """The answer that a text is in JSON; any other text, and any other value, as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return found if events_of(found) is not None else value
+
+
+def events_of(answer: Any) -> list[Any] | None:
+    """The events of a complete answer of a provider; None if it is no such answer."""
+    if not isinstance(answer, dict):
+        return None
+    choices, content = _objects(answer, "choices"), _objects(answer, "content")
+    if choices and all("message" in choice for choice in choices):
+        return [{"choices": [*map(_chat_choice, choices)]}]
+    if answer.get("object") == "response" and isinstance(answer.get("output"), list):
+        return [*_responses_events(answer)]
+    if answer.get("type") == "message" and isinstance(answer.get("content"), list):
+        return [*_anthropic_events(content, answer.get("stop_reason"))]
+    if _objects(answer, "candidates"):
+        return [answer]
+    if answer.get("role") == "assistant" and ("content" in answer or "tool_calls" in answer):
+        if any(block.get("type") == "tool_use" for block in content):
+            return [*_anthropic_events(content, None)]
+        return [{"choices": [_chat_choice({"message": answer})]}]
+    return None
+
+
+def _objects(of: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in a list; an empty one if there is no list of objects at this key."""
+    value = of.get(key)
+    good = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    return value if good and isinstance(value, list) else []
+
+
+def _chat_choice(choice: dict[str, Any]) -> dict[str, Any]:
+    message = choice["message"] if isinstance(choice["message"], dict) else {}
+    delta = {**message}
+    if isinstance(message.get("content"), list):
+        texts = [part.get("text") for part in _objects(message, "content")]
+        delta["content"] = "".join(text for text in texts if isinstance(text, str))
+    calls = enumerate(_objects(message, "tool_calls"))
+    delta["tool_calls"] = [{"index": index, **call} for index, call in calls]
+    end = choice.get("finish_reason") or "stop"
+    return {"index": choice.get("index", 0), "delta": delta, "finish_reason": end}
+
+
+def _responses_events(answer: dict[str, Any]) -> Iterator[Any]:
+    for number, item in enumerate(_objects(answer, "output")):
+        for part in _objects(item, "content") if item.get("type") == "message" else ():
+            if isinstance(part.get("text"), str):
+                event = {"output_index": number, "item_id": item.get("id"), "delta": part["text"]}
+                yield {"type": "response.output_text.delta", "content_index": 0, **event}
+        yield {"type": "response.output_item.done", "output_index": number, "item": item}
+    status = answer.get("status")
+    end = "incomplete" if status == "incomplete" else "completed"
+    yield {"type": f"response.{end}", "response": answer}
+
+
+def _anthropic_events(content: list[Any], reason: Any) -> Iterator[Any]:
+    for number, block in enumerate(content):
+        yield {"type": "content_block_start", "index": number, "content_block": block}
+        yield {"type": "content_block_stop", "index": number}
+    yield {"type": "message_delta", "delta": {"stop_reason": reason or "end_turn"}}
+    yield {"type": "message_stop"}

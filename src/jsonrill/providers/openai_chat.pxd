@@ -1,0 +1,16 @@
+# Types for the compiler; the code is in openai_chat.py.
+cimport cython
+from .fields cimport as_dict, as_id, as_index, as_text
+from .statements cimport CallDelta
+
+cdef class Chat:
+    cdef object _id, _message
+    cdef set _seen
+    cdef bint _changing, _ended
+
+@cython.locals(said=list, choice=dict)
+cpdef list translate(dict event, message)
+@cython.locals(delta=dict, call=dict)
+cdef _add_choice(dict choice, message, bint failed, list said)
+@cython.locals(function=dict)
+cdef CallDelta _call(dict call, message, choice)

@@ -1,0 +1,11 @@
+# Types for the compiler; the code is in lifecycle.py.
+from ..providers.statements cimport CallDelta
+from .call cimport ToolCall
+
+cdef class LiveCall(ToolCall):
+    cdef public object limits, repair, on_repair, given, open, apart, encoder, sent_id
+    cdef public Py_ssize_t event, number
+    cdef public list ids
+    cdef object _check, _guide, _preset, _void, _waiting, _writer
+    cpdef take(self, CallDelta delta)
+    cdef _append(self, str text)

@@ -1,0 +1,196 @@
+"""Logs that others export are read as they are: batches of providers, Helicone, Langfuse."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from jsonrill.batch import Job, Summary, process_shard
+from jsonrill.batch.input.exports import events_of
+
+TEXT = '{"city": "Lisbon"}'
+CHAT = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}
+    ],
+}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "go", "arguments": TEXT}}
+CHAT_CALL = {
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": None, "tool_calls": [CALL]},
+            "finish_reason": "tool_calls",
+        }
+    ]
+}
+RESPONSE = {
+    "id": "resp_1",
+    "object": "response",
+    "status": "completed",
+    "output": [
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": TEXT, "annotations": []}],
+        },
+        {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "call_1",
+            "name": "go",
+            "arguments": TEXT,
+            "status": "completed",
+        },
+    ],
+}
+MESSAGE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "content": [
+        {"type": "text", "text": TEXT},
+        {"type": "tool_use", "id": "call_1", "name": "go", "input": {"city": "Lisbon"}},
+    ],
+    "stop_reason": "end_turn",
+}
+GEMINI = {
+    "candidates": [
+        {
+            "content": {
+                "role": "model",
+                "parts": [
+                    {"text": TEXT},
+                    {"functionCall": {"name": "go", "args": {"city": "Lisbon"}}},
+                ],
+            },
+            "finishReason": "STOP",
+        }
+    ]
+}
+BOTH = {"responses": RESPONSE, "anthropic": MESSAGE, "gemini": GEMINI}
+ANSWERS = {"chat": CHAT, **BOTH}
+
+
+def done(kind: str, *lines: Any, **options: Any) -> tuple[list[Any], list[Any], Summary]:
+    rows: list[str] = []
+    bad: list[str] = []
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    summary = process_shard(texts, Job(kind=kind, **options), rows.append, bad.append)
+    return [*map(json.loads, rows)], [*map(json.loads, bad)], summary
+
+
+def openai(body: Any) -> dict[str, Any]:
+    response = {"status_code": 200, "request_id": "req_1", "body": body}
+    return {"id": "batch_req_1", "custom_id": "mine", "response": response, "error": None}
+
+
+def anthropic(body: Any) -> dict[str, Any]:
+    return {"custom_id": "mine", "result": {"type": "succeeded", "message": body}}
+
+
+def helicone(body: Any) -> dict[str, Any]:
+    of = {"request_id": "mine", "request_body": {"model": "m"}, "response_id": "r"}
+    return {**of, "response_status": 200, "response_body": body}
+
+
+def langfuse(body: Any) -> dict[str, Any]:
+    of = {"id": "mine", "trace_id": "t", "type": "GENERATION", "input": "[]"}
+    return {**of, "output": json.dumps(body)}
+
+
+def langfuse_api(body: Any) -> dict[str, Any]:
+    return {"id": "mine", "traceId": "t", "type": "GENERATION", "output": body}
+
+
+EXPORTS = (openai, anthropic, helicone, langfuse, langfuse_api)
+
+
+@pytest.mark.parametrize("wrap", EXPORTS, ids=lambda wrap: wrap.__name__)
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_text_of_an_answer_in_an_export(name: str, wrap: Any) -> None:
+    rows, bad, _ = done("values", wrap(ANSWERS[name]))
+    assert (rows, bad) == ([{"id": "mine", "value": {"city": "Lisbon"}}], [])
+
+
+@pytest.mark.parametrize("wrap", EXPORTS, ids=lambda wrap: wrap.__name__)
+@pytest.mark.parametrize("name", ["chat", *BOTH])
+def test_the_calls_of_an_answer_in_an_export(name: str, wrap: Any) -> None:
+    rows, bad, _ = done("calls", wrap(CHAT_CALL if name == "chat" else BOTH[name]))
+    assert not bad and rows[0]["id"] == "mine"
+    (call,) = rows[0]["calls"]
+    assert (call["name"], call["args"]) == ("go", {"city": "Lisbon"})
+    assert call["status"] == "complete"
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_may_be_a_line_or_a_field(name: str) -> None:
+    rows, bad, _ = done("values", ANSWERS[name])
+    assert [row["value"] for row in rows] == [{"city": "Lisbon"}] and not bad
+    rows, bad, _ = done("values", {"a": {"b": ANSWERS[name]}, "n": 7}, field="a.b", id_field="n")
+    assert rows == [{"id": 7, "value": {"city": "Lisbon"}}] and not bad
+
+
+def test_messages_texts_and_values_of_langfuse() -> None:
+    message = {"role": "assistant", "content": TEXT}
+    parts = {"role": "assistant", "content": [{"type": "text", "text": TEXT}]}
+    outputs = [message, parts, json.dumps(message), TEXT, json.loads(TEXT)]
+    rows, bad, _ = done("values", *({**langfuse_api(None), "output": it} for it in outputs))
+    assert [row["value"] for row in rows] == [{"city": "Lisbon"}] * 5 and not bad
+    cut = {**langfuse_api(None), "output": TEXT[:-1]}
+    rows, bad, summary = done("check", cut)
+    assert rows[0]["error"]["code"] == "TRUNCATED" and summary.errors == {"TRUNCATED": 1}
+
+
+def test_other_observations_are_counted_and_no_error() -> None:
+    lines = [{**langfuse(CHAT), "type": kind} for kind in ("SPAN", "EVENT", "SPAN")]
+    rows, bad, summary = done("values", *lines, langfuse(CHAT))
+    assert len(rows) == 1 and not bad
+    assert summary.skipped == {"Langfuse: span": 2, "Langfuse: event": 1}
+    again = Summary.from_json(json.loads(json.dumps(summary.to_json())))
+    again.merge(summary)
+    assert again.skipped == {"Langfuse: span": 4, "Langfuse: event": 2}
+
+
+def test_a_request_that_failed_goes_to_quarantine() -> None:
+    expired = {"custom_id": "a", "response": None, "error": {"code": "batch_expired"}}
+    refused = openai({"error": {"message": "quota"}})
+    refused["response"]["status_code"] = 429
+    overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}
+    errored = {"custom_id": "a", "result": {"type": "errored", "error": overloaded}}
+    lines = [
+        *(expired, refused, errored, {"custom_id": "a", "result": {"type": "expired"}}),
+        *(helicone(None), helicone({"error": {"message": "wrong key"}}), helicone({})),
+        *({**langfuse_api(None), "status_message": "timeout"}, langfuse_api(5)),
+    ]
+    rows, bad, summary = done("values", *lines)
+    assert not rows and summary.quarantined == {"NO_ANSWER": len(lines)}
+    said = [row["message"] for row in bad]
+    assert said[:4] == [
+        "the request failed: batch_expired",
+        "the request failed: quota",
+        "the request failed: busy",
+        "the request failed: expired",
+    ]
+    assert "--include-body" in said[4] and "wrong key" in said[5] and "timeout" in said[7]
+
+
+def test_an_answer_that_was_cut_off_is_truncated() -> None:
+    body = json.loads(json.dumps(CHAT_CALL))
+    body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = TEXT[:9]
+    body["choices"][0]["finish_reason"] = "length"
+    rows, _, summary = done("calls", openai(body))
+    assert rows[0]["calls"][0]["status"] == "truncated" and summary.errors == {"TRUNCATED": 1}
+
+
+@pytest.mark.parametrize(
+    "value", [None, 5, [], "x", {}, {"choices": 5}, {"choices": [5]}, {"output": []}, {"role": "x"}]
+)
+def test_what_is_no_answer_is_none(value: Any) -> None:
+    assert events_of(value) is None

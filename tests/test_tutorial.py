@@ -1,0 +1,158 @@
+"""The tutorial, page by page: each program prints what its page says, with the real SDKs.
+
+The providers are `serve --demo`, which only writes faster here. The commands that install are left
+out; tests/hard/hard_tutorial.py runs those, too, word for word in a new environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from support import ROOT, SLACK, need_command
+from support.processes import FAST_DEMO, free_port
+from support.tutorial import Step, pages, steps
+
+FASTER = (
+    "import jsonrill.demo.answering as it; it.PACE = 0.0005; import jsonrill.cli as c; c.main()"
+)
+SOURCE = str(ROOT / "src")
+
+
+@contextmanager
+def process(command: list[str], url: str, folder: Path) -> Iterator[None]:
+    """A server, from when it answers."""
+    env = {**os.environ, "PYTHONPATH": SOURCE}
+    with open(folder / "servers.log", "ab") as log:
+        started = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
+    try:
+        until = time.monotonic() + 30 * SLACK
+        while True:
+            with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=5):
+                break
+            assert started.poll() is None and time.monotonic() < until, log_of(folder)
+            time.sleep(0.05)
+        yield
+    finally:
+        started.terminate()
+        started.wait(20 * SLACK)
+
+
+def log_of(folder: Path) -> str:
+    return (folder / "servers.log").read_text()
+
+
+class Walk:
+    """Does the steps of the tutorial in one folder; each address of the pages is a free port."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder, self.stack = folder, stack
+        self.ports: dict[str, int] = {}
+
+    def here(self, text: str) -> str:
+        def free(found: re.Match[str]) -> str:
+            return f"{found[1]}{self.ports.setdefault(found[2], free_port())}"
+
+        return re.sub(r"(127\.0\.0\.1:|--port )(\d+)", free, text)
+
+    def do(self, step: Step) -> None:
+        if step.file:
+            (self.folder / step.file).write_text(self.here(step.text), "utf8")
+            return
+        command = self.here(step.text)
+        words = shlex.split(command)
+        if words[0] in ("pip", ".", "python3"):
+            return
+        if words[0] == "export":
+            for word in words[1:]:
+                name, _, value = word.partition("=")
+                os.environ[name] = value
+        elif words[0] in ("jsonrill", "uvicorn"):
+            self.serve(words)
+        else:
+            printed = self.program(words[1]) if words[0] == "python" else ""
+            if words[:2] == ["python", "-m"] or words[0] == "curl":
+                printed = self.shell(command)
+            if step.prints is not None:
+                assert printed == step.prints, f"{step.where}: {command}"
+
+    def serve(self, words: list[str]) -> None:
+        if words[0] == "jsonrill":
+            port = self.ports.setdefault("8377", free_port())
+            command = [sys.executable, *FAST_DEMO, *words[1:], "--port", str(port)]
+            url = f"http://127.0.0.1:{port}/livez"
+        else:
+            command = [sys.executable, "-m", *words]
+            url = f"http://127.0.0.1:{words[-1]}/docs"
+        self.stack.enter_context(process(command, url, self.folder))
+
+    def program(self, name: str) -> str:
+        """What a program prints; it is run in this process, which has the clients loaded."""
+        if not name.endswith(".py"):
+            return ""
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            runpy.run_path(str(self.folder / name), run_name="__main__")
+        return printed.getvalue()
+
+    def shell(self, command: str) -> str:
+        command = re.sub(r"^python ", f"{shlex.quote(sys.executable)} ", command)
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": SOURCE},
+            capture_output=True,
+            text=True,
+            timeout=60 * SLACK,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return re.sub(r"(?m)^(id: [\d.]+-).*", r"\1…", done.stdout)
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    folder = tmp_path_factory.mktemp("tutorial")
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(str(folder))
+        # What the tutorial exports and imports is gone afterwards.
+        stack.enter_context(mock.patch.dict(os.environ))
+        stack.callback(sys.modules.pop, "models", None)
+        yield Walk(folder, stack)
+
+
+@pytest.mark.parametrize("page", pages())
+# The programs are short, and leave their clients to the collector.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_page_of_the_tutorial_does_what_it_says(page: str, walk: Walk) -> None:
+    for step in steps(page):
+        walk.do(step)
+    gc.collect()
+
+
+def test_the_page_of_the_tutorial_shows_the_trip(walk: Walk) -> None:
+    url = f"http://127.0.0.1:{walk.ports['8000']}/"
+    executable = need_command("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(url)
+        page.click("button")
+        expect(page.locator("li")).to_have_text(["Lisbon", "Porto", "Coimbra"])
+        expect(page.locator("h1")).to_have_text("Rome, 3 days")
+        browser.close()

@@ -1,0 +1,145 @@
+"""examples/react-fastapi is built by Vite and driven in a real browser, with a fake model.
+
+With SCREENSHOTS=folder the pictures of the documentation are put there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+
+from support import ROOT, SLACK, need_command
+from support.npm import installed, project
+from support.processes import SOURCE, free_port
+
+EXAMPLE = ROOT / "examples" / "react-fastapi"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-lcd-text"]
+PACE = 0.02
+SECONDS = 20 * SLACK
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page, after its types were checked."""
+    folder = tmp_path_factory.mktemp("example")
+    shutil.copytree(EXAMPLE / "web", folder, dirs_exist_ok=True)
+    project(folder, installed(EXAMPLE / "web", "react-example") / "node_modules")
+    for name in ("typescript/bin/tsc", "vite/bin/vite.js build"):
+        script, *words = name.split()
+        command = [need_command("node"), str(folder / "node_modules" / script), *words]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def url(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("app")
+    port = free_port()
+    settings = {"PORT": str(port), "PAGE": str(built), "PACE": str(PACE), "STORE": "memory:"}
+    environment = {**os.environ, **settings, "PYTHONPATH": str(SOURCE)}
+    with open(folder / "log", "wb") as log:
+        command = [sys.executable, str(EXAMPLE / "demo.py")]
+        app = subprocess.Popen(command, cwd=EXAMPLE, env=environment, stdout=log, stderr=log)
+    try:
+        end = time.monotonic() + 2 * SECONDS
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            assert app.poll() is None and time.monotonic() < end, (folder / "log").read_text()
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        app.terminate()
+        app.wait(SECONDS)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=need_command("chromium"), args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    """The page of the example; an error that the browser reports fails the test."""
+    expect.set_options(timeout=1000 * SECONDS)
+    made = browser.new_page(viewport={"width": 1000, "height": 620})
+    said: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            said.append(message.text)
+
+    made.on("console", note)
+    made.on("pageerror", lambda error: said.append(str(error)))
+    made.goto(url)
+    yield made
+    made.close()
+    assert said == []
+
+
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/react-{name}.png")
+
+
+def test_a_trip_grows_and_survives_a_reload(page: Page) -> None:
+    output, days, cards = (page.locator(it) for it in ("output", ".day", ".card"))
+    page.get_by_role("button", name="Plan").click()
+    expect(output).to_have_text("streaming")
+    expect(days.nth(1).locator("li")).not_to_have_count(0)
+    picture(page, "half")
+    # It is half: something is missing, and the form waits.
+    assert days.count() < 4 and cards.count() == 0
+    expect(page.get_by_role("button", name="Plan")).to_be_disabled()
+    page.reload()
+    # What was there is there again at once, and it goes on.
+    expect(days.nth(1)).to_contain_text("Luzern")
+    expect(page.locator("article")).to_have_attribute("aria-busy", "true")
+    picture(page, "reloaded")
+    page.wait_for_function("document.querySelectorAll('.card')[1]?.innerText.includes('train')")
+    picture(page, "cards")
+    expect(output).to_have_text("complete")
+    picture(page, "complete")
+    text = page.locator("main").inner_text()
+    assert text.count("Day ") == 4 and "The vineyards above the Rhine" in text
+    assert "Mountains and lakes" in text
+    expect(cards).to_have_count(3)
+    cards.first.get_by_role("button").click()
+    expect(cards.first).to_contain_text("Booked")
+    page.reload()
+    # A run that has ended is read again.
+    expect(output).to_have_text("complete")
+    assert page.locator("main").inner_text() == text
+
+
+def test_a_trip_is_stopped_and_another_begins(page: Page) -> None:
+    output = page.locator("output")
+    page.get_by_role("button", name="Plan").click()
+    expect(page.locator("h1")).to_contain_text("Four")
+    page.get_by_role("button", name="Stop").click()
+    expect(output).to_have_text("error")
+    expect(page.get_by_role("alert")).to_contain_text("cancel")
+    page.get_by_role("button", name="Plan").click()
+    expect(output).to_have_text("complete")
+    expect(page.locator("[role=alert]")).to_have_count(0)
+    expect(page.locator(".card")).to_have_count(3)
+
+
+def test_an_address_without_a_trip(page: Page, url: str) -> None:
+    page.goto(f"{url}#none")
+    page.reload()
+    expect(page.locator("output")).to_have_text("there is no such trip")
