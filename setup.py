@@ -27,8 +27,8 @@ HOT = (
     "toolcalls.calls",
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
     *("partial_stream.update", "partial_stream.stream"),
-    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.typed"),
-    "schema.document",
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
+    *("schema.typed", "schema.document"),
 )
 # Without symbols, which are more than half of a compiled module.
 COMPILE, LINK = {
