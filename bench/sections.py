@@ -113,6 +113,20 @@ def growth(effort: Effort) -> Results:
     return found
 
 
+def path(effort: Effort) -> Results:
+    """The whole path, beside its floors, and what others do instead."""
+    from . import path as rows
+
+    return {**rows.costs(effort.budget), "instead": rows.instead(effort.budget)}
+
+
+def path_with_instructor(effort: Effort) -> Results:
+    """What instructor does, which needs a place of its own."""
+    from . import path as rows
+
+    return {"instead": rows.instead(effort.budget)}
+
+
 def fragments(effort: Effort) -> Results:
     """Pieces of four characters → fragments, beside the values of the fastest rival."""
     ready = made((who.CompiledFragments, who.PureFragments, who.StreamingJsonParser))
@@ -243,6 +257,8 @@ def javascript(effort: Effort) -> Results:
 SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "values": ("rivals", values),
     "instructor": ("instructor", with_instructor),
+    "path": ("rivals", path),
+    "path_instructor": ("instructor", path_with_instructor),
     "growth": ("rivals", growth),
     "fragments": ("rivals", fragments),
     "whole": ("rivals", whole),
