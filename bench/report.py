@@ -47,6 +47,7 @@ def page(results: Results) -> str:
         chunker(found),
         wire(found),
         server(found),
+        load(found),
         javascript(found),
         memory(found),
         data(results),
@@ -156,7 +157,7 @@ it yourself, better still on texts of your own:
 $ make bench
 ```
 
-It installs the rivals into `.venv`, measures for about a quarter of an hour and writes this page,
+It installs the rivals into `.venv`, measures for about ten minutes and writes this page,
 its chart and [all figures as JSON](benchmarks/results.json). A rival that is used badly here is a
 bug; please say so.
 
@@ -657,6 +658,41 @@ same machine. What a reader missed goes out to it in one piece, so jsonrill can 
 machine cannot keep up. {used}.
 
 {table(("offered", "jsonrill", "a bare loop"), rows)}
+"""
+
+
+def load(found: Results) -> str:
+    if "load" not in found:
+        return ""
+    results = found["load"]
+    rows = [
+        (
+            number(int(readers)),
+            name,
+            number(one["rate"]),
+            *(f"{1000 * one[share]:.1f} ms" for share in ("p50", "p99")),
+            f"{one['memory'] / 1024:.0f} KiB",
+        )
+        for readers, servers in results["readers"].items()
+        for name, one in servers.items()
+    ]
+    relay = results["relay"]
+    added = {
+        share: 1000 * (relay["relay"][share] - relay["upstream"][share]) for share in ("p50", "p99")
+    }
+    return f"""
+### From publishing to reading
+
+How late events arrive, pure Python, by the number of readers of one process: {results["seconds"]:g}
+seconds each, up to {results["offered"]:,.0f} events a second offered to all readers together, and
+at most 200 to one. The time is that from when an event was due at the publisher to when its bytes
+are with the reader, on the same machine, which is what limits the last rows. Beside it a bare ASGI
+loop and sse-starlette, which make the events themselves and need no publisher.
+
+{table(("readers", "server", "events a second", "p50", "p99", "memory a reader"), rows)}
+
+A stream of 2 KB without readers takes {results["stream"] / 1024:.1f} KiB. The relay adds
+{added["p50"]:.1f} ms (p50) and {added["p99"]:.1f} ms (p99) to an event of an upstream.
 """
 
 

@@ -219,6 +219,17 @@ def server(effort: Effort) -> Results:
     return found
 
 
+def load(effort: Effort) -> Results:
+    """How late events arrive at few and many readers, beside a bare loop and sse-starlette."""
+    import argparse
+
+    from . import bench_load, bench_server
+
+    seconds = min(8.0, 4 * effort.budget)
+    found = asyncio.run(bench_load.sweep(argparse.Namespace(offered=15_000.0, seconds=seconds)))
+    return {**found, "seconds": seconds, "versions": bench_server.versions()}
+
+
 def memory(effort: Effort) -> Results:
     """The most memory above that before, each in a fresh process."""
     tasks: dict[str, Kinds] = {
@@ -269,6 +280,7 @@ SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "written": ("rivals", written),
     "wire": ("rivals", bytes_on_the_wire),
     "server": ("dev", server),
+    "load": ("dev", load),
     "javascript": ("dev", javascript),
     "memory": ("rivals", memory),
     "correctness": ("rivals", correctness),
