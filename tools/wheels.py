@@ -33,7 +33,7 @@ def pythons() -> dict[str, str]:
             shutil.which(f"python{version}"),
             *sorted(beside.glob(f"{version}.*/bin/python3")),
         ]
-        for place in filter(None, map(str, places)):
+        for place in [str(place) for place in places if place is not None]:
             asked = subprocess.run(
                 [place, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
                 capture_output=True,
