@@ -104,7 +104,7 @@ class Page {
     const wantsMotion = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (!wantsMotion || this._starts > 0 || location.hash.length > 1 || models.length === 0) return;
     byId("lead-text").textContent =
-      "This is JSON as a model writes it: on the left the text as it comes, on the right the value it already is.";
+      "This is JSON as a model writes it: the text as it comes, and the value it already is.";
     this._openModel(models[0], true);
   }
 
