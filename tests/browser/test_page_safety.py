@@ -34,7 +34,15 @@ def test_hostile_strings_are_shown_as_text(shown: Shown) -> None:
         shown.view(view)
         shown.done()
         look_at_hostile_strings(shown, view)
-        assert set(everything(shown.page)) <= before | {"ul", "li", "mark", "b", "article", "h3", "h4"}
+        assert set(everything(shown.page)) <= before | {
+            "ul",
+            "li",
+            "mark",
+            "b",
+            "article",
+            "h3",
+            "h4",
+        }
 
 
 def look_at_hostile_strings(shown: Shown, view: str) -> None:
