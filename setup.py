@@ -24,14 +24,16 @@ HOT = (
     *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
+    *("chunker.snapshot", "chunker.prefix", "chunker.text", "chunker.compare", "chunker.leaves"),
+    *("chunker.frames", "chunker.spine", "chunker.chunker"),
     *("providers.fields", "providers.statements", "providers.models", "providers.reader"),
     "providers.openai_chat",
     *("toolcalls.arguments", "toolcalls.call", "toolcalls.identity", "toolcalls.lifecycle"),
     "toolcalls.calls",
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
     *("partial_stream.update", "partial_stream.stream"),
-    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.typed"),
-    "schema.document",
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
+    *("schema.typed", "schema.document"),
 )
 # Without symbols, which are more than half of a compiled module.
 COMPILE, LINK = {

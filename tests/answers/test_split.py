@@ -18,8 +18,8 @@ CASES: list[dict[str, Any]] = cases("split.json")
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 
 
-def read(text: list[str], split: Any = True) -> list[Part]:
-    return list(parts(text, split=split))
+def read(text: list[str], split: Any = True, repair: bool = False) -> list[Part]:
+    return list(parts(text, split=split, repair=repair))
 
 
 def found(seen: list[Part]) -> list[list[Any]]:
@@ -37,13 +37,13 @@ def found(seen: list[Part]) -> list[list[Any]]:
 
 
 def options(case: dict[str, Any]) -> Any:
-    return case.get("split", True)
+    return case.get("split", True), case.get("repair", False)
 
 
 @every_case
 def test_the_parts_of_a_text(case: dict[str, Any]) -> None:
     for cut in (*cuttings(case["text"]), [case["text"].encode()]):
-        seen = read(cut, options(case))  # type: ignore[arg-type]
+        seen = read(cut, *options(case))  # type: ignore[arg-type]
         assert found(seen) == case["parts"], cut
         assert "".join(part.raw for part in seen) == case["text"]
 
@@ -52,7 +52,7 @@ def test_the_parts_of_a_text(case: dict[str, Any]) -> None:
 def test_cut_in_every_place(case: dict[str, Any]) -> None:
     text = case["text"]
     for at in range(1, len(text)):
-        assert found(read([text[:at], text[at:]], options(case))) == case["parts"], at
+        assert found(read([text[:at], text[at:]], *options(case))) == case["parts"], at
 
 
 @every_case
@@ -60,7 +60,7 @@ def test_what_has_come_is_shown_and_nothing_else_raised(case: dict[str, Any]) ->
     """Of every beginning of a text nothing is lost, and only complete calls are complete."""
     text = case["text"]
     for at in range(len(text)):
-        seen = read([text[:at]], options(case))
+        seen = read([text[:at]], *options(case))
         assert "".join(part.raw for part in seen) == text[:at]
         whole = [
             part[1:3] for part in case["parts"] if part[0] == "call" and part[3] != "truncated"
@@ -73,7 +73,7 @@ def test_what_has_come_is_shown_and_nothing_else_raised(case: dict[str, Any]) ->
 @every_case
 def test_several_texts_in_one_piece(case: dict[str, Any]) -> None:
     """One piece with several tags, which is where parsers made by hand fail."""
-    if options(case) is not True or case.get("open"):
+    if options(case) != (True, False) or case.get("open"):
         return
     twice = found(read([f"{case['text']}\nand\n{case['text']}\n"]))
     called = [part[1:3] for part in case["parts"] if part[0] == "call"]

@@ -213,6 +213,11 @@ FITTING: list[tuple[str, Any]] = [
     ('{"s": "x", "e": "Red', {"s": "x"}),
     ("{'s': 'x', 'ok': 'true", {"s": "x"}),
     ('{"s": "x", "o": "{}', {"s": "x"}),
+    ("""{"o": "{'x': [1, 'y',], z: None}"}""", {"o": {"x": [1, "y"], "z": None}}),
+    (r'{"o": "{\"x\": {\"y\": \"a\"}, \"z\": [\"b\",]}"}', {"o": {"x": {"y": "a"}, "z": ["b"]}}),
+    ('{"ok": "True", "l": "(1, 2)"}', {"ok": True, "l": [1, 2]}),
+    ('{"ok": "FALSE", "l": "[1 2]"}', {"ok": False, "l": [1, 2]}),
+    ('{"o": "```json\\n{}\\n```"}', {"o": {}}),
 ]
 
 
@@ -229,7 +234,14 @@ def test_with_a_schema_the_reading_that_fits_is_taken(near: str, value: Any) -> 
             assert found[-1].status == "COMPLETED" and same(found[-1].data, value)
 
 
-@pytest.mark.parametrize("near", ['{"n": "five"}', '{"o": "{"}', '{"e": "blue"}', '{"n": five}'])
+@pytest.mark.parametrize(
+    "near",
+    [
+        *('{"n": "five"}', '{"o": "{"}', '{"e": "blue"}', '{"n": five}', '{"ok": "yes"}'),
+        *('{"n": "1,000"}', '{"n": "007"}', '{"n": "12 kg"}', '{"o": "see {}"}', '{"o": "[1]"}'),
+        *('{"n": "True"}', """{"o": "{'a': 1"}"""),
+    ],
+)
 def test_what_fits_in_no_reading_is_refused(near: str) -> None:
     pytest.importorskip("jsonschema_rs")
     with pytest.raises(JsonrillError):

@@ -123,12 +123,13 @@ class Writer:
                 self.trailing = True
             elif self.does("ellipses", 0.1):
                 text += ", ..." + self.blank()
-            # Of `[[` one may have come twice, and behind `,]` a bracket may be in the wrong place:
-            # the end of such a list is not left out.
+            # Of `[[` one may have come twice, behind `,]` a bracket may be in the wrong place, and
+            # of two alike the other may be missing: the end of such a list is not left out.
             elif (
                 may
                 and not after_comma
                 and not (brackets == "[]" and isinstance(items[0], list))
+                and not isinstance(items[-1], list if brackets == "[]" else dict)
                 and self.does("brackets")
             ):
                 return text + " "

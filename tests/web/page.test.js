@@ -95,15 +95,15 @@ test("pieces, joined, are the text, and no character is cut", () => {
   assert.ok(pieces("x".repeat(1_000_000), 1).length <= 50_000);
 });
 
-test("a plan says how to publish", () => {
-  assert.deepEqual(plan("[1, 2]", "text", 4).lines, ['"[1, "', '"2]"']);
-  assert.deepEqual(plan("1\n2", "many", 9).options, { many: true });
+test("a plan says how to read", () => {
+  assert.deepEqual(plan("[1, 2]", "text", 4).sources, ["[1, ", "2]"]);
+  assert.equal(plan("1\n2", "many", 9).stream.many, true);
   const snapshots = plan('{"a":1}\n\n{"a":1,"b":2}\n', "snapshots", 4);
-  assert.deepEqual(snapshots.lines, ['{"a":1}', '{"a":1,"b":2}']);
-  assert.deepEqual(snapshots.options, { input: "snapshots" });
+  assert.deepEqual(snapshots.sources, ['{"a":1}', '{"a":1,"b":2}']);
+  assert.equal(snapshots.stream.input, "snapshots");
   const events = plan('data: {"x":\ndata: 1}\n\ndata: [DONE]\n\ndata: {"tool_calls":1}', "sse", 4);
-  assert.deepEqual(events.lines.map((line) => JSON.parse(line)), [{ x: 1 }, { tool_calls: 1 }]);
-  assert.equal(events.suits, "fragments");
+  assert.deepEqual(events.sources.map((line) => JSON.parse(line)), [{ x: 1 }, { tool_calls: 1 }]);
+  assert.equal(events.suits, "tree");
   assert.equal(plan('{"choices":[]}', "events", 4, true).suits, "calls");
 });
 

@@ -160,7 +160,7 @@ class Parts:
         self._choice = choice
         self._repair, self._on_repair, self._limits = repair, on_repair, limits
         self._split = split
-        self._splitter = Splitter(split) if split else None
+        self._splitter = Splitter(split, bool(repair)) if split else None
         # The parts of a text that is split, by the number of the segment.
         self._segments: dict[int, Entry] = {}
         self._texts = 0
@@ -326,9 +326,9 @@ class Parts:
 
     def _end_split(self) -> Iterator[Part]:
         """The text has ended: what follows is divided anew."""
-        if self._splitter is not None:
+        if self._splitter is not None and self._splitter.fed:
             yield from self._divided(self._splitter.flush())
-            self._splitter = Splitter(self._split)
+            self._splitter = Splitter(self._split, bool(self._repair), first=False)
             self._segments.clear()
             self._texts += 1
 

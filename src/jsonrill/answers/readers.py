@@ -52,6 +52,8 @@ class Reader(ABC):
     """Reads one part, or a section of several calls."""
 
     kind: ClassVar[Literal["reasoning", "json", "call"]] = "call"
+    # True: near-JSON is repaired later, so strings may be in single quotes.
+    repair = False
 
     def __init__(self) -> None:
         self._text = ""
@@ -155,7 +157,7 @@ class Reader(ABC):
 
         One of `closes` outside of a string ends it, too; it is not taken. The value is broken then.
         """
-        span = JsonSpan()
+        span = JsonSpan(self.repair)
         while not (rest := self._text[self._at :].lstrip()):
             yield from self._more()
         self._at = len(self._text) - len(rest)
@@ -189,7 +191,7 @@ class Reader(ABC):
 
     def _string(self) -> Steps:
         """Take one complete JSON value and return it; None if it is not JSON."""
-        span = JsonSpan()
+        span = JsonSpan(self.repair)
         taken: list[str] = []
         while not span.done:
             upto = span.take(self._text, self._at)
@@ -197,9 +199,11 @@ class Reader(ABC):
             self._at = upto
             if not span.done:
                 yield from self._more()
+        text = "".join(taken).strip()
         try:
-            return json.loads("".join(taken))
-        except (ValueError, RecursionError):
+            # A string of Python's is the same in JSON, but for some escapes.
+            return ast.literal_eval(text) if text[:1] == "'" else json.loads(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             return None
 
     def _object(self, *close: str) -> Steps:
@@ -210,8 +214,9 @@ class Reader(ABC):
         named = self._calls
         begins = separated = True
         self._argued = False
+        quotes = ('"', "'") if self.repair else ('"',)
         while True:
-            mark = yield from self._skip("{", "}", ",", '"', *close)
+            mark = yield from self._skip("{", "}", ",", *quotes, *close)
             if mark == "{":
                 depth += 1
                 if begins:
@@ -225,7 +230,7 @@ class Reader(ABC):
                     return
             elif mark == ",":
                 separated = True
-            elif mark == '"':
+            elif mark in quotes:
                 if not separated:  # the arguments have ended too early: the call fails in sight
                     self._say(mark)
                 self._at -= 1
@@ -252,7 +257,7 @@ class Reader(ABC):
         if key in ("arguments", "parameters", "args", "input"):
             if self._argued:
                 self._say(",")  # a second time: the call fails in sight
-            if (yield from self._starts('"')):
+            if (yield from self._starts('"', *("'" for _ in range(self.repair)))):
                 text = yield from self._string()  # JSON inside a JSON string
                 self._say(text if isinstance(text, str) else "")
                 self._argued = True
@@ -375,6 +380,14 @@ class Reasoning(Reader):
         self._say(closed=True)
 
 
+class OpenReasoning(Reasoning):
+    """Reasoning from the beginning of the text on: the prompt had its opening tag."""
+
+    def _script(self) -> Iterator[None]:
+        yield from self._skip("<think>")
+        yield from super()._script()
+
+
 class Json(Reader):
     """A JSON value up to a closing tag, which counts only outside of strings."""
 
@@ -407,6 +420,9 @@ class Objects(Reader):
     Without `close` the section ends where no other call follows.
     """
 
+    # What may be between calls.
+    _between: ClassVar[tuple[str, ...]] = (",", ";")
+
     def __init__(self, *close: str) -> None:
         self._close = close
         super().__init__()
@@ -414,10 +430,10 @@ class Objects(Reader):
     def _script(self) -> Iterator[None]:
         in_list = (yield from self._skip("[")) == "["
         while True:
-            mark = yield from self._starts("{", ",", ";", "]", *self._close)
+            mark = yield from self._starts("{", "]", *self._between, *self._close)
             if mark == "{":
                 yield from self._object(*self._close)
-            elif mark in (",", ";"):
+            elif mark in self._between:
                 yield from self._skip(mark)
             elif mark == "]" and in_list:
                 yield from self._skip(mark)
@@ -438,6 +454,7 @@ class ToolCallTag(Reader):
     """`<tool_call>`: an object (Hermes), a function tag (Qwen), or a name and pairs (GLM)."""
 
     def _script(self) -> Iterator[None]:
+        yield from self._skip("```json", "```")
         mark = yield from self._starts("{", "[", "<function=")
         if mark in ("{", "["):
             yield from Objects._script(self)  # type: ignore[arg-type]
@@ -450,6 +467,7 @@ class ToolCallTag(Reader):
         yield from self._glm()
 
     _close = (_CALL_END,)
+    _between = (*Objects._between, "```")
 
     def _glm(self) -> Iterator[None]:
         name, mark = yield from self._until("\n", "<arg_key>", _CALL_END)
@@ -494,6 +512,7 @@ class Mistral(Reader):
         self._say(closed=True)
 
     _close = ()
+    _between = Objects._between
 
 
 class Llama(Objects):

@@ -6,17 +6,22 @@ import re
 from typing import Final
 
 _SPACE: Final = " \t\n\r"
-_STRUCTURE: Final = re.compile(r'["{}\[\]]')
-_IN_STRING: Final = re.compile(r'["\\]')
+_STRUCTURE: Final = {False: re.compile(r'["{}\[\]]'), True: re.compile(r"[\"'{}\[\]]")}
+_IN_STRING: Final = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
 _SCALAR_END: Final = re.compile(r'[\s,:}\]\["{<]')
 
 
 class JsonSpan:
-    """Follows one JSON value through a text. `take` returns how much of a text belongs to it."""
+    """Follows one JSON value through a text. `take` returns how much of a text belongs to it.
 
-    __slots__ = ("_depth", "_escaped", "done", "in_string", "started")
+    With `repair` strings may be in single quotes, too.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_depth", "_escaped", "_quote", "_structure", "done", "in_string", "started")
+
+    def __init__(self, repair: bool = False) -> None:
+        self._structure = _STRUCTURE[repair]
+        self._quote = '"'
         self.started = False
         self.done = False
         # True inside of a string, where a tag or a fence means nothing.
@@ -32,7 +37,7 @@ class JsonSpan:
             if at == len(text):
                 return at
             self.started = True
-            if text[at] not in '"{[':
+            if text[at] not in '"{[' and not (text[at] == "'" and self._structure.match("'")):
                 return self._scalar(text, at)
         elif not self.in_string and self._depth == 0:
             return self._scalar(text, at)
@@ -42,13 +47,14 @@ class JsonSpan:
                 if self.in_string:
                     return at
             else:
-                found = _STRUCTURE.search(text, at)
+                found = self._structure.search(text, at)
                 if found is None:
                     return len(text)
                 at = found.end()
                 match found[0]:
-                    case '"':
+                    case '"' | "'" as quote:
                         self.in_string = True
+                        self._quote = quote
                         continue
                     case "{" | "[":
                         self._depth += 1
@@ -66,11 +72,11 @@ class JsonSpan:
                 self._escaped = False
                 at += 1
                 continue
-            found = _IN_STRING.search(text, at)
+            found = _IN_STRING[self._quote].search(text, at)
             if found is None:
                 return len(text)
             at = found.end()
-            if found[0] == '"':
+            if found[0] == self._quote:
                 self.in_string = False
                 return at
             self._escaped = True

@@ -43,8 +43,9 @@ class Segment:
 class Tag(NamedTuple):
     """How a part begins: `opening` is a literal; `accepts` looks at what follows it.
 
-    `accepts` returns True, False, or None if more text is needed to know. `at_line` says that the
-    opening must be the first thing in its line. `surely`: it cannot be mistaken for prose.
+    With an empty opening the text begins inside of such a part. `accepts` returns True, False, or
+    None if more text is needed to know. `at_line` says that the opening must be the first thing in
+    its line. `surely`: it cannot be mistaken for prose.
     """
 
     name: str
@@ -71,7 +72,7 @@ def _after_space(*beginnings: str) -> Callable[[str], bool | None]:
 
 def _names_a_call(rest: str) -> bool | None:
     """Accepts what may follow `<tool_call>`: an object, a function tag, or a name and arguments."""
-    found = _after_space("{", "<function=")(rest)
+    found = _after_space("{", "<function=", "```")(rest)
     if found is False:
         found = _object_in_list(rest)
     if found is not False:
@@ -171,6 +172,7 @@ TAGS: Final[tuple[Tag, ...]] = (
         lambda: readers.Invokes("function_calls"),
         _after_space("<invoke "),
     ),
+    Tag("open-think", "", lambda: readers.OpenReasoning("</think>"), surely=False),
     Tag("pythonic", "[", readers.Pythonic, lambda rest: _python_call(rest), True, False),
 )
 
@@ -204,10 +206,19 @@ def chosen(split: bool | Iterable[str]) -> list[Tag]:
 
 
 class Splitter:
-    """Divides one text: `feed` it in pieces, then `flush`."""
+    """Divides one text: `feed` it in pieces, then `flush`.
 
-    def __init__(self, split: bool | Iterable[str] = True) -> None:
-        self._tags = chosen(split)
+    `repair`: JSON may be in single quotes. `first`: it is the first text of an answer.
+    """
+
+    def __init__(
+        self, split: bool | Iterable[str] = True, repair: bool = False, first: bool = True
+    ) -> None:
+        tags = chosen(split)
+        self._tags = [tag for tag in tags if tag.opening]
+        self._repair = repair
+        # True once there was any text.
+        self.fed = False
         longest = sorted((re.escape(tag.opening) for tag in self._tags), key=len, reverse=True)
         self._openings = re.compile("|".join([*dict.fromkeys(longest), "```"]))
         self._literals = sorted({tag.opening for tag in self._tags} | {"```"})
@@ -226,9 +237,13 @@ class Splitter:
         self._blank = True
         # Inside of a fenced block that holds no JSON.
         self._fenced = False
+        for tag in tags:
+            if first and not tag.opening:  # the text begins inside of it
+                self._begin(tag)
 
     def feed(self, text: str) -> list[Segment]:
         """The segments that this piece makes certain."""
+        self.fed = self.fed or text != ""
         self._held += text
         return list(self._run(end=False))
 
@@ -328,6 +343,7 @@ class Splitter:
         self._number += 1
         self._said = False
         self._reader = tag.make()
+        self._reader.repair = self._repair
         self._raw, self._held = self._held[: len(tag.opening)], self._held[len(tag.opening) :]
 
     # ---- a part ----

@@ -54,16 +54,26 @@ class Document(GrowingValue):
             machine._entry == PLAIN
             and type(data) is str
             and (piece := data)
+            and (end := machine._offset + len(piece)) <= machine._stop
+            and not builder.finished
             and (
-                plain_end(piece, 0) == len(piece)
+                (
+                    (
+                        not _COMPILED
+                        and machine._plain_at == machine._token
+                        and piece.replace(" ", "").isalnum()
+                    )
+                    or machine._is_plain(piece)
+                )
+                if machine._wary
+                else plain_end(piece, 0) == len(piece)
                 if _COMPILED
                 else '"' not in piece and "\\" not in piece and piece.isprintable()
             )
-            and (end := machine._offset + len(piece)) <= machine._stop
-            and not builder.finished
-            and (not machine._wary or machine._is_plain(piece))
         ):
             machine._offset = end
+            if machine._wary:
+                machine._shown = piece
             members = builder._members
             if members is None:
                 self.live = None  # a string at the root is extended in place, too

@@ -7,9 +7,12 @@ cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, K
 cdef int SKIPPED, LENIENT, PLAIN, READY, HELD, CUT, CLOSED
 cdef int START, ZERO, INTEGER
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
+cdef Py_ssize_t NOWHERE
 cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
+@cython.locals(end=Py_ssize_t)
+cpdef Py_ssize_t space_end(str text, Py_ssize_t pos) except -2
 @cython.locals(end=Py_ssize_t, char=Py_UCS4)
 cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos) noexcept
 
@@ -20,9 +23,10 @@ cpdef bint is_cut(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
 cpdef int digit_of(int char) noexcept
 
 cdef class Machine(Position):
-    cdef bint _bom, _many, _unique
+    cdef bint _bom, _exact, _many, _unique
     cdef int _fresh, _wary
-    cdef Py_ssize_t _bound, _budget, _number_end, _stop
+    cdef Py_ssize_t _bound, _budget, _number_end, _plain_at, _stop
+    cdef str _shown
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
     cdef list _errors, _repairs
@@ -91,6 +95,7 @@ cdef class Machine(Position):
     cdef Py_ssize_t _control(self, str text, Py_ssize_t pos) except -2
     cdef _take(self, str run)
     cdef bint _is_plain(self, str run) except -1
+    cdef Py_ssize_t _plain_run(self, str text, Py_ssize_t pos, Py_ssize_t stop, str run) except -2
     cdef Py_ssize_t _string_element(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(begun=str)
@@ -100,7 +105,7 @@ cdef class Machine(Position):
     cdef str _take_begun(self)
     cdef Py_ssize_t _end_string(self, str text, Py_ssize_t quote) except -2
     @cython.final
-    @cython.locals(key=str)
+    @cython.locals(key=str, seen=object)
     cdef Py_ssize_t _end_key(self, str text, Py_ssize_t quote) except -2
     @cython.final
     @cython.locals(end=Py_ssize_t)

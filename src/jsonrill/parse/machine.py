@@ -23,7 +23,8 @@ Rule 3: what a subclass may answer differently is a method of its own, and not f
         `lenient/` overrides these and nothing else:
           a character that fits nowhere      `_unexpected`, `_odd_escape`, `_control`
           the character after a number       `_ends_number`, `_odd_literal`
-          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_is_plain`
+          a quote in a string, and its text  `_end_string`, `_escaped`, `_take`, `_plain_run`
+          a piece that is text alone         `_is_plain`
           a string in a list                 `_string_element`
           brackets                           `_close_warily`, `_may_decode`, `_emit_decoded`
           a key that comes again             `_repeats`
@@ -37,6 +38,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from sys import get_int_max_str_digits
 from typing import Any, Final
 
@@ -83,6 +85,7 @@ from .states import (
     HELD,
     KEY,
     NEXT_KEY,
+    NOWHERE,
     PLAIN,
     READY,
     SKIPPED,
@@ -114,6 +117,7 @@ class Machine(Position):
         "_budget",
         "_decoder",
         "_errors",
+        "_exact",
         "_fresh",
         "_keys_limit",
         "_limits",
@@ -121,8 +125,10 @@ class Machine(Position):
         "_number_end",
         "_number_limit",
         "_parse_float",
+        "_plain_at",
         "_repairs",
         "_seen",
+        "_shown",
         "_sink",
         "_stop",
         "_string_limit",
@@ -168,12 +174,18 @@ class Machine(Position):
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
         # With leniency: what was repaired.
         self._repairs: list[Repair] | None = None
-        # With leniency: text is looked at closely where a token may be missing or too many.
+        # With leniency: text is looked at closely where a token may be missing or too many. The
+        # offset of the string that is read, if it has nothing unusual so far, else one that none
+        # has, also not one in a prefix; and the end of what was emitted of it.
         self._wary = 0
+        self._plain_at = NOWHERE
+        self._shown = ""
         # The state in which a document begins.
         self._fresh = VALUE
-        # The keys of the open container, when they must be unique.
-        self._seen: set[str] | None = None
+        # The keys of the open object: a set when they must be unique, a list when it may have to be
+        # known later if they were.
+        self._seen: set[str] | list[str] | None = None
+        self._exact = self._unique
         # The offset at which the token's limit is reached, or that of the text if it is nearer.
         self._stop = 0
         self._number_end = -1
@@ -219,14 +231,24 @@ class Machine(Position):
             self._entry == PLAIN
             and type(data) is str
             and data
+            and self._offset + len(data) <= self._stop
             and (
-                plain_end(data, 0) == len(data)
+                (
+                    (
+                        not _COMPILED
+                        and self._plain_at == self._token
+                        and data.replace(" ", "").isalnum()  # the quickest way to see mere words
+                    )
+                    or self._is_plain(data)
+                )
+                if self._wary
+                else plain_end(data, 0) == len(data)
                 if _COMPILED
                 else '"' not in data and "\\" not in data and data.isprintable()
             )
-            and self._offset + len(data) <= self._stop
-            and (not self._wary or self._is_plain(data))
         ):
+            if self._wary:
+                self._shown = data
             self._offset += len(data)
             self._sink.text(data)
         elif self._entry <= READY and not self._many and type(data) is str:
@@ -499,7 +521,7 @@ class Machine(Position):
         if char == "{":
             self._object = True
             self._state = FIRST_KEY
-            self._seen = set() if self._unique or self._wary else None
+            self._seen = set() if self._exact else [] if self._wary else None
             self._sink.start_object(self._offset + pos)
         else:
             self._object = False
@@ -594,11 +616,10 @@ class Machine(Position):
         if not plain or self._offset + stop > self._stop:
             return self._escaped(text, pos)
         if state == STRING:
+            if self._wary:
+                return self._plain_run(text, pos, stop, run)
             if run:
-                if self._wary:
-                    self._take(run)
-                else:
-                    self._sink.text(run)
+                self._sink.text(run)
             return stop if stop == end else self._end_string(text, stop)
         self._add(run)
         return stop if stop == end else self._end_key(text, stop)
@@ -650,7 +671,8 @@ class Machine(Position):
         if not run or run[-1] == "\\" or not run.isprintable():
             return pos
         try:
-            run = unescape(run)
+            # As `unescape`, without a call of Python.
+            run = scanstring(run + '"', 0, True)[0]
         except ValueError:
             return pos
         self._take(run)
@@ -691,8 +713,12 @@ class Machine(Position):
             self._add(run)
 
     def _is_plain(self, run: str) -> bool:
-        """True if text of a string may be emitted without a look at it."""
-        return True
+        """With leniency: True if a piece is text of a string, and nothing in it is unusual."""
+        return False
+
+    def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
+        """With leniency: `run` is text of a string, up to its quote or the end of the piece."""
+        return pos
 
     def _string_element(self, text: str, pos: int) -> int:
         """A quote where an element of a list is due that is not its first."""
@@ -721,10 +747,13 @@ class Machine(Position):
 
     def _end_key(self, text: str, quote: int) -> int:
         key = self._take_begun()
-        if self._seen is not None:
-            if key in self._seen:
+        seen = self._seen
+        if type(seen) is list:
+            seen.append(key)
+        elif seen is not None:
+            if key in seen:
                 self._repeats(key, text, quote)
-            self._seen.add(key)
+            seen.add(key)  # type: ignore[union-attr]  # no list
         self._count += 1
         if self._count > self._keys_limit:
             raise self._over("keys", self._limits.keys, text, quote)
@@ -849,8 +878,25 @@ class Machine(Position):
         raise self._error(InvalidJSON, expected, f"but got {text[pos]!r}", text, pos)
 
 
+def space_end(text: str, pos: int) -> int:
+    """The index at which white space ends."""
+    if not _COMPILED:
+        return SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+    end = len(text)
+    while pos < end and text[pos] in " \t\n\r":
+        pos += 1
+    return pos
+
+
 def plain_end(text: str, pos: int) -> int:
     """The index at which plain text ends: a quote, an escape, a control character or the end."""
+    if pos == 0:
+        # Compiled, a loop over all characters takes half the time of one over indices.
+        for char in text:
+            if char == '"' or char == "\\" or char < " ":
+                return pos
+            pos += 1
+        return pos
     end = len(text)
     while pos < end:
         char = text[pos]

@@ -56,7 +56,7 @@ class Position:
         self._object = False
         self._key = ""
         self._count = 0
-        self._frames: list[tuple[bool, str, int, set[str] | None]] = []
+        self._frames: list[tuple[bool, str, int, set[str] | list[str] | None]] = []
         # The token being read: its offset and its text so far.
         self._token = 0
         self._begun = ""
@@ -105,6 +105,11 @@ class Position:
         """Path and text of the number or literal that is being read, else None."""
         text = self.pending_text
         return None if text is None else (self.pending_path, text)
+
+    def is_pending(self) -> bool:
+        """False if no number, literal or key is being read: then nothing else need be asked."""
+        state = self._state
+        return state in (DIGITS, KEY) or (state <= FIRST_ELEMENT and self._held != "")
 
     @property
     def pending_path(self) -> Path:

@@ -39,6 +39,9 @@ HELD: Final = 2  # what is held comes before it
 CUT: Final = 3  # after half a UTF-8 character: only bytes can follow
 CLOSED: Final = 4  # nothing can follow
 
+# An offset that no string has, not even in a prefix.
+NOWHERE: Final = -1_000_000_000
+
 # How closely the text is looked at where a token may be missing or too many; 0: not at all.
 WARY: Final = 1  # with leniency
 GUIDED: Final = 2  # and a schema asks for some types

@@ -45,7 +45,7 @@ _BREAKS_TRAILING: Final = re.compile(r"[][{}`<◁]")
 # No words of the text after the value; and before a bracket that is meant as itself, or as a face.
 _NO_WORDS: Final = " \t\r\n,;)]}"
 _NO_CLOSER: Final = ("`", ":", ";", "=")
-_TAG: Final = re.compile(r"[<◁]")
+_TAG: Final = re.compile(r"[<◁\[]")
 # Before a tag that is spoken of.
 _QUOTES_TAG: Final = ("`", '"', "'", "“")
 _BREAKS_ASIDE: Final = re.compile(r"[][{}]")
@@ -70,6 +70,8 @@ _TWO_QUOTES: Final = -(10**9)
 # As much of the prose is remembered as these patterns look at.
 _REMEMBERED: Final = 160
 _LONGEST_LANGUAGE: Final = 16
+# Among the keys of an object: one of them came twice.
+REPEATED: Final[Any] = 0
 
 
 class ProseMachine(Machine):
@@ -242,6 +244,8 @@ class ProseMachine(Machine):
         return self._begin_value(pos) if seen else self._begin_prose(text, pos)
 
     def _sees_value(self, shape: Shape, text: str, pos: int) -> bool | None:
+        if text[pos] == "(" and "tuples" not in self._rules:
+            return False
         if self._last and text[pos] in "{[" and shape.cut.match(text, pos):
             return True  # cut off right after its bracket
         return self._sees(shape, text, pos)
@@ -292,14 +296,15 @@ class ProseMachine(Machine):
                 end = self._mend_fence(text, pos)
                 if end >= 0:
                     return end
-            elif char in "<◁":
-                if self._before_text[-1:] not in _QUOTES_TAG:
-                    thinks = self._sees(lookahead.THOUGHTS, text, pos)
-                    if thinks is None:
-                        return self._hold(text, pos)
-                    if thinks:
-                        self._state = THOUGHTS
-                        return pos + 1
+            elif self._before_text[-1:] not in _QUOTES_TAG and char != "{":
+                thinks = self._sees(lookahead.THOUGHTS, text, pos)
+                if thinks is None:
+                    return self._hold(text, pos)
+                if thinks:
+                    self._state = THOUGHTS
+                    return pos + 1
+            if char in "`<◁":
+                pass
             elif self._is_code():
                 self._aside_is_due = False
                 return self._begin_aside(pos)
@@ -510,25 +515,7 @@ class ProseMachine(Machine):
             self._note_trailing(text, start, pos)
             start = pos
             char = text[pos]
-            if char in "{[":
-                self._depth_aside += 1
-            elif char in "}]":
-                if self._depth_aside:
-                    self._depth_aside -= 1
-                elif self._trailing_words and self._before_text not in _NO_CLOSER:
-                    raise self._two_readings(
-                        "the value has ended", "this bracket ends it", text, pos
-                    )
-            elif char == "`":
-                if self._in_prose and "fences" in self._rules:
-                    seen = self._sees(lookahead.JSON_FENCE, text, pos)
-                    if seen is None:
-                        return self._hold(text, pos)
-                    if seen:
-                        raise self._two_readings(
-                            "the value is before this", "it is in this fence", text, pos
-                        )
-            else:
+            if char in "<◁[":
                 ends = self._sees(lookahead.ONLY_THOUGHTS_END, text, pos)
                 begins = self._sees(lookahead.THOUGHTS, text, pos)
                 if ends is None or begins is None:
@@ -539,6 +526,25 @@ class ProseMachine(Machine):
                     )
                 if begins or ends:
                     self._trailing_thoughts = bool(begins)
+                if char == "[":
+                    self._depth_aside += 1
+            elif char == "{":
+                self._depth_aside += 1
+            elif char in "}]":
+                if self._depth_aside:
+                    self._depth_aside -= 1
+                elif self._trailing_words and self._before_text not in _NO_CLOSER:
+                    raise self._two_readings(
+                        "the value has ended", "this bracket ends it", text, pos
+                    )
+            elif self._in_prose and "fences" in self._rules:
+                seen = self._sees(lookahead.JSON_FENCE, text, pos)
+                if seen is None:
+                    return self._hold(text, pos)
+                if seen:
+                    raise self._two_readings(
+                        "the value is before this", "it is in this fence", text, pos
+                    )
             pos += 1
         self._note_trailing(text, start, len(text))
         return len(text)
@@ -551,6 +557,21 @@ class ProseMachine(Machine):
 
     def _outside(self) -> bool:
         return not self._frames if self._state >= LENIENT else Machine._outside(self)
+
+
+def as_set(keys: Any) -> Any:
+    """The keys of an object as a set, in which a key that came twice is noted."""
+    if type(keys) is not list:
+        return keys
+    found: set[Any] = set(keys)
+    if len(found) < len(keys):
+        found.add(REPEATED)
+    return found
+
+
+def repeats(keys: Any) -> bool:
+    """True if a key of an object came twice."""
+    return keys is not None and REPEATED in as_set(keys)
 
 
 _STEPS: Final[dict[int, Callable[[ProseMachine, str, int], int]]] = {

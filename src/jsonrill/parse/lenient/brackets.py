@@ -16,6 +16,7 @@ from ...paths import Path, format_path
 from ..machine import Machine
 from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead
+from .around import REPEATED, as_set, repeats
 from .quotes import QuoteMachine
 from .rules import QUOTES
 from .strings import CLOSERS
@@ -24,9 +25,7 @@ ANY_CLOSER: Final = ("}", "]", ")")
 # Containers nested deeper than this are not looked at one by one.
 _FAR: Final = 32
 UNKNOWN: Final = -1
-_NO_STRING: Final = (0, 0)
-# Among the keys of an object: one of them came twice.
-_REPEATED: Final[Any] = 0
+_NO_ELEMENT: Final = (None, False)
 _LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 
@@ -48,7 +47,7 @@ class BracketMachine(QuoteMachine):
         "_root_decoded",
         "_root_end",
         "_run_is_large",
-        "_run_repeats",
+        "_run_keys",
         "_shallower",
         "_trailing",
     )
@@ -64,7 +63,7 @@ class BracketMachine(QuoteMachine):
         # an object outside of an object (or has one, then True), and of the root if its bracket is
         # held.
         self._last_decoded: Any = None
-        self._last_element: Any = (None, False)
+        self._last_element: Any = _NO_ELEMENT
         self._root_decoded: Any = None
         # The last one is in a list that has ended, too.
         self._decoded_in_list = False
@@ -79,8 +78,11 @@ class BracketMachine(QuoteMachine):
         self._last_size = self._run_is_large = 0
         # Whether a list began with a list: its bracket may have come twice.
         self._lists_in_lists = False
-        # A bracket was read as another; and a key came twice in an object that ended last in a row.
-        self._bracketed = self._run_repeats = False
+        # A bracket was read as another: from now on no key comes twice.
+        self._bracketed = False
+        self._exact = self._unique
+        # The keys of the objects that ended last in a row, each with those before it.
+        self._run_keys: Any = None
         # Another reading of the brackets so far would leave more open, or fewer.
         self._deeper = self._shallower = False
 
@@ -136,7 +138,10 @@ class BracketMachine(QuoteMachine):
         if self._has_repeats():
             raise self._key_twice(text, pos)
         self._may_repair("brackets", text, pos)
-        self._bracketed = True
+        if not self._bracketed:
+            self._bracketed = self._exact = True
+            self._frames[:] = [(*frame[:3], as_set(frame[3])) for frame in self._frames]
+            self._seen = as_set(self._seen)
 
     def _repeats(self, key: str, text: str, quote: int) -> None:
         """A key comes again. With a repaired bracket before it, that bracket was another one."""
@@ -148,19 +153,23 @@ class BracketMachine(QuoteMachine):
             raise self._two_readings(
                 "a key comes twice in an object", "brackets are missing before it", text, quote
             )
-        assert self._seen is not None
-        self._seen.add(_REPEATED)
+        self._seen.add(REPEATED)  # type: ignore[union-attr]  # only a set tells of repeats
 
     def _has_repeats(self) -> bool:
         """True if a key came twice in an open object, or in one that ended last in a row."""
         seen = [frame[3] for frame in self._frames[1:]] + [self._seen]
-        if any(keys is not None and _REPEATED in keys for keys in seen):
+        if any(map(repeats, seen)):
             return True
         if self._root_decoded is not None:
             return _repeats_in_run(_members(self._root_decoded))
         if self._last_closed < self._token:
             return False
-        return self._run_repeats or _repeats_in_run(_members(self._last_decoded))
+        run = self._run_keys
+        while run is not None:
+            keys, run = run
+            if repeats(keys):
+                return True
+        return _repeats_in_run(_members(self._last_decoded))
 
     def _key_twice(self, text: str, pos: int, kind: type[InvalidJSON] = InvalidJSON) -> InvalidJSON:
         error: InvalidJSON = self._two_readings(
@@ -177,7 +186,7 @@ class BracketMachine(QuoteMachine):
     def _last_string(self) -> str:
         """First and last character of the string that came last, but for brackets, else ""."""
         if self._string_at == self._token:
-            return self._first + self._shown.rstrip()[-1:]
+            return self._first.lstrip()[:1] + self._shown.rstrip()[-1:]
         value = _members(self._last_decoded) if self._last_closed >= self._token else None
         while value and isinstance(value, list):
             if value == [""]:
@@ -262,15 +271,21 @@ class BracketMachine(QuoteMachine):
         """A quote in a list. After other values it may open a key: the list was not closed."""
         if not self._object and self._frames:
             depth = len(self._frames)
-            suspicious = self._state == VALUE and self._strings != (depth, self._count - 1)
-            if suspicious and depth > 1 and self._frames[-1][0] and "brackets" in self._rules:
+            follows = self._string_index == self._count - 1 and self._string_depth == depth
+            if (
+                self._state == VALUE
+                and not follows
+                and depth > 1
+                and self._frames[-1][0]
+                and "brackets" in self._rules
+            ):
                 seen = self._sees(lookahead.QUOTED_KEY, text, pos)
                 if seen is None:
                     return self._hold(text, pos)
                 if seen:
                     return self._mend_open_list(text, pos)
-            self._strings = (depth, self._count)
-        if self._collects():
+            self._string_depth, self._string_index = depth, self._count
+        if self._wary == GUIDED and self._collects():
             return self._open_string(STRING, text, pos)
         return Machine._string_element(self, text, pos)
 
@@ -334,19 +349,21 @@ class BracketMachine(QuoteMachine):
         depth = len(self._frames)
         continued = self._last_closed >= self._token
         if not continued:
-            self._last_decoded = None
-            self._run_repeats = False
+            self._last_decoded = self._run_keys = None
         if self._object:
-            if self._seen is not None and _REPEATED in self._seen:
-                self._run_repeats = True
-            if depth > 1 and self._frames[-1][0]:
+            if self._count > 1:
+                self._run_keys = (self._seen, self._run_keys)
+            if depth > 1 and self._frames[depth - 1][0]:
                 self._nested.setdefault(self._chain(depth - 1), at)
             else:
-                self._misled = 1 if 0 <= self._nested.pop(depth, -1) < self._token else UNKNOWN
-                chained = continued and not self._decoded_in_list
-                self._last_element = (self._last_decoded if chained else None, False)
+                self._misled = UNKNOWN
+                if self._nested and 0 <= self._nested.pop(depth, -1) < self._token:
+                    self._misled = 1
+                self._last_element = _NO_ELEMENT
+                if self._last_decoded is not None and not self._decoded_in_list:
+                    self._last_element = (self._last_decoded, False)
         else:
-            self._strings = _NO_STRING
+            self._string_depth = 0
             self._decoded_in_list = True
         if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
             self._last_size = 0
@@ -381,8 +398,6 @@ class BracketMachine(QuoteMachine):
     def _emit_decoded(self, value: Any, text: str, pos: int, end: int) -> None:
         # What brackets inside it may mean is only looked at if others contradict each other.
         decoded = (text, pos, end)
-        if not self._lists_in_lists and _LIST_IN_LIST.search(text, pos, end):
-            self._lists_in_lists = True
         is_object = type(value) is dict
         if not self._frames and self._keeps_root_open():
             self._frames.append((self._object, self._key, self._count, self._seen))
@@ -394,15 +409,16 @@ class BracketMachine(QuoteMachine):
             self._root_decoded = decoded
             self._hold_root(self._offset + end - 1, len(value))
             return
-        if not is_object and not self._object and not self._count and self._frames:
-            self._lists_in_lists = True
+        if not self._lists_in_lists:
+            inner = not is_object and not self._object and not self._count
+            self._lists_in_lists = inner or _LIST_IN_LIST.search(text, pos, end) is not None
         self._last_closed = self._offset + end - 1
         self._last_closer = "}" if is_object else "]"
         self._last_size = len(value)
         self._run_is_large = UNKNOWN
         self._last_decoded = decoded
         self._decoded_in_list = False
-        self._run_repeats = False
+        self._run_keys = None
         self._token = self._offset + pos
         if is_object:
             if self._object:
@@ -483,6 +499,7 @@ class BracketMachine(QuoteMachine):
         """The root's bracket was one too many: go on as if it had not come."""
         self._state = AFTER
         if self._root_decoded is not None:
+            self._lists_in_lists = _LIST_IN_LIST.search(*self._root_decoded) is not None
             last = _members(self._root_decoded)[-1:]
             if last and isinstance(last[0][1], _Members):
                 self._nested[1] = self._token

@@ -42,6 +42,10 @@ class GuidedMachine(ProseMachine):
             return None
         return self._guide(self._path(value=True))
 
+    def _read_again(self, string: str, asked: Expected) -> tuple[bool, Any]:
+        """As `fitting`, for a string that is only nearly JSON."""
+        return False, None
+
     def _fits(self, text: str, pos: int) -> bool | None:
         """False if the schema asks for another type, or for objects with other keys."""
         asked = self._guide(()) if self._guide is not None and not self._many else None
@@ -82,6 +86,55 @@ class GuidedMachine(ProseMachine):
         self._sink.end_string()
 
 
+class ValueSink(Sink):
+    """Builds one value, for a string that is read again."""
+
+    __slots__ = ("_key", "_spine", "_text", "root")
+
+    def __init__(self) -> None:
+        self.root: Any = None
+        self._spine: list[Any] = []
+        self._key = self._text = ""
+
+    def start_object(self, offset: int) -> None:
+        self.scalar({}, None, offset)
+        self._spine.append(self._last())
+
+    def start_array(self, offset: int) -> None:
+        self.scalar([], None, offset)
+        self._spine.append(self._last())
+
+    def end_container(self, offset: int) -> None:
+        self._spine.pop()
+        self._key = ""
+
+    def key(self, key: str, offset: int) -> None:
+        self._key = key
+
+    def start_string(self, offset: int) -> None:
+        self._text = ""
+
+    def text(self, run: str) -> None:
+        self._text += run
+
+    def end_string(self) -> None:
+        self.scalar(self._text, None, 0)
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        if not self._spine:
+            self.root = value
+        elif isinstance(self._spine[-1], dict):
+            self._spine[-1][self._key] = value
+        else:
+            self._spine[-1].append(value)
+
+    def _last(self) -> Any:
+        if not self._spine:
+            return self.root
+        outer = self._spine[-1]
+        return outer[self._key] if isinstance(outer, dict) else outer[-1]
+
+
 def fitting(text: str, asked: Expected, depth: int) -> tuple[bool, Any]:
     """True and the reading of a string that a schema asks for, else False and None."""
     if asked.strings:
@@ -93,7 +146,12 @@ def fitting(text: str, asked: Expected, depth: int) -> tuple[bool, Any]:
         value = loads(text)
     except (ValueError, RecursionError):
         return False, None
-    if isinstance(value, (dict, list)) and deeper(value, depth, text.count("[") + text.count("{")):
+    return fits(value, asked, text, depth)
+
+
+def fits(value: Any, asked: Expected, text: str, depth: int) -> tuple[bool, Any]:
+    """True and `value`, which `text` is the JSON of, if a schema asks for it and it is not deep."""
+    if isinstance(value, (dict, list)) and deeper(value, depth, sum(map(text.count, "[{("))):
         return False, None
     kinds = {
         dict: ("object",),

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ...errors import InvalidJSON, Truncated
+from ...errors import InvalidJSON, LimitExceeded, Truncated
+from ..expected import Expected
 from ..grammar import SPACE
 from ..machine import Machine
 from ..states import (
@@ -48,12 +49,17 @@ from ..states import (
 from . import lookahead
 from .around import ProseMachine
 from .brackets import ANY_CLOSER, BracketMachine
+from .by_schema import ValueSink, fits
 from .rules import QUOTES
 from .words import ALL_WORDS, BARE_START, WORDS
 
 _BEGINS_VALUE: Final = frozenset('"{[-0123456789tfn') | {word[0] for word in WORDS}
 _PREFIXED: Final = "but got '{}' (if the answer begins before this text, pass prefix=\"{{\")"
 _REMEMBERED: Final = 64
+# What is not tried on a string that a schema asks for as something else: it is complete.
+_NOT_IN_STRINGS: Final = frozenset(
+    ("leading-text", "trailing-text", "cut-off", "by-schema", "bare-values", "ellipses")
+)
 
 # What the states of leniency are to the strict machine; a comment is what it interrupted.
 _STRICT: Final = {
@@ -115,7 +121,7 @@ class LenientMachine(BracketMachine):
             if end >= 0:
                 return end
         if not self._frames:
-            return self._mend_word(text, pos)
+            return self._mend_tuple(text, pos) if char == "(" else self._mend_word(text, pos)
         if char == "/":
             end = self._mend_comment(text, pos)
             if end >= 0 and not self._held:
@@ -285,6 +291,8 @@ class LenientMachine(BracketMachine):
         self._run(held)
         if self._state >= LENIENT:
             self._tail = b""  # half a character of text that is not read
+        if self._plain_at == self._token != self._string_at:
+            self._begin_text()  # of a string that had nothing unusual
         if self._state == STRING and self._tail_text[:1] in ("”", "’") and self._frames:
             self._end_curly()
         if self._state == CLOSING:
@@ -355,6 +363,17 @@ class LenientMachine(BracketMachine):
                     break
         while self._frames:
             self._leave(end)
+
+    def _read_again(self, string: str, asked: Expected) -> tuple[bool, Any]:
+        """True and the value that a string is nearly the JSON of, if a schema asks for it."""
+        value = ValueSink()
+        machine = LenientMachine(value, rules=self._rules - _NOT_IN_STRINGS, limits=self._limits)
+        try:
+            machine.feed(string)
+            machine.flush()
+        except (InvalidJSON, LimitExceeded):
+            return False, None
+        return fits(value.root, asked, string, self._limits.depth - len(self._frames))
 
     def _strictly(self) -> None:
         """Be in the state of the strict machine that comes nearest to this one."""

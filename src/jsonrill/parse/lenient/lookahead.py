@@ -98,10 +98,7 @@ JSON_FENCE: Final = Shape("```json")
 
 def _letters(text: str) -> Way:
     """Steps for this text in capital or small letters."""
-    return tuple(
-        f"[{char}{char.upper()}]" if char.isalpha() else f"[{char}]" if char == "|" else char
-        for char in text
-    )
+    return tuple(f"[{char}{char.upper()}]" if char.isalpha() else re.escape(char) for char in text)
 
 
 # What models name the tags around their thoughts; some have marks of their own.
@@ -112,11 +109,11 @@ _THOUGHTS: Final = (
 THOUGHTS: Final = Shape(
     *(_letters(f"<{name}>") for name in _THOUGHTS),
     *((*_letters(f"<{name}"), "[ \t]", "[^<>]{0,100}", ">") for name in _THOUGHTS),
-    *map(_letters, ("◁think▷", "<|begin_of_thought|>", "<|channel|>analysis")),
+    *map(_letters, ("◁think▷", "[think]", "<|begin_of_thought|>", "<|channel|>analysis")),
 )
 _NO_THOUGHTS: Final = (
     *(_letters(f"</{name}>") for name in _THOUGHTS),
-    *map(_letters, ("◁/think▷", "<|end_of_thought|>", "<|channel|>final")),
+    *map(_letters, ("◁/think▷", "[/think]", "<|end_of_thought|>", "<|channel|>final")),
 )
 THOUGHTS_END: Final = Shape(*_NO_THOUGHTS, _letters("<|end|>"))
 # What ends nothing but thoughts.
@@ -210,7 +207,16 @@ _BROKEN: Final[tuple[Way, ...]] = (
         )
     ),
 )
-VALUE_BEGINS: Final = Shape(*_brackets(_LINE_ENDS), *_scalars(_LINE_ENDS), *_BROKEN)
+# A tuple that is alone in its line.
+_TUPLE: Final[Way] = (
+    *(r"\(", "[\"'“0-9-]", r"[^(),\r\n]{0,200}", ",", r"[^()\r\n]{0,200}", r"\)"),
+)
+VALUE_BEGINS: Final = Shape(
+    *_brackets(_LINE_ENDS),
+    *_scalars(_LINE_ENDS),
+    *_BROKEN,
+    *((*_TUPLE, *end) for end in _LINE_ENDS),
+)
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(
     *_brackets(_ANYTHING), *_scalars(_ANYTHING), (_NUMBER, "(?<=[0-9])[^-+.eE0-9]")

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...errors import InvalidJSON
 from ..grammar import SPACE
-from ..states import AFTER, STRING, VALUE
+from ..states import AFTER, NOWHERE, STRING, VALUE
 from . import lookahead
 from .strings import StringMachine
 
@@ -37,21 +37,6 @@ class QuoteMachine(StringMachine):
     def _end_string(self, text: str, quote: int) -> int:
         """End the string at this quote, or take the quote as part of its text."""
         end = len(text)
-        if self._plain_at == self._token and end - quote > 3:
-            # Nearly every string has nothing unusual and ends like this.
-            pos = quote + 1
-            following = text[pos]
-            comma = following == ","
-            if comma:
-                pos += 1
-                following = text[pos]
-            if following == " " or following == "\n":
-                pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
-                following = text[pos] if pos < end else "x"
-            if following == '"' if comma else following == "}" or following == "]":
-                self._sink.end_string()
-                self._state = AFTER
-                return quote + 1
         if self._string_at != self._token:
             self._begin_text()
         if self._offset + quote == self._token + 1 and text[quote] == '"' and self._blocks():
@@ -166,6 +151,12 @@ class QuoteMachine(StringMachine):
                 opens = before in _OPENS and not after.isspace()
                 if before.isspace() or after.isalnum() or opens:
                     raise self._lone_quote(text, quote)
+                if self._after_comma:
+                    seen = self._sees(lookahead.COLON_AHEAD, text, quote + 1)
+                    if seen is None:
+                        return self._hold(text, quote)
+                    if seen:  # `x], "key": [` may be no text at all
+                        raise self._lone_quote(text, quote)
                 self._quotation = False
             elif not _CLOSE_QUOTATION.match(before) and not _NO_QUOTATION.match(after):
                 if after == char and not adjacent:
@@ -185,13 +176,15 @@ class QuoteMachine(StringMachine):
                     self._nest = 1
                 else:
                     self._quotation = True
+                    shown = (self._shown + self._tail_text).rstrip()
+                    self._after_comma = shown.endswith(",")
             elif not (before.isdigit() and char == '"' and after in _INCHES):
                 raise self._lone_quote(text, quote)
         self._may_repair("inner-quotes", text, quote)
         self._quoted = False  # for `_take_text`
         self._take(char)
         self._quoted = True
-        self._plain_at = -1_000_000_000
+        self._plain_at = NOWHERE
         self._inner_at = self._offset + quote
         return quote + 1
 

@@ -1,21 +1,34 @@
 # Types for the compiler; the code is in strings.py.
 cimport cython
-from ..machine cimport Machine
+from ..machine cimport Machine, space_end
 from .numbers cimport NumberMachine
 
-cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING, GUIDED
+cdef bint _COMPILED
+cdef str _UNSURE
+cdef Py_ssize_t NOWHERE, _REMEMBERED
+
+@cython.locals(pos=Py_ssize_t, end=Py_ssize_t, char=Py_UCS4)
+cdef Py_ssize_t usual_end(str run, bint plain) noexcept
+@cython.locals(last=str)
+cdef bint ends_simply(str run) except -1
+
+cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING, VALUE, GUIDED
 
 cdef class StringMachine(NumberMachine):
-    cdef bint _inner, _quotation, _quoted, _curly, _mixed, _after_value
-    cdef str _opened, _first, _shown, _tail_text, _watched
+    cdef bint _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma
+    cdef str _opened, _first, _tail_text, _watched
     cdef Py_ssize_t _string_at, _nest, _inner_at, _inner_run
-    cdef object _expected_here, _strings, _parens
-    cdef Py_ssize_t _plain_at, _comma_at, _string_line
+    cdef object _expected_here, _parens
+    cdef Py_ssize_t _string_depth, _string_index
+    cdef Py_ssize_t _comma_at, _string_line
     cdef _take(self, str run)
-    @cython.locals(at=Py_ssize_t, last=Py_UCS4)
+    @cython.locals(last=Py_UCS4, plain=bint)
     cdef bint _is_plain(self, str run) except -1
-    @cython.locals(at=Py_ssize_t, last=Py_UCS4)
+    @cython.final
     cdef bint _is_simple(self, str run) except -1
+    @cython.locals(end=Py_ssize_t, at=Py_ssize_t, char=Py_UCS4, simple=bint, comma=bint, begins=bint)
+    cdef Py_ssize_t _plain_run(self, str text, Py_ssize_t pos, Py_ssize_t stop, str run) except -2
+    cdef Py_ssize_t _unusual_run(self, str text, Py_ssize_t stop, str run) except -2
     cdef _settle(self)
     cdef _take_text(self, str run)
     cdef _begin_text(self)

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import Machine
+from ..machine import Machine, space_end
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -20,11 +20,14 @@ from ..states import (
     GUIDED,
     KEY,
     NEXT_KEY,
+    NOWHERE,
     ODD_KEY,
     ODD_STRING,
     STRING,
+    VALUE,
 )
 from . import lookahead
+from .around import as_set
 from .by_schema import fitting
 from .numbers import NumberMachine
 from .rules import QUOTES
@@ -55,13 +58,19 @@ _CURLY_TAIL: Final = re.compile(
     r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
 )
 _LONGEST_TAIL: Final = 200
+# Before one of these a string may have ended.
+_UNSURE: Final = " \t\r\n,}]{[”’"
+_CURLY: Final = re.compile("[“”‘]")
 _REMEMBERED: Final = 64
+# As in `machine.py`.
+_COMPILED: Final = not __file__.endswith(".py")
 
 
 class StringMachine(NumberMachine):
     """The machine that reads strings in any quotes, and their text as it is written."""
 
     __slots__ = (
+        "_after_comma",
         "_after_value",
         "_comma_at",
         "_curly",
@@ -74,13 +83,12 @@ class StringMachine(NumberMachine):
         "_nest",
         "_opened",
         "_parens",
-        "_plain_at",
         "_quotation",
         "_quoted",
-        "_shown",
         "_string_at",
         "_string_line",
-        "_strings",
+        "_string_depth",
+        "_string_index",
         "_tail_text",
         "_watched",
     )
@@ -101,6 +109,8 @@ class StringMachine(NumberMachine):
         self._tail_text = ""
         self._quotation = self._quoted = False
         self._nest = 0
+        # A comma is before the quotation: it may be a key.
+        self._after_comma = False
         # A curly quote was opened in it; where the last inner quote was, and how many in a row.
         self._curly = False
         self._inner_at = -1
@@ -110,9 +120,7 @@ class StringMachine(NumberMachine):
         # It has what may come after the value; and its end, if that may become such a thing.
         self._after_value = False
         self._watched = ""
-        # The offset of the string, if it has nothing unusual so far; else one that none has, also
-        # not one in a prefix.
-        self._plain_at = -1_000_000_000
+        self._plain_at = NOWHERE
         # The depths that a "(" opened.
         self._parens: set[int] = set()
         # The line in which a string at the root ended.
@@ -120,13 +128,14 @@ class StringMachine(NumberMachine):
         # Where a comma was missing.
         self._comma_at = -1
         # Depth and index of the last string in a list.
-        self._strings = (0, 0)
+        self._string_depth = self._string_index = 0
 
     # ---- text ------------------------------------------------------------------------------
 
     def _take(self, run: str) -> None:
         if self._plain_at == self._token and self._is_simple(run):
             self._sink.text(run)
+            self._shown = run
             return
         state = self._state
         if state == KEY or state == ODD_KEY or self._expected_here is not None:
@@ -177,19 +186,15 @@ class StringMachine(NumberMachine):
         if simple and not unusual and self._expected_here is None:
             self._plain_at = self._token
         else:
-            self._plain_at = -1_000_000_000
+            self._plain_at = NOWHERE
 
     def _is_simple(self, run: str) -> bool:
         """True if text of a string without anything unusual has nothing unusual, either."""
-        at = len(run) - 1
-        last = run[at]
-        while at > 0 and last in " \t\r\n":
-            at -= 1
-            last = run[at]
-        if last in " \t\r\n," or "<" in run or not run.isascii():
-            return False
-        self._shown = run
-        return True
+        if _COMPILED:
+            usual = usual_end(run, False) == len(run)
+        else:
+            usual = "<" not in run and (run.isascii() or _CURLY.search(run) is None)
+        return usual and (run[-1] not in _UNSURE or ends_simply(run))
 
     def _note_curly(self, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
@@ -201,38 +206,83 @@ class StringMachine(NumberMachine):
 
     def _begin_text(self) -> None:
         self._string_at = self._token
-        self._first = ""
-        self._shown = self._tail_text = ""
+        if self._plain_at != self._token:
+            self._first = self._shown = ""
+        self._tail_text = ""
         self._quotation = self._quoted = self._curly = self._mixed = self._after_value = False
         self._watched = ""
         self._inner_at = -1
         self._nest = 0
 
     def _is_plain(self, run: str) -> bool:
-        # As in `_is_simple`, without calling it: this is done for nearly every piece.
-        if self._plain_at == self._token and run.isascii() and "<" not in run:
-            at = len(run) - 1
-            last = run[at]
-            while at > 0 and last == " ":
-                at -= 1
-                last = run[at]
-            if last != "," and last != " ":
-                self._shown = run
-                return True
-        if self._string_at != self._token:
-            self._begin_text()
-        if self._tail_text or self._nest or self._expected_here is not None:
+        if self._plain_at != self._token:
             return False
-        if self._watched or "<" in run:
-            return False
-        if run.rstrip(" ")[-1:] in ",”’}]{[":  # or there is nothing else in it
-            return False
-        self._first = self._first or run.lstrip()[:1]
-        if not run.isascii():
-            self._note_curly(run)
-        self._shown = run
-        self._settle()
-        return True
+        if _COMPILED:
+            plain = usual_end(run, True) == len(run)
+        else:
+            plain = (
+                '"' not in run
+                and "\\" not in run
+                and run.isprintable()
+                and "<" not in run
+                and (run.isascii() or _CURLY.search(run) is None)
+            )
+        last = run[len(run) - 1]
+        return plain and ((last > "," and last not in "}]{[”’") or ends_simply(run))
+
+    def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
+        """Emit text of a string as the strict machine does, if nothing in it is unusual.
+
+        Nearly every string goes this way from its first quote to its last. For what may follow it,
+        only its first and its last text are remembered.
+        """
+        end = len(text)
+        simple = self._plain_at == self._token
+        if not simple:
+            begins = self._offset + pos == self._token + 1 and stop > pos and text[pos] != " "
+            if not (begins and self._inner and self._frames and self._expected_here is None):
+                return self._unusual_run(text, stop, run)
+        at = stop + 1
+        if stop < end:
+            comma = at < end and text[at] == ","
+            if comma:
+                at += 1
+            if at < end and text[at] in " \t\n\r":
+                at = space_end(text, at)
+            if at < end:
+                char = text[at]
+                if not (char == '"' if comma else char == "}" or char == "]"):
+                    return self._unusual_run(text, stop, run)
+            elif self._last or end - stop >= _REMEMBERED:
+                return self._unusual_run(text, stop, run)
+        # Only text that may still grow can have an end that must be held back.
+        if at >= end and stop > pos and not self._is_simple(run):
+            return self._unusual_run(text, stop, run)
+        if stop > pos:
+            self._sink.text(run)
+            self._shown = run
+        if not simple:
+            self._first = run
+        if at >= end:
+            self._plain_at = self._token
+            if stop < end:
+                self._held = text[stop:]
+            return end
+        self._string_at = self._token
+        self._sink.end_string()
+        if not comma:
+            self._state = AFTER
+        elif self._object:
+            self._state = NEXT_KEY
+        else:
+            self._state = VALUE
+            self._count += 1
+        return at
+
+    def _unusual_run(self, text: str, stop: int, run: str) -> int:
+        if run:
+            self._take(run)
+        return stop if stop == len(text) else self._end_string(text, stop)
 
     def _escaped(self, text: str, pos: int) -> int:
         """Stay here until the string ends: its end would be sought anew after each repair."""
@@ -268,6 +318,8 @@ class StringMachine(NumberMachine):
         assert asked is not None
         string = self._take_begun()
         found, value = fitting(string, asked, self._limits.depth - len(self._frames))
+        if not found and "string" not in asked.types:
+            found, value = self._read_again(string, asked)
         if found:
             self._may_repair("by-schema", text, quote)
             self._emit_value(value, self._token)
@@ -291,7 +343,7 @@ class StringMachine(NumberMachine):
         if self._state == FIRST_KEY or self._state == NEXT_KEY:
             return self._open_string(ODD_KEY, text, pos)
         if not self._object:
-            self._strings = (len(self._frames), self._count)
+            self._string_depth, self._string_index = len(self._frames), self._count
         if not self._collects():
             self._sink.start_string(self._offset + pos)
         return self._open_string(ODD_STRING, text, pos)
@@ -307,6 +359,8 @@ class StringMachine(NumberMachine):
                 "a comma is missing here", "the point was meant as one", text, pos
             )
         self._may_repair("missing-commas", text, pos)
+        if self._object:
+            self._seen = as_set(self._seen)
         self._add_comma()
         self._comma_at = self._offset + pos
 
@@ -451,10 +505,35 @@ class StringMachine(NumberMachine):
         """A line ends in a string: after a closing bracket, the value may have ended, too."""
         if self._string_at != self._token:
             self._begin_text()
-        self._plain_at = -1_000_000_000
+        self._plain_at = NOWHERE
         self._watch("\n")
         if (self._shown + self._tail_text).rstrip()[-1:] in ("}", "]"):
             self._after_value = True
+
+
+def usual_end(run: str, plain: bool) -> int:
+    """The index of the first character that is looked at closely, as `plain_end` in a string.
+
+    These are what may begin a mark like <|im_end|>, and curly quotes; if `plain`, also a quote, a
+    backslash and control characters.
+    """
+    pos, end = 0, len(run)
+    while pos < end:
+        char = run[pos]
+        if char == "<" or char == "“" or char == "”" or char == "‘":
+            return pos
+        if plain and (char == '"' or char == "\\" or char < " "):
+            return pos
+        pos += 1
+    return end
+
+
+def ends_simply(run: str) -> bool:
+    """True if no end of this text must be held back: a comma, a curly quote, or space alone."""
+    if run[-1] not in _UNSURE:
+        return True
+    last = run.rstrip(" \t\r\n")[-1:]
+    return last != "" and last != "," and run.isascii()
 
 
 def _tail(run: str) -> int:
@@ -462,7 +541,7 @@ def _tail(run: str) -> int:
 
     It is a comma, or a curly quote that may be meant as the string's end, and what follows it.
     """
-    if run[-1] not in " \t\r\n,}]{[”’":
+    if run[-1] not in _UNSURE:
         return len(run)
     if not run.isascii() and (found := _CURLY_TAIL.search(run)) is not None:
         return found.start()

@@ -19,7 +19,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ... import providers
+from ... import __version__, providers
 from ...providers.statements import CallDelta
 from ..access.permissions import require_subject
 from ..problems import Problem
@@ -64,6 +64,7 @@ def load(demo: bool) -> dict[str, File]:
     texts = sources()
     delivered = page_files(texts)
     html = delivered.pop(INDEX)
+    html = html.replace('data-version=""', f'data-version="{__version__}"')
     if demo:
         html = html.replace('data-demo="off"', 'data-demo="on"')
     return {

@@ -1,4 +1,4 @@
-/** Detects the format of a pasted or dropped text, and turns it into records to publish. No DOM. */
+/** Detects the format of a pasted or dropped text, and turns it into pieces. No DOM. */
 
 import { skipCharacters } from "./escaping.js";
 import { SSEDecoder } from "../lib/sse.js";
@@ -8,13 +8,12 @@ import { isObject } from "../lib/values.js";
 /** @typedef {{provider: string | null, calls: boolean}} Recognised */
 /**
  * @typedef {object} Plan
- * @property {Record<string, any>} options of the stream
- * @property {string[]} lines its records as JSON
+ * @property {string[]} sources pieces of text, events or snapshots
  * @property {{input: string, many: boolean}} stream
  * @property {string} suits the format of the pane that shows it best
  */
 
-// A stream of the server has at most 100 000 records.
+// More pieces than this are not told apart.
 const MAX_RECORDS = 50_000;
 const SSE_LINE = /^(?:data|event|id|retry)?:/;
 // This many characters are enough to recognise a provider.
@@ -95,7 +94,7 @@ function extendsValue(later, earlier) {
 }
 
 /**
- * How to publish a text.
+ * How to read a text.
  * @param {string} text
  * @param {Format} format
  * @param {number} pieceSize characters in a piece of JSON text
@@ -104,13 +103,12 @@ function extendsValue(later, earlier) {
  */
 export function plan(text, format, pieceSize, calls = false) {
   const many = format === "many";
-  const suits = calls ? "calls" : "fragments";
+  const suits = calls ? "calls" : "tree";
   if (format === "text" || many) {
-    const lines = pieces(text, pieceSize).map((piece) => JSON.stringify(piece));
-    return { options: many ? { many } : {}, lines, stream: { input: "text", many }, suits };
+    return { sources: pieces(text, pieceSize), stream: { input: "text", many }, suits };
   }
   const input = format === "snapshots" ? "snapshots" : "events";
-  return { options: { input }, lines: recordsOf(text, format), stream: { input, many }, suits };
+  return { sources: recordsOf(text, format), stream: { input, many }, suits };
 }
 
 /**

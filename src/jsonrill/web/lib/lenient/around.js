@@ -54,7 +54,7 @@ const BREAKS_TRAILING = /[\][{}`<◁]/g;
 // Words of the text after the value; and before a bracket that is meant as itself, or as a face.
 const WORDS = /[^ \t\r\n,;)\]}]/;
 const NO_CLOSER = ["`", ":", ";", "="];
-const TAG = /[<◁]/g;
+const TAG = /[<◁[]/g;
 // Before a tag that is spoken of.
 const QUOTES_TAG = ["`", '"', "'", "“"];
 const BREAKS_ASIDE = /[\][{}]/g;
@@ -325,6 +325,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _seesValue(shape, text, pos) {
+    if (text[pos] === "(" && !this.rules.has("tuples")) return false;
     // Cut off right after its bracket.
     if (this._last && "{[".includes(text[pos]) && shape.cut(text, pos)) return true;
     return this._sees(shape, text, pos);
@@ -399,15 +400,16 @@ export class ProseMachine extends Machine {
       if (char === "`") {
         const end = this._mendFence(text, pos);
         if (end >= 0) return end;
-      } else if (char === "<" || char === "◁") {
-        if (!QUOTES_TAG.includes(this._beforeText.slice(-1))) {
-          const thinks = this._sees(THOUGHTS_SHAPE, text, pos);
-          if (thinks === null) return this._hold(text, pos);
-          if (thinks) {
-            this._state = THOUGHTS;
-            return pos + 1;
-          }
+      } else if (char !== "{" && !QUOTES_TAG.includes(this._beforeText.slice(-1))) {
+        const thinks = this._sees(THOUGHTS_SHAPE, text, pos);
+        if (thinks === null) return this._hold(text, pos);
+        if (thinks) {
+          this._state = THOUGHTS;
+          return pos + 1;
         }
+      }
+      if ("`<◁".includes(char)) {
+        // No value begins here.
       } else if (isCode(this._beforeText)) {
         this._asideIsDue = false;
         return this._beginAside(pos);
@@ -689,20 +691,7 @@ export class ProseMachine extends Machine {
       if (found < 0) return end;
       start = pos = end;
       const char = text[pos];
-      if (char === "{" || char === "[") {
-        this._depthAside += 1;
-      } else if (char === "}" || char === "]") {
-        if (this._depthAside !== 0) this._depthAside -= 1;
-        else if (this._trailingWords && !NO_CLOSER.includes(this._beforeText)) {
-          throw this._twoReadings("the value has ended", "this bracket ends it", pos);
-        }
-      } else if (char === "`") {
-        if (this._inProse && this.rules.has("fences")) {
-          const seen = this._sees(JSON_FENCE, text, pos);
-          if (seen === null) return this._hold(text, pos);
-          if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);
-        }
-      } else {
+      if (char === "<" || char === "◁" || char === "[") {
         const ends = this._sees(ONLY_THOUGHTS_END, text, pos);
         const begins = this._sees(THOUGHTS_SHAPE, text, pos);
         if (ends === null || begins === null) return this._hold(text, pos);
@@ -710,6 +699,18 @@ export class ProseMachine extends Machine {
           throw this._twoReadings("the value has ended", "it was part of thoughts", pos);
         }
         if (begins || ends) this._trailingThoughts = begins;
+        if (char === "[") this._depthAside += 1;
+      } else if (char === "{") {
+        this._depthAside += 1;
+      } else if (char === "}" || char === "]") {
+        if (this._depthAside !== 0) this._depthAside -= 1;
+        else if (this._trailingWords && !NO_CLOSER.includes(this._beforeText)) {
+          throw this._twoReadings("the value has ended", "this bracket ends it", pos);
+        }
+      } else if (this._inProse && this.rules.has("fences")) {
+        const seen = this._sees(JSON_FENCE, text, pos);
+        if (seen === null) return this._hold(text, pos);
+        if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);
       }
       pos += 1;
     }

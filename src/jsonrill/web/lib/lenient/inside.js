@@ -135,7 +135,7 @@ export class LenientMachine extends BracketMachine {
       const end = this._mendSign(text, pos, char);
       if (end >= 0) return end;
     }
-    if (!open) return this._mendWord(text, pos);
+    if (!open) return char === "(" ? this._mendTuple(pos) : this._mendWord(text, pos);
     if (char === "/") {
       const end = this._mendComment(text, pos);
       if (end >= 0 && this._held === "") this._refuseOutside(pos);

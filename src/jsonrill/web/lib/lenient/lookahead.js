@@ -99,7 +99,7 @@ function cutPattern(tree) {
 function letters(text) {
   return [...text].map((char) => {
     if (/[a-z]/.test(char)) return `[${char}${char.toUpperCase()}]`;
-    return char === "|" ? "[|]" : char;
+    return "|[]".includes(char) ? `\\${char}` : char;
   });
 }
 
@@ -158,11 +158,11 @@ const TAGS = [
 export const THOUGHTS = new Shape(
   ...TAGS.map((name) => letters(`<${name}>`)),
   ...TAGS.map((name) => [...letters(`<${name}`), "[ \t]", "[^<>]{0,100}", ">"]),
-  ...["◁think▷", "<|begin_of_thought|>", "<|channel|>analysis"].map(letters),
+  ...["◁think▷", "[think]", "<|begin_of_thought|>", "<|channel|>analysis"].map(letters),
 );
 const NO_THOUGHTS = [
   ...TAGS.map((name) => letters(`</${name}>`)),
-  ...["◁/think▷", "<|end_of_thought|>", "<|channel|>final"].map(letters),
+  ...["◁/think▷", "[/think]", "<|end_of_thought|>", "<|channel|>final"].map(letters),
 ];
 export const THOUGHTS_END = new Shape(...NO_THOUGHTS, letters("<|end|>"));
 /** What ends nothing but thoughts. */
@@ -270,13 +270,21 @@ const BROKEN = [
   }),
 ];
 
+// A tuple that is alone in its line.
+const TUPLE = ["\\(", "[\"'“0-9-]", "[^(),\r\n]{0,200}", ",", "[^()\r\n]{0,200}", "\\)"];
+
 /** A bracket that begins JSON, told from one in prose by the first thing inside it. */
 export const BRACKET = new Shape(...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]));
 /**
  * The same where a value is due: it may also be a string, a number or a word, and {name: is an object
  * whatever follows.
  */
-export const VALUE_BEGINS = new Shape(...brackets(LINE_ENDS), ...scalars(LINE_ENDS), ...BROKEN);
+export const VALUE_BEGINS = new Shape(
+  ...brackets(LINE_ENDS),
+  ...scalars(LINE_ENDS),
+  ...BROKEN,
+  ...LINE_ENDS.map((end) => [...TUPLE, ...end]),
+);
 /** The same where any number of values may follow each other. */
 export const ANY_VALUE_BEGINS = new Shape(...brackets(ANYTHING), ...scalars(ANYTHING), [
   NUMBER,

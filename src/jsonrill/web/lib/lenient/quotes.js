@@ -9,6 +9,7 @@
 import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
 import { SPACE, WORD, charAt, endOf, isAlnum, isDigit, isSpace, lastOf, lastVisible } from "./characters.js";
 import {
+  COLON_AHEAD,
   CURLY_ELEMENT_AHEAD,
   ELEMENT_AHEAD,
   KEY_AHEAD,
@@ -175,6 +176,12 @@ export class QuoteMachine extends StringMachine {
       } else if (this._quotation) {
         const opens = OPENS.includes(before) && !isSpace(after);
         if (isSpace(before) || isAlnum(after) || opens) throw this._loneQuote(quote);
+        if (this._afterComma) {
+          const seen = this._sees(COLON_AHEAD, text, quote + 1);
+          if (seen === null) return this._hold(text, quote);
+          // `x], "key": [` may be no text at all.
+          if (seen) throw this._loneQuote(quote);
+        }
         this._quotation = false;
       } else if (!CLOSE_QUOTATION.test(before) && !NO_QUOTATION.test(after)) {
         if (after === char && !adjacent) {
@@ -190,6 +197,7 @@ export class QuoteMachine extends StringMachine {
           this._nest = 1;
         } else {
           this._quotation = true;
+          this._afterComma = lastVisible(this._shown + this._tailText) === ",";
         }
       } else if (!(isDigit(before) && char === '"' && INCHES.includes(after))) {
         throw this._loneQuote(quote);

@@ -71,6 +71,8 @@ export class StringMachine extends NumberMachine {
   _shown = "";
   _tailText = "";
   _quotation = false;
+  // A comma is before the quotation: it may be a key.
+  _afterComma = false;
   _quoted = false;
   _nest = 0;
   // A curly quote was opened in it; where the last inner quote was, and how many in a row.
