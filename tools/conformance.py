@@ -104,9 +104,13 @@ def same(one: Any, other: Any) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Run the conformance suite.")
-    parser.add_argument("command", nargs="+", help="the program that answers")
     parser.add_argument("--files", default=",".join(FILES), help="which files, by commas")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="the program that answers")
     options = parser.parse_args()
+    if not options.command:
+        parser.error("name the program that answers")
+    if unknown := {*options.files.split(",")} - FILES.keys():
+        parser.error(f"{', '.join(sorted(unknown))}: the files are {', '.join(FILES)}")
     failed = 0
     print(f"suite {json.loads((CASES / 'suite.json').read_text('utf8'))['version']}")
     for name in options.files.split(","):
