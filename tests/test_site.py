@@ -76,9 +76,10 @@ def test_commands_can_be_copied_and_sessions_stay_as_they_are() -> None:
     assert docs_site.fitted(session, "page.md") == session
 
 
-def test_a_page_is_described_by_its_first_sentence() -> None:
+def test_a_page_is_described_by_its_first_sentences() -> None:
     text = "# Title\n\n![picture](x.png)\n\n* a list\n\nWhat [it](x.md) **is**. And more.\n"
-    assert docs_site.description(text) == "What it is."
+    assert docs_site.description(text) == "What it is. And more."
+    assert docs_site.description(text.replace("is**", "is, " + "x" * 80 + "**")).endswith("x.")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ The pages are written to be read in the repository as well, so they use no synta
   of bold text, its title.
 * A link to a file outside of docs/ (a test, for instance) is a link in the repository only.
 * A console block of nothing but commands loses its `$ `, so that they can be copied.
-* A page's description is the first sentence of its first paragraph.
+* A page's description is how its first paragraph begins.
 
 The site has the Markdown of each page beside it, and `llms.txt`, the list of all pages for language
 models, which tools/reference.py writes.
@@ -24,6 +24,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 LIST = DOCS / "llms.txt"
+# Characters after which a description needs no other sentence.
+ENOUGH = 70
 GENERATED = ("reference.md", "reference-modules.md", "commands.md")
 
 FENCE = re.compile(r" *(```+)")
@@ -117,12 +119,17 @@ def without_link(found: re.Match[str], name: str) -> str:
 
 
 def description(text: str) -> str:
-    """The first sentence of the first paragraph, without Markdown."""
+    """The first sentences of the first paragraph, until they say enough, without Markdown."""
     prose = "".join("\n" if code else line for line, code in with_fences(text))
     paragraphs = (it.strip() for it in re.split(r"\n\s*\n", prose))
     first = next((it for it in paragraphs if re.match(r"[\w`*\"“]", it) and it[:2] != "* "), "")
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first.split())).replace("*", "")
-    return re.split(r"(?<=[.:!?])\s(?=[A-Z`<])", plain)[0].rstrip(":")
+    said = ""
+    for sentence in re.split(r"(?<=[.:!?])\s(?=[A-Z`<])", plain):
+        said = f"{said} {sentence}".strip()
+        if len(said) >= ENOUGH:
+            break
+    return said.rstrip(":")
 
 
 # ---- the list for language models ----

@@ -13,8 +13,8 @@ from support.look import Shown
 from support.npm import installed
 from support.processes import Server
 
-# The experimental rule wants the texts of its children in the name of a tree item. As in the pattern
-# of WAI-ARIA, the name is that of its own line; the children are items with names of their own.
+# The experimental rule wants the texts of its children in the name of a tree item. As in WAI-ARIA's
+# pattern, the name is that of its own line; the children are items with names of their own.
 RUN = """async () => {
     const rules = { "label-content-name-mismatch": { enabled: false } };
     const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });

@@ -52,13 +52,14 @@ def script() -> str:
     """All steps as one script of bash: the pages' own commands, word for word.
 
     What needs a terminal of its own runs in the background; the next command waits until it
-    answers. After each page the script prints the seconds since it began.
+    answers. After each page the script notes in times.txt the seconds since it began, and the
+    processor time of its commands.
     """
     lines = ["set -eu", "SECONDS=0", "trap 'kill $(jobs -p)' EXIT"]
     for page in pages():
         for step in steps(page):
             lines += [f"# {step.where}", *_commands(step)]
-        lines.append(f'echo "{page}: $SECONDS s" >> times.txt')
+        lines.append(f'echo "{page}: $SECONDS s" >> times.txt; times | tail -1 >> times.txt')
     return "\n".join(lines) + "\n"
 
 

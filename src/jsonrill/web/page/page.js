@@ -109,7 +109,7 @@ class Page {
     const isTold = location.hash.length > 1 || history.state !== null;
     if (!wantsMotion || this._starts > 0 || isTold || models.length === 0) return models;
     byId("lead-text").textContent =
-      "This is JSON as a model writes it: on the left the text as it comes, on the right the value it already is.";
+      "This is JSON as a model writes it: the text as it comes, and the value it already is.";
     void this._openModel(models[0], true);
     return models;
   }
