@@ -25,14 +25,15 @@ import pytest
 
 from support import ROOT
 from support.pages import Block, anchors, broken, compiled, links, read, run_script
-from support.processes import Server
+from support.processes import FAST_DEMO, Server
 
 TUTORIAL = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 RUN = [
     ROOT / "README.md",
     *(it for it in sorted((ROOT / "docs").rglob("*.md")) if it not in TUTORIAL),
 ]
-LINKED = [*RUN, *TUTORIAL, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+LINKED = [*RUN, *TUTORIAL, *EXAMPLES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PYTHON = ("python", "pycon")
 FOR_DEMO = "tests/test_docs.py runs it with serve --demo"
 
@@ -98,7 +99,7 @@ def test_examples_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with Server(tmp_path_factory.mktemp("demo"), demo=True) as server:
+    with Server(tmp_path_factory.mktemp("demo"), program=FAST_DEMO, demo=True) as server:
         yield server.url
 
 

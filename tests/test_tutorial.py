@@ -20,12 +20,13 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from support import ROOT, SLACK, need_command
-from support.processes import free_port
+from support.processes import FAST_DEMO, free_port
 from support.tutorial import Step, pages, steps
 
 FASTER = (
@@ -79,7 +80,9 @@ class Walk:
         if words[0] in ("pip", ".", "python3"):
             return
         if words[0] == "export":
-            os.environ.update(it.split("=", 1) for it in words[1:])
+            for word in words[1:]:
+                name, _, value = word.partition("=")
+                os.environ[name] = value
         elif words[0] in ("jsonrill", "uvicorn"):
             self.serve(words)
         else:
@@ -92,7 +95,7 @@ class Walk:
     def serve(self, words: list[str]) -> None:
         if words[0] == "jsonrill":
             port = self.ports.setdefault("8377", free_port())
-            command = [sys.executable, "-c", FASTER, *words[1:], "--port", str(port)]
+            command = [sys.executable, *FAST_DEMO, *words[1:], "--port", str(port)]
             url = f"http://127.0.0.1:{port}/livez"
         else:
             command = [sys.executable, "-m", *words]
@@ -127,10 +130,9 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.syspath_prepend(str(folder))
-        # What the tutorial exports is gone afterwards.
-        before = dict(os.environ)
-        stack.callback(lambda: (os.environ.clear(), os.environ.update(before)))
-        stack.callback(lambda: sys.modules.pop("models", None))
+        # What the tutorial exports and imports is gone afterwards.
+        stack.enter_context(mock.patch.dict(os.environ))
+        stack.callback(sys.modules.pop, "models", None)
         yield Walk(folder, stack)
 
 

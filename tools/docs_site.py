@@ -5,7 +5,8 @@ The pages are written to be read in the repository as well, so they use no synta
 * What is between `<!-- tabs -->` and `<!-- end of tabs -->` becomes tabs. Each begins with a line
   of bold text, its title.
 * A link to a file outside of docs/ (a test, for instance) is a link in the repository only.
-* A page's description is the first sentence of its first paragraph.
+* A console block of nothing but commands loses its `$ `, so that they can be copied.
+* A page's description is how its first paragraph begins.
 
 The site has the Markdown of each page beside it, and `llms.txt`, the list of all pages for language
 models, which tools/reference.py writes.
@@ -23,9 +24,13 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 LIST = DOCS / "llms.txt"
+# Characters after which a description needs no other sentence.
+ENOUGH = 70
+GENERATED = ("reference.md", "reference-modules.md", "commands.md")
 
 FENCE = re.compile(r" *(```+)")
 LINK = re.compile(r"!?\[([^\]]*)\]\((\.\./[^)\s]+)\)")
+COMMANDS = re.compile(r"(?m)^( *)```console\n((?:\1\$ .*\n)+)\1```$")
 TITLE = re.compile(r"\*\*([^*]+)\*\*\n")
 SKIP = re.compile(r" *<!-- skip: .*-->\n")
 
@@ -35,6 +40,12 @@ SKIP = re.compile(r" *<!-- skip: .*-->\n")
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     page.meta.setdefault("description", description(markdown))
+    if page.is_homepage:
+        # It lists all pages itself.
+        page.meta["hide"] = ["navigation", "toc"]
+    if page.file.src_uri in GENERATED:
+        # A guide says more about a word than a list of names does.
+        page.meta["search"] = {"boost": 0.4}
     return fitted(markdown, page.file.src_uri)
 
 
@@ -56,6 +67,7 @@ def text_of(file: Path) -> str | None:
 
 def fitted(text: str, name: str) -> str:
     """The Markdown of a page as the site needs it."""
+    text = COMMANDS.sub(lambda found: f"{found[1]}```bash\n{copied(found[2])}{found[1]}```", text)
     lines: list[str] = []
     tabs: list[str] | None = None
     for line, code in with_fences(text):
@@ -82,6 +94,10 @@ def fitted(text: str, name: str) -> str:
     return "".join(lines)
 
 
+def copied(commands: str) -> str:
+    return re.sub(r"(?m)^( *)\$ ", r"\1", commands)
+
+
 def with_fences(text: str) -> Iterator[tuple[str, bool]]:
     """The lines of a page, each with whether it belongs to a fenced block."""
     ticks = None
@@ -103,12 +119,17 @@ def without_link(found: re.Match[str], name: str) -> str:
 
 
 def description(text: str) -> str:
-    """The first sentence of the first paragraph, without Markdown."""
+    """The first sentences of the first paragraph, until they say enough, without Markdown."""
     prose = "".join("\n" if code else line for line, code in with_fences(text))
     paragraphs = (it.strip() for it in re.split(r"\n\s*\n", prose))
     first = next((it for it in paragraphs if re.match(r"[\w`*\"“]", it) and it[:2] != "* "), "")
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first.split())).replace("*", "")
-    return re.split(r"(?<=[.:!?])\s(?=[A-Z`<])", plain)[0].rstrip(":")
+    said = ""
+    for sentence in re.split(r"(?<=[.:!?])\s(?=[A-Z`<])", plain):
+        said = f"{said} {sentence}".strip()
+        if len(said) >= ENOUGH:
+            break
+    return said.rstrip(":")
 
 
 # ---- the list for language models ----

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jsonrill.demo.models import models
-from support.look import Shown
+from support.look import TWO_FRAMES, Shown
 from support.processes import Server
 
 MODES = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE", "ALL-TOGETHER", "BATCH")
@@ -25,7 +25,8 @@ def said(name: str) -> str:
 
 
 def test_a_model_is_chosen_and_streams(shown: Shown) -> None:
-    expect(shown.page.locator(".blank .main")).to_be_visible()
+    expect(shown.page.locator("#invite")).to_be_visible()
+    expect(shown.page.locator("#player")).to_be_hidden()
     shown.speed(1)
     shown.model("recipe")
     expect(shown.page.locator("#pane-1 .growing, #pane-1 .caret-line").first).to_be_visible()
@@ -38,7 +39,7 @@ def test_a_model_is_chosen_and_streams(shown: Shown) -> None:
     assert shown.line("2").last.inner_text().endswith("Serve with the carrots on top.")
     expect(shown.page.locator(".growing, .caret-line")).to_have_count(0)
     expect(shown.page.locator("#raw .cursor")).to_be_hidden()
-    assert shown.figure("gaps", "#raw-figures") == "0"
+    assert shown.figure("gaps") == "0"
 
 
 def test_what_is_new_flashes_unless_motion_is_unwanted(shown: Shown) -> None:
@@ -51,23 +52,23 @@ def test_what_is_new_flashes_unless_motion_is_unwanted(shown: Shown) -> None:
     assert shown.page.evaluate("document.getAnimations().length") == 0
 
 
-def test_every_format_of_values_ends_in_the_same_document(shown: Shown) -> None:
+def test_every_view_of_values_ends_in_the_same_document(shown: Shown) -> None:
     shown.speed(5)
-    for format in ("fragments", "compact", "data", "delta"):
-        shown.choose("format", format)
+    for view in ("tree", "updates"):
         shown.model("recipe")
-        shown.choose("format", format)
+        shown.view(view)
         shown.done()
+        shown.until(lambda: shown.line("rating").count())
         for key, path in (("notes", "root.notes"), ("2", "root.steps[2]"), ("unit", "")):
             shown.line(key).last.click()
-            shown.pane().locator(".copy-value").click()
-            expect(shown.pane().locator(".path")).to_have_text(re.compile(f"^{re.escape(path)}"))
+            shown.panel.locator(".copy-value").click()
+            expect(shown.panel.locator(".path")).to_have_text(re.compile(f"^{re.escape(path)}"))
         document = json.loads(said("recipe"))
         shown.line("notes").click()
-        shown.pane().locator(".copy-value").click()
+        shown.panel.locator(".copy-value").click()
         assert json.loads(shown.copied()) == document["notes"]
         shown.line("ingredients").click()
-        shown.pane().locator(".copy-value").click()
+        shown.panel.locator(".copy-value").click()
         assert json.loads(shown.copied()) == document["ingredients"]
 
 
@@ -78,27 +79,11 @@ def test_five_modes_of_the_same_stream(shown: Shown) -> None:
     counts = {}
     for mode in MODES:
         shown.choose("mode", mode)
-        shown.until(lambda: shown.pane().locator(".badge.completed").count())
-        shown.until(lambda: shown.figure("last id") not in ("–", ""))
-        # All has been published: what this mode says is there at once.
-        shown.until(lambda: shown.state().startswith("Complete"))
-        time.sleep(0.2)
-        counts[mode] = int(shown.figure("events"))
+        shown.until(lambda: shown.panel.locator(".badge.completed").count())
+        shown.page.evaluate(TWO_FRAMES)
+        counts[mode] = int(shown.panel.locator(".count").inner_text().split()[0])
     assert counts["REALTIME"] > counts["PROGRESSIVE"] > counts["ONE-BY-ONE"] == 5
     assert counts["ALL-TOGETHER"] == 5 and counts["BATCH"] == 1
-
-
-def test_two_formats_side_by_side(shown: Shown) -> None:
-    shown.speed(3)
-    shown.page.locator("#compare").check()
-    shown.model("voyage")
-    shown.choose("format", "compact", pane=2)
-    shown.done()
-    assert shown.value("voyage", pane=2) == "Along the quiet coast"
-    assert shown.pane(1).locator(".badge.completed").count() == 5
-    assert int(shown.figure("events")) > 5
-    shown.page.locator("#compare").uncheck()
-    expect(shown.pane(2)).to_be_hidden()
 
 
 def _is_json(text: str) -> bool:
@@ -112,9 +97,9 @@ def _is_json(text: str) -> bool:
 def test_chunks_are_told_apart(shown: Shown) -> None:
     shown.speed(5)
     shown.model("ferry")
-    shown.choose("format", "chunks")
+    shown.view("pieces")
     shown.done()
-    pieces = shown.pane().locator(".piece")
+    pieces = shown.panel.locator(".piece")
     # What the other panes have shown may still be on its way to this one.
     shown.until(lambda: _is_json("".join(pieces.all_text_contents())))
     assert pieces.count() > 10
@@ -126,12 +111,12 @@ def test_chunks_are_told_apart(shown: Shown) -> None:
 def test_tool_calls_grow_in_cards(shown: Shown) -> None:
     shown.model("harbour")
     shown.speed(5)
-    cards = shown.page.locator(".card")
+    cards = shown.page.locator(".call")
     expect(cards).to_have_count(2)
     expect(cards.first).to_have_attribute("data-status", "streaming")
     shown.page.locator("#restart").click()
     shown.done()
-    assert cards.locator("h4").all_inner_texts() == ["get_tides", "book_berth"]
+    assert cards.locator("h3").all_inner_texts() == ["get_tides", "book_berth"]
     assert cards.locator(".badge").all_inner_texts() == ["complete", "complete"]
     assert shown.value("harbour") == "Old mole" and shown.value("name") == "Kittiwake"
     assert "04:12" in cards.first.locator(".result").inner_text()
@@ -144,10 +129,11 @@ def test_a_broken_call_shows_its_text_and_leaves_the_other_alone(shown: Shown) -
     shown.speed(5)
     shown.model("stumble")
     shown.done()
-    cards = shown.page.locator(".card")
+    cards = shown.page.locator(".call")
     assert cards.locator(".badge").all_inner_texts() == ["complete", "error"]
     broken = cards.last
-    assert "INVALID_JSON" in broken.locator(".problem").inner_text()
+    told = broken.locator(".problem").inner_text()
+    assert told.startswith("INVALID_JSON: line 1, column 49, in root.urgent: expected a value")
     assert broken.locator("mark").inner_text() == "y"
     assert '"urgent": y' in broken.locator(".text").inner_text()
     assert "Double the lines tonight" in broken.locator(".text").inner_text()
@@ -179,11 +165,10 @@ def test_an_error_is_marked_at_its_character(
     )
     assert text_before.endswith(before) and said(name).startswith(text_before + mark)
     assert code in shown.page.locator("#raw .error-note").inner_text()
-    assert shown.pane().locator(".badge.error").count() == 1
+    assert shown.panel.locator(".badge.error").count() == 1
     assert shown.raw() == said(name)
-    for other in ("fragments", "chunks"):
-        shown.choose("format", other)
-        assert shown.page.locator("#raw mark.error").count() == 1
+    shown.view("pieces")
+    assert shown.page.locator("#raw mark.error").count() == 1
 
 
 def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
@@ -201,23 +186,54 @@ def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
     assert shown.raw() == said("recipe")
     assert shown.figure("reconnects") == "1" and shown.figure("duplicates") == "0"
     assert shown.value("rating") == "4.5"
-    assert shown.figure("gaps", "#raw-figures") == shown.figure("duplicates", "#raw-figures") == "0"
+    assert shown.figure("gaps") == "0"
 
 
-def test_another_format_is_chosen_while_it_is_cut(shown: Shown) -> None:
+def test_another_view_is_chosen_while_it_is_cut(shown: Shown) -> None:
     shown.model("recipe")
     shown.line("serves").wait_for()
     shown.page.locator("#disconnect").click()
-    shown.choose("format", "delta")
-    expect(shown.pane().locator(".problem")).to_contain_text(
-        "resume to see the stream in this format"
-    )
-    shown.speed(5)
+    shown.view("updates")
+    shown.line("serves").wait_for()
     shown.page.locator("#resume").click()
     shown.line("minutes").wait_for()
-    expect(shown.pane().locator(".problem")).to_be_hidden()
     shown.page.locator("#stop").click()
     shown.done()
+
+
+def test_the_user_steps_back_while_it_streams(shown: Shown) -> None:
+    shown.model("recipe")
+    shown.line("serves").wait_for()
+    assert shown.page.locator("#speed").is_disabled()
+    expect(shown.page.locator("#speed-reason")).to_contain_text("A live stream has its own speed")
+    shown.slide("#scrub", 3)
+    shown.until_raw(said("recipe")[:12])
+    expect(shown.page.locator("#state")).to_have_text("Paused at piece 3; the stream goes on")
+    expect(shown.line("serves")).to_have_count(0)
+    # It is played faster than it came, catches up, and follows again.
+    shown.speed(5)
+    shown.page.locator("#play").click()
+    expect(shown.page.locator("#state")).to_have_text("Streaming")
+    shown.done()
+    assert shown.raw() == said("recipe") and shown.value("rating") == "4.5"
+
+
+def test_the_marks_lead_to_their_moments(shown: Shown) -> None:
+    shown.speed(5)
+    shown.model("stumble")
+    shown.done()
+    marks = shown.page.locator("#marks button")
+    assert marks.evaluate_all("(all) => all.map((it) => it.className)") == [
+        "mark-error",
+        "mark-call",
+        "mark-call",
+    ]
+    shown.page.locator(".mark-call").first.click()
+    expect(shown.page.locator(".call")).to_have_count(1)
+    shown.page.locator(".mark-error").click()
+    expect(shown.page.locator(".call .problem:visible")).to_have_count(1)
+    shown.page.locator("#previous-piece").click()
+    expect(shown.page.locator(".call .problem:visible")).to_have_count(0)
 
 
 def test_a_model_is_stopped(shown: Shown) -> None:
@@ -225,22 +241,33 @@ def test_a_model_is_stopped(shown: Shown) -> None:
     shown.line("serves").wait_for()
     shown.page.locator("#stop").click()
     shown.done()
-    assert "CANCELLED" in shown.pane().locator(".problem").inner_text()
+    assert shown.state() == "Stopped"
+    expect(shown.page.locator("#dot")).to_have_attribute("data-state", "off")
+    assert shown.page.locator("#raw mark").count() == 0
     assert said("recipe").startswith(shown.raw()) and shown.raw() != said("recipe")
 
 
 def test_the_events_are_listed(shown: Shown) -> None:
     shown.speed(5)
     shown.slide("#piece", 4)
-    shown.page.locator("#log summary").click()
     shown.model("recipe")
+    shown.page.locator("#log summary").click()
     shown.done()
     lines = shown.page.locator(".log-line")
     # The log is drawn a few times per second, so its end may come after the others'.
     shown.until(lambda: lines.count() > 30 and str(lines.count()) == shown.figure("events"))
-    assert lines.first.locator(".data").inner_text().startswith('[{"path":"root"')
+    assert lines.first.locator(".data").inner_text().startswith('"{')
     number, _, checksum = lines.last.locator(".id").inner_text().partition("-")
     assert number.isdigit() and len(checksum) == 8
+    assert lines.last.locator(".at").inner_text().endswith(" s")
+    assert lines.last.locator(".since").inner_text().startswith("+")
+    # A line leads to its moment, and the filter to the lines.
+    lines.nth(7).click()
+    shown.until_raw(said("recipe")[: 16 * 8])
+    shown.slide("#scrub", int(shown.figure("events")))
+    shown.page.locator("#log-filter").fill("carrots")
+    shown.until(lambda: 0 < lines.count() < 8)
+    assert all("carrots" in text for text in lines.all_inner_texts())
 
 
 class Producer(threading.Thread):
@@ -300,9 +327,7 @@ def test_a_stream_survives_a_restart_of_the_server(
             posting.join()
         assert shown.raw() == text
         assert int(shown.figure("reconnects")) >= 1
-        for place in ("#pane-1 .pane-foot", "#raw-figures"):
-            assert shown.figure("duplicates", place) == "0"
-        assert shown.figure("gaps", "#raw-figures") == "0"
-        shown.choose("format", "fragments")
+        assert shown.figure("duplicates") == shown.figure("gaps") == "0"
+        shown.view("tree")
         shown.until(lambda: shown.line("4").count())
         assert shown.value("voyage") == "Along the quiet coast"

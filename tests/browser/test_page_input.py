@@ -29,10 +29,10 @@ def test_containers_are_closed_and_opened(recipe: Shown) -> None:
     expect(recipe.line("kcal")).to_have_count(0)
     recipe.line("nutrition").locator(".value").click()
     expect(recipe.line("kcal")).to_have_count(1)
-    recipe.pane().locator(".collapse").click()
+    recipe.panel.locator(".collapse").click()
     expect(recipe.line("title")).to_have_count(1)
     expect(recipe.line("kcal")).to_have_count(0)
-    recipe.pane().locator(".expand").click()
+    recipe.panel.locator(".expand").click()
     expect(recipe.line("item")).to_have_count(5)
     recipe.choose("level", "2")
     expect(recipe.line("kcal")).to_have_count(1)
@@ -41,7 +41,7 @@ def test_containers_are_closed_and_opened(recipe: Shown) -> None:
 
 def test_values_and_paths_are_copied(recipe: Shown) -> None:
     recipe.line("item").nth(3).click()
-    pane = recipe.pane()
+    pane = recipe.panel
     assert pane.locator(".path").inner_text() == "root.ingredients[3].item"
     pane.locator(".copy-value").click()
     assert recipe.copied() == '"cumin"'
@@ -56,7 +56,7 @@ def test_values_and_paths_are_copied(recipe: Shown) -> None:
 
 
 def test_search_finds_keys_and_values_and_opens_what_they_are_folded_into(recipe: Shown) -> None:
-    pane = recipe.pane()
+    pane = recipe.panel
     pane.locator(".collapse").click()
     query = pane.locator(".query")
     query.fill("UNIT")
@@ -89,7 +89,7 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     page = shown.page
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
-    for _ in range(3):
+    for _ in range(4):
         page.keyboard.press("Tab")
     expect(page.locator("[data-model=recipe]")).to_be_focused()
     page.keyboard.press("Enter")
@@ -99,7 +99,7 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     page.keyboard.press("Enter")
     shown.done()
     page.keyboard.press("/")
-    expect(shown.pane().locator(".query")).to_be_focused()
+    expect(shown.panel.locator(".query")).to_be_focused()
     for _ in range(4):
         page.keyboard.press("Tab")
     assert focused(page).startswith("{")
@@ -124,8 +124,8 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     assert shown.copied() == '"Lentil soup with roasted carrots"'
     page.keyboard.press("p")
     assert shown.copied() == "root.title"
-    page.keyboard.press("s")
-    expect(shown.pane(2)).to_be_visible()
+    page.keyboard.press("v")
+    expect(page.locator("#tab-updates")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("l")
     expect(page.locator("#log-list")).to_be_visible()
     page.keyboard.press("?")
@@ -136,9 +136,9 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
 
 
 def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
-    page, pane = shown.page, shown.pane()
+    page, pane = shown.page, shown.panel
     shown.model("recipe")
-    place = "document.querySelector('#pane-1 .body').scrollTop"
+    place = "document.querySelector('#view-tree .body').scrollTop"
     shown.until(lambda: page.evaluate(place) > 0)
     expect(pane.locator(".growing, .caret-line").first).to_be_in_viewport()
     pane.locator(".body").hover()
@@ -151,7 +151,7 @@ def test_it_scrolls_along_until_somebody_scrolls_back(shown: Shown) -> None:
     shown.until(back)
     shown.done()
     assert page.evaluate(place) == 0
-    shown.speed(5)
+    shown.speed(2)
     shown.page.locator("#restart").click()
     shown.done()
     assert page.evaluate(place) > 0
@@ -162,8 +162,8 @@ def test_single_keys_can_be_turned_off(recipe: Shown) -> None:
     recipe.page.locator("#keys-on").uncheck()
     recipe.page.locator("#keys .main").click()
     recipe.page.locator("#stage").focus()
-    recipe.page.keyboard.press("s")
-    expect(recipe.pane(2)).to_be_hidden()
+    recipe.page.keyboard.press("v")
+    expect(recipe.page.locator("#tab-tree")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_choice_of_theme_is_kept(shown: Shown) -> None:
@@ -273,13 +273,13 @@ def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, scheme: Any) -> N
     assert page.evaluate(AUDIT) == []
     shown.speed(5)
     shown.slide("#piece", 6)
-    page.locator("#compare").check()
     page.locator("#paste-box summary").click()
-    page.locator("#log summary").click()
     for model in ("voyage", "stumble", "invalid", "harbour"):
         shown.model(model)
         shown.done()
-        shown.pane().locator(".row").nth(1).click()
+        if page.locator("#log").get_attribute("open") is None:
+            page.locator("#log summary").click()
+        shown.panel.locator(".row").nth(1).click()
         assert page.evaluate(AUDIT) == [], model
         assert page.evaluate(CONTRAST) == {}, model
 
@@ -287,8 +287,8 @@ def test_what_assistive_tools_and_weak_eyes_need(shown: Shown, scheme: Any) -> N
 def test_the_checks_find_what_is_wrong(shown: Shown) -> None:
     shown.page.evaluate(
         """() => {
-            document.querySelector("#title").style.color = "#b8b4a8";
-            document.querySelector("#restart").textContent = "";
+            document.querySelector("#models h2").style.color = "#b8b4a8";
+            document.querySelector("#help").textContent = "";
             document.querySelector(".models").append(document.createElement("section"));
         }"""
     )
@@ -311,7 +311,7 @@ def test_a_screen_reader_is_told_now_and_then(shown: Shown) -> None:
     shown.model("invalid")
     shown.done()
     told = page.evaluate("told")
-    assert told[-1] == "Broken JSON: Closed with an error"
+    assert told[-1] == "Locate broken JSON: Closed with an error"
     assert any(text.startswith("Error: expected a value") for text in told) and len(told) < 8
 
 

@@ -26,26 +26,35 @@ def everything(page: Page) -> list[str]:
 
 def test_hostile_strings_are_shown_as_text(shown: Shown) -> None:
     before = set(everything(shown.page))
-    shown.page.locator("#log summary").click()
     shown.speed(5)
-    for format in ("fragments", "compact", "data", "delta", "chunks"):
+    shown.model("hostile")
+    shown.page.locator("#log summary").click()
+    for view in ("tree", "updates", "pieces"):
         shown.model("hostile")
-        shown.choose("format", format)
+        shown.view(view)
         shown.done()
-        look_at_hostile_strings(shown, format)
-        assert set(everything(shown.page)) <= before | {"ul", "li", "mark", "b"}
+        look_at_hostile_strings(shown, view)
+        assert set(everything(shown.page)) <= before | {
+            "ul",
+            "li",
+            "mark",
+            "b",
+            "article",
+            "h3",
+            "h4",
+        }
 
 
-def look_at_hostile_strings(shown: Shown, format: str) -> None:
+def look_at_hostile_strings(shown: Shown, view: str) -> None:
     page = shown.page
-    text = page.locator("#pane-1 .body").inner_text()
+    text = shown.panel.locator(".body").inner_text()
     for said in ("<img src=x onerror=", "</script><script>", "javascript:alert(1)"):
         assert said in text.replace('\\"', '"')
     # Marks that reorder text are signs; nothing that reorders is left anywhere on the page.
     assert "invoice_‹U+202E›fdp.exe and ‹U+2067›isolated‹U+2069› text" in text
     whole = page.locator("body").inner_text()
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u0000-\u0008\u001b\u2028]", whole)
-    if format != "chunks":
+    if view != "pieces":
         assert "‹U+001B›[31mred‹U+001B›[0m and a bell‹U+0007›" in text
         assert "9007199254740993" in text and "12345678901234567890" in text
         assert shown.line("polluted").count() == 2
@@ -59,16 +68,16 @@ def test_what_is_copied_is_what_was_sent(shown: Shown) -> None:
     shown.model("hostile")
     shown.done()
     shown.line("bidi").click()
-    shown.pane().locator(".copy-value").click()
+    shown.panel.locator(".copy-value").click()
     assert json.loads(shown.copied()) == "invoice_\u202efdp.exe and \u2067isolated\u2069 text"
     shown.line("big").click()
-    shown.pane().locator(".copy-value").click()
+    shown.panel.locator(".copy-value").click()
     numbers = re.sub(r"\s", "", shown.copied())
     assert numbers == "[9007199254740993,12345678901234567890,1e400,0.1000000000000000055]"
     shown.line('"a.b[0]/~\\"c\\""').click()
-    shown.pane().locator(".copy-path").click()
+    shown.panel.locator(".copy-path").click()
     assert shown.copied() == 'root["a.b[0]/~\\"c\\""]'
-    shown.pane().locator(".copy-pointer").click()
+    shown.panel.locator(".copy-pointer").click()
     assert shown.copied() == '/a.b[0]~1~0"c"'
 
 
@@ -82,8 +91,8 @@ def test_hostile_calls_and_errors_are_text_too(shown: Shown) -> None:
     shown.speed(5)
     shown.paste("\n".join(json.dumps(line) for line in lines))
     shown.done()
-    card = shown.page.locator(".card")
-    assert card.locator("h4").inner_text() == "<img src=x onerror=alert(1)>‹U+202E›"
+    card = shown.page.locator(".call")
+    assert card.locator("h3").inner_text() == "<img src=x onerror=alert(1)>‹U+202E›"
     assert shown.page.locator("img").count() == 0
     shown.paste(f'{{"{evil}": oops')
     expect(shown.page.locator("#raw .error-note")).to_contain_text("<img src=x")
@@ -100,7 +109,6 @@ def test_the_policy_is_strict_and_nothing_breaks_it(shown: Shown) -> None:
         }"""
     )
     shown.speed(5)
-    page.locator("#compare").check()
     for model in models():
         if model != "buoy":
             shown.model(model)
@@ -148,6 +156,7 @@ def test_a_token_is_asked_for_until_it_is_right(page: Page, guarded: Server) -> 
     shown = Shown(page, guarded.url)
     page.goto(guarded.url)
     give(page, "wrong")
+    expect(page.locator("#token-wrong")).to_be_visible()
     give(page, "the-token-of-mine")
     expect(page.locator("#model-list button").first).to_be_visible()
     shown.speed(5)
@@ -173,7 +182,9 @@ def test_without_a_token_nothing_is_told(page: Page, guarded: Server) -> None:
     page.goto(guarded.url)
     expect(page.locator("#token")).to_be_visible()
     page.locator("#token button[value=cancel]").click()
-    expect(page.locator("#problem")).to_have_text("The models cannot be listed: a token is needed")
+    expect(page.locator("#problem")).to_have_text(
+        "The examples cannot be listed: a token is needed"
+    )
     page.locator("#open-box summary").click()
     page.locator("#open-id").fill(made)
     page.locator("#open-form .main").click()

@@ -257,6 +257,7 @@ def test_limits(http: httpx2.Client, guarded: Server) -> None:
         "closed": True,
         "bytes": http.get(f"/v1/streams/{many}", headers=ANNE).json()["bytes"],
         "many": False,
+        "options": {},
     }
 
 

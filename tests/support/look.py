@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from support import SLACK
 
-DONE = re.compile("Complete|Closed")
+DONE = re.compile("Complete|Closed|Stopped")
 TWO_FRAMES = """() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));
 })"""
@@ -33,10 +33,14 @@ class Shown:
         if kind in ("error", "warning"):
             self.faults.append(f"{kind}: {text}")
 
-    def open(self, path: str = "/") -> None:
+    def open(self, path: str = "/", plays: bool = False) -> None:
+        """Open the page; with `plays` it starts the first example by itself."""
+        if not plays:
+            self.page.emulate_media(reduced_motion="reduce")
         self.page.goto(self.url + path)
         if self.page.locator("html").get_attribute("data-demo") == "on":
             expect(self.page.locator("#model-list button").first).to_be_visible()
+        self.page.emulate_media(reduced_motion="no-preference")
 
     def check(self) -> None:
         assert self.faults == []
@@ -62,8 +66,11 @@ class Shown:
             value,
         )
 
-    def choose(self, select: str, value: str, pane: int = 1) -> None:
-        self.pane(pane).locator(f"select.{select}").select_option(value)
+    def view(self, name: str) -> None:
+        self.page.locator(f"#tab-{name}").click()
+
+    def choose(self, select: str, value: str) -> None:
+        self.panel.locator(f"select.{select}").select_option(value)
 
     def paste(self, text: str, format: str = "auto") -> None:
         box = self.page.locator("#paste-box")
@@ -75,24 +82,27 @@ class Shown:
 
     # ---- what is shown ----
 
-    def pane(self, number: int = 1) -> Locator:
-        return self.page.locator(f"#pane-{number}")
+    @property
+    def panel(self) -> Locator:
+        """The view that is shown."""
+        return self.page.locator("#panels > .panel:not([hidden])")
 
-    def line(self, key: str, pane: int = 1) -> Locator:
+    def line(self, key: str) -> Locator:
         """The lines of this key."""
         quoted = re.compile(f"^{re.escape(key)}$")
         key_of = self.page.locator(".key", has_text=quoted)
-        return self.pane(pane).locator(".row", has=key_of)
+        return self.panel.locator(".row", has=key_of)
 
-    def value(self, key: str, pane: int = 1) -> str:
-        return self.line(key, pane).first.locator(".value").inner_text()
+    def value(self, key: str) -> str:
+        return self.line(key).first.locator(".value").inner_text()
 
     def raw(self) -> str:
         """The raw text without the notes of errors."""
         text: str = self.page.locator("#raw").evaluate(
             """(raw) => {
                 const copy = raw.cloneNode(true);
-                for (const note of copy.querySelectorAll(".error-note, .earlier")) note.remove();
+                const notes = copy.querySelectorAll(".error-note, .earlier, .later");
+                for (const note of notes) note.remove();
                 return copy.textContent;
             }"""
         )
@@ -101,12 +111,13 @@ class Shown:
     def until_raw(self, text: str) -> None:
         self.until(lambda: self.raw() == text)
 
-    def figure(self, label: str, place: str = "#pane-1 .pane-foot") -> str:
-        figures = self.page.locator(f"{place} > span")
+    def figure(self, label: str) -> str:
+        """A figure below the views; those of the transport are there only if they are not zero."""
+        figures = self.page.locator("#pane-figures > span")
         found = {
             text.rpartition(" ")[0]: text.rpartition(" ")[2] for text in figures.all_inner_texts()
         }
-        return found[label]
+        return found.get(label, "0")
 
     def done(self, seconds: float = 20, drawn: bool = True) -> None:
         """Wait until the stream is complete in all panes, and until it is drawn."""

@@ -28,17 +28,27 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+# `jsonrill` with models of the demo that answer at once, not at the pace of real ones.
+FAST_DEMO = (
+    "-c",
+    "import jsonrill.demo.answering as it; it.PACE = 0.0005; import jsonrill.cli as c; c.main()",
+)
+
+
 class Server:
     """`python -m jsonrill serve` on a free port of loopback. Settings are its flags."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(
+        self, folder: Path, *, program: tuple[str, ...] = ("-m", "jsonrill"), **settings: Any
+    ) -> None:
+        self.program = program
         self.settings = {"port": 0, "access_log": False, **settings}
         self.folder = folder
         self.process: subprocess.Popen[str] | None = None
         self.url = ""
 
     def start(self) -> Server:
-        command = [sys.executable, "-m", "jsonrill", "serve"]
+        command = [sys.executable, *self.program, "serve"]
         for name, value in self.settings.items():
             flag = name.replace("_", "-")
             if isinstance(value, bool):

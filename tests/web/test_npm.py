@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -16,6 +17,7 @@ import jsonrill
 from support import HARDER, ROOT, need_command
 from support.npm import installed, npm_package, packed
 from support.npm import project as linked
+from support.pages import read
 
 CONSUMER = ROOT / "tests" / "web" / "consumer"
 # Kilobytes are 1000 bytes.
@@ -28,6 +30,7 @@ MOST = {
     "repair, values, text": 23_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
+    "observe: observeStream": 9_000,
     "react: useStream": 9_500,
     "react: useRun": 15_500,
     "react: useParts": 27_500,
@@ -45,8 +48,9 @@ const later = {
 const sizes = {};
 for (const names of process.argv.slice(2)) {
   const repair = names.startsWith("repair, ") ? 'import "jsonrill/repair";' : "";
-  const entry = names.startsWith("react: ") ? "jsonrill/react" : "jsonrill";
-  const wanted = names.replace(/^(repair, |react: )/, "");
+  const [, part] = /^(?:(react|observe): )?/.exec(names);
+  const entry = part ? `jsonrill/${part}` : "jsonrill";
+  const wanted = names.replace(/^(repair, |react: |observe: )/, "");
   const contents = `${repair} export { ${wanted} } from "${entry}";`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
@@ -141,15 +145,20 @@ def test_programs_in_typescript(project: Path, module: str) -> None:
 def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     (project / "all.ts").write_text(
         'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'
-        'export * as react from "jsonrill/react";'
+        'export * as react from "jsonrill/react"; export * as observe from "jsonrill/observe";'
     )
     tsc(project, "--module", "nodenext", "all.ts")
 
 
-def test_react(project: Path) -> None:
-    done = run(
-        need_command("node"), "--test", "--test-reporter=spec", "react.test.mjs", cwd=project
-    )
+@pytest.mark.parametrize("name", ["react", "frameworks"])
+def test_frameworks(project: Path, name: str) -> None:
+    blocks = read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks
+    for kind, file in (("Vue", "from-docs.vue.mjs"), ("Svelte", "from-docs.svelte")):
+        reason = f"tests/web/test_npm.py runs it with {kind}"
+        [shown] = [block.text for block in blocks if block.skip == reason]
+        (project / file).write_text(shown, "utf8")
+    words = ("--conditions=browser", "--test", "--test-reporter=spec", f"{name}.test.mjs")
+    done = run(need_command("node"), *words, cwd=project)
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
     assert "tests 0" not in done.stdout
 
@@ -172,3 +181,23 @@ def test_it_is_small_and_what_is_not_used_is_left_out(project: Path) -> None:
     sizes = json.loads(done.stdout)
     print(sizes)
     assert all(sizes[names] <= most for names, most in MOST.items()), sizes
+    # The page says so, within a twentieth.
+    page = (ROOT / "docs" / "javascript.md").read_text("utf8")
+    table = "\n".join(row(names, f"{sizes[names] / 1000:.1f}") for names in MOST)
+    shown = re.findall(r"^\| (`.+`) \| (`jsonrill.*?`) \| ([0-9.]+) kB \|$", page, re.MULTILINE)
+    assert [it[:2] for it in shown] == [cells(names) for names in MOST], table
+    for (_, _, size), names in zip(shown, MOST, strict=True):
+        assert abs(float(size) * 1000 - sizes[names]) < sizes[names] / 20, table
+
+
+def cells(names: str) -> tuple[str, str]:
+    part, _, wanted = names.rpartition(": ")
+    entry = f"jsonrill/{part}" if part else "jsonrill"
+    if wanted.startswith("repair, "):
+        entry = "jsonrill` and `jsonrill/repair"
+    words = wanted.removeprefix("repair, ").split(", ")
+    return ", ".join(f"`{word}`" for word in words), f"`{entry}`"
+
+
+def row(names: str, size: str) -> str:
+    return f"| {' | '.join(cells(names))} | {size} kB |"

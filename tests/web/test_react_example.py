@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from support import ROOT, SLACK, need_command
 from support.npm import installed, project
@@ -36,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project(folder, installed(EXAMPLE / "web", "react-example") / "node_modules")
     for name in ("typescript/bin/tsc", "vite/bin/vite.js build"):
         script, *words = name.split()
-        command = [need_command("node"), folder / "node_modules" / script, *words]
+        command = [need_command("node"), str(folder / "node_modules" / script), *words]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
     return folder / "dist"
@@ -78,7 +78,12 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     expect.set_options(timeout=1000 * SECONDS)
     made = browser.new_page(viewport={"width": 1000, "height": 620})
     said: list[str] = []
-    made.on("console", lambda message: said.append(message.text) if message.type == "error" else 0)
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            said.append(message.text)
+
+    made.on("console", note)
     made.on("pageerror", lambda error: said.append(str(error)))
     made.goto(url)
     yield made

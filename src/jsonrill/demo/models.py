@@ -53,7 +53,7 @@ class Model:
 
     def to_json(self) -> dict[str, Any]:
         """What the list of models says about it."""
-        shown = ("name", "title", "about", "input", "suits", "pace")
+        shown = ("name", "title", "about", "input", "suits", "pace", "options")
         return {name: getattr(self, name) for name in shown}
 
 

@@ -28,6 +28,7 @@ import {
   updates,
   values,
 } from "jsonrill";
+import { observeRunParts, observeStream, type StreamState } from "jsonrill/observe";
 import { RULES, type Repair, type Rule } from "jsonrill/repair";
 import * as v from "valibot";
 import { z } from "zod";
@@ -157,4 +158,15 @@ export async function ask(stream: Promise<AsyncIterable<Chunk>>, response: Respo
     holds<Equal<typeof part, Part>>();
     void [part.kind, part.delta, part.text, part.complete, part.call?.name];
   }
+}
+
+export function watch(source: Promise<Response>) {
+  const store = observeStream<Recipe>(source, { repair: true });
+  const leave: () => void = store.subscribe((state) => {
+    holds<Equal<typeof state, StreamState<Recipe>>>();
+    if (state.complete) state.value.title.length;
+    else state.value?.title?.length;
+  });
+  observeRunParts("/runs/1").subscribe(({ parts, connection }) => void [parts[0]?.call?.name, connection]);
+  return leave;
 }

@@ -85,6 +85,7 @@ _STATE: Final[Json] = {
     "closed": _BOOLEAN,
     "bytes": _integer(minimum=0),
     "many": _BOOLEAN,
+    "options": _object({}),
 }
 # One event: its data is JSON, or [DONE] in the event CLOSE.
 _EVENT: Final = _object({"data": _text(), "id": _text(), "event": _text()}, "data")

@@ -157,7 +157,8 @@ async def _state(request: Request, stream: str) -> Response:
     found = await hub_of(request).store.status(stream)
     options = StreamOptions.from_bytes(found.meta)
     body = {"id": stream, "input": options.input, "last": found.last, "closed": found.closed}
-    return JSONResponse({**body, "bytes": found.size, "many": options.many})
+    more = {"bytes": found.size, "many": options.many, "options": options.given}
+    return JSONResponse({**body, **more})
 
 
 async def delete(request: Request) -> Response:

@@ -9,87 +9,37 @@
  */
 
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { parts } from "./answers.js";
-import { Document } from "./document.js";
-import { JsonrillError, ServerError } from "./errors.js";
-import { openEvents } from "./events.js";
-import { Growing } from "./growing.js";
-import { parse } from "./json.js";
-import { Observed } from "./observed.js";
-import { opening } from "./open.js";
-import { PartList } from "./part-list.js";
-import { Rebuilder } from "./rebuilder.js";
-import { checkSource, isPiece } from "./sources.js";
-import { stoppable } from "./stopping.js";
-import { growing } from "./streams.js";
+import { check, isRepeatable, observed, PARTS, RUN, RUN_PARTS, VALUES } from "./readings.js";
 import { isObject } from "./values.js";
 
-/** @import { DeepPartial } from "./growing.js" */
-/** @import { Begin, Fields } from "./observed.js" */
+/** @import { Fields, Observed } from "./observed.js" */
 /** @import { PartsOptions } from "./parts.js" */
-/** @import { Source } from "./sources.js" */
-/** @typedef {import("./observed.js").Status} Status */
-/** @typedef {import("./part-list.js").PartState} PartState */
-/** @typedef {import("./part-list.js").CallState} CallState */
-/** @typedef {import("./stream.js").State} Connection */
-/**
- * A source; a function that makes one when reading begins, and should hand its signal on to `fetch`;
- * or nothing yet.
- * @typedef {Source | ((signal: AbortSignal) => Source) | null | undefined} StreamSource
- */
-/**
- * `initial` is the value before anything has arrived, also on a server.
- * @template T
- * @typedef {Omit<import("./streams.js").ValuesOptions<T>, "live">
- *   & {initial?: DeepPartial<T>}} StreamOptions
- */
-/**
- * `error` is set if reading failed; `value` is then what was good before it. `stop()` closes the source,
- * `restart()` reads it again if it is a function or a run.
- * @typedef {{readonly error: Error | undefined, readonly status: Status, readonly stop: () => void,
- *   readonly restart: () => void}} Common
- */
-/**
- * `value` is what is known so far, once `complete` it is a `T`.
- * @template T
- * @typedef {Common & ({readonly complete: true, readonly value: T} | {readonly complete: false,
- *   readonly value: DeepPartial<T> | undefined})} StreamState
- */
-/**
- * `parts` are those of the answer, in order; `text` is the text of its text parts.
- * @typedef {Common & {readonly complete: boolean, readonly parts: readonly PartState[],
- *   readonly text: string}} PartsState
- */
-/**
- * An entity of a run that is read as updates.
- * @template T
- * @typedef {{readonly entity: string | undefined, readonly index: number | undefined,
- *   readonly value: DeepPartial<T>, readonly complete: boolean}} EntityState
- */
-/**
- * `connection`: "waiting" after a lost connection, until the next try. `id` is the position of the last
- * event. `entities`: of a run that is read as updates, each entity; `value` is then the latest.
- * @template T
- * @typedef {StreamState<T> & {readonly connection: Connection, readonly id: string,
- *   readonly entities: readonly EntityState<T>[]}} RunState
- */
-/** @typedef {PartsState & {readonly connection: Connection, readonly id: string}} RunPartsState */
+/** @import { Reading } from "./readings.js" */
+/** @typedef {import("./readings.js").StreamSource} StreamSource */
+/** @typedef {import("./readings.js").PartState} PartState */
+/** @typedef {import("./readings.js").CallState} CallState */
+/** @typedef {import("./readings.js").PartsState} PartsState */
+/** @typedef {import("./readings.js").RunPartsState} RunPartsState */
+/** @typedef {import("./readings.js").RunPartsOptions} RunPartsOptions */
 /**
  * @template T
- * @typedef {Omit<import("./open.js").OpenOptions, "live" | "signal" | "onEvent">
- *   & {initial?: DeepPartial<T>}} RunOptions
+ * @typedef {import("./readings.js").StreamState<T>} StreamState
  */
-/** @typedef {Omit<import("./stream.js").Options, "signal" | "onEvent"> & PartsOptions} RunPartsOptions */
 /**
- * How the reading of a hook begins, and the state before anything has arrived.
- * @typedef {{name: string, isOfSource: boolean, begin: (source: any, options: any) => Begin,
- *   empty: (options: any) => Fields}} Hook
+ * @template T
+ * @typedef {import("./readings.js").StreamOptions<T>} StreamOptions
+ */
+/**
+ * @template T
+ * @typedef {import("./readings.js").RunState<T>} RunState
+ */
+/**
+ * @template T
+ * @typedef {import("./readings.js").RunOptions<T>} RunOptions
  */
 
 // A new source in this many renders in a row, each after a state of the one before, is a loop.
 const MOST_NEW = 5;
-/** @type {readonly PartState[]} */
-const NO_PARTS = Object.freeze([]);
 
 /**
  * The value of a source while it arrives.
@@ -145,38 +95,35 @@ export function useRunParts(url, options = {}) {
 /**
  * @param {StreamSource} source
  * @param {Fields} options
- * @param {Hook} hook
+ * @param {Reading} reading
  */
-function useSource(source, options, hook) {
+function useSource(source, options, reading) {
   const isShared = isObject(source) || Array.isArray(source) || typeof source === "function";
-  const own = useOwn(isShared ? null : source, options, hook);
-  const observed = isShared ? shared(source, options, hook) : own;
-  const seen = useRef({ observed, times: 0 });
+  const own = useOwn(isShared ? null : source, options, reading);
+  const current = isShared ? shared(source, options, reading) : own;
+  const seen = useRef({ observed: current, times: 0 });
   useEffect(() => {
-    const { current } = seen;
-    const isNew = current.observed !== observed && current.observed.told;
-    current.times = isNew && isShared ? current.times + 1 : 0;
-    current.observed = observed;
-    observed.told = false;
-    if (current.times < MOST_NEW) return;
+    const last = seen.current;
+    const isNew = last.observed !== current && last.observed.told;
+    last.times = isNew && isShared ? last.times + 1 : 0;
+    last.observed = current;
+    current.told = false;
+    if (last.times < MOST_NEW) return;
     throw new TypeError(
-      `${hook.name}() got a new source in each of ${MOST_NEW} renders: make it in an event handler ` +
+      `use${reading.name}() got a new source in each of ${MOST_NEW} renders: make it in an event handler ` +
         "and keep it with useState, or give a function that useCallback keeps",
     );
   });
-  return useObserved(observed);
+  return useObserved(current);
 }
 
 /**
  * @param {string | URL | null | undefined} url
  * @param {Fields} options
- * @param {Hook} hook
+ * @param {Reading} reading
  */
-function useKept(url, options, hook) {
-  if (url != null && typeof url !== "string" && !(url instanceof URL)) {
-    throw new TypeError(`${hook.name}() takes the address of a run, not ${typeof url}`);
-  }
-  return useObserved(useOwn(url == null ? null : String(url), options, hook));
+function useKept(url, options, reading) {
+  return useObserved(useOwn(url instanceof URL ? url.href : url, options, reading));
 }
 
 /**
@@ -191,9 +138,9 @@ function useObserved({ subscribe, state, serverState }) {
  * The reading that belongs to this component, of a text or an address; another key is another one.
  * @param {any} source
  * @param {Fields} options
- * @param {Hook} hook
+ * @param {Reading} reading
  */
-function useOwn(source, options, hook) {
+function useOwn(source, options, reading) {
   const key = source ?? null;
   const latest = useRef(options);
   useEffect(() => {
@@ -206,11 +153,10 @@ function useOwn(source, options, hook) {
   return next.observed;
 
   function make() {
-    if (key === null) return new Observed(null, hook.empty(options), true);
     // Headers may have changed when it begins again.
-    const begin = (/** @type {[AbortSignal, any]} */ ...given) => hook.begin(key, latest.current)(...given);
-    if (hook.isOfSource) checkSource(key);
-    return new Observed(begin, hook.empty(options), true);
+    const begin = (/** @type {any} */ source) => (/** @type {any} */ signal, /** @type {any} */ note) =>
+      reading.begin(source, latest.current)(signal, note);
+    return observed(key, options, { ...reading, begin });
   }
 }
 
@@ -221,24 +167,22 @@ const READINGS = new WeakMap();
  * The reading of a source, for all components that use it.
  * @param {any} source
  * @param {Fields} options
- * @param {Hook} hook
+ * @param {Reading} reading
  */
-function shared(source, options, hook) {
-  const isFunction = typeof source === "function";
-  if (!isFunction) checkSource(source);
+function shared(source, options, reading) {
+  check(source, reading);
   const readings = READINGS.get(source) ?? new Map();
   READINGS.set(source, readings);
-  const key = hook.name + JSON.stringify(options, plain);
-  let observed = readings.get(key);
-  if (observed !== undefined) return observed;
-  const isRepeatable = isFunction || Array.isArray(source) || isPiece(source);
-  if (readings.size !== 0 && !isRepeatable) {
+  const key = `use${reading.name}(${JSON.stringify(options, plain)})`;
+  const found = readings.get(key);
+  if (found !== undefined) return found;
+  if (readings.size !== 0 && !isRepeatable(source)) {
     const [other] = readings.keys();
-    throw new TypeError(`a source is read once, and this one is read as ${other} already, not ${key}`);
+    throw new TypeError(`a source is read once, and this one is read by ${other} already, not by ${key}`);
   }
-  observed = new Observed(hook.begin(source, options), hook.empty(options), isRepeatable);
-  readings.set(key, observed);
-  return observed;
+  const made = observed(source, options, reading);
+  readings.set(key, made);
+  return made;
 }
 
 /**
@@ -248,132 +192,4 @@ function shared(source, options, hook) {
  */
 function plain(name, value) {
   return name === "schema" || name === "initial" || typeof value === "function" ? undefined : value;
-}
-
-// ---- what each hook reads ----
-
-/** @type {Hook} */
-const VALUES = {
-  name: "useStream",
-  isOfSource: true,
-  empty: ({ initial }) => ({ value: initial }),
-  begin: (source, { initial, ...options }) =>
-    async function* (signal) {
-      const given = stoppable(typeof source === "function" ? source(signal) : source, signal);
-      for await (const found of growing(given, (value) => value, options)) {
-        yield () => ({ value: found instanceof Growing ? found.value : found });
-      }
-    },
-};
-
-/** @type {Hook} */
-const PARTS = {
-  name: "useParts",
-  isOfSource: true,
-  empty: () => ({ parts: NO_PARTS, text: "" }),
-  begin: (source, options) => (signal) =>
-    listed(stoppable(typeof source === "function" ? source(signal) : source, signal), options),
-};
-
-/** @type {Hook} */
-const RUN = {
-  name: "useRun",
-  isOfSource: false,
-  empty: ({ initial }) => ({ value: initial, entities: NO_PARTS, ...NOT_OPEN }),
-  begin: (url, { initial, ...options }) =>
-    async function* (signal, note) {
-      const entities = new Map();
-      const connection = connecting(options, signal, note);
-      for await (const opened of opening(url, (value) => value, connection.options)) {
-        connection.hasCome = true;
-        const { value, complete, id, entity, index } = opened;
-        const rebuilt = value instanceof Rebuilder || value instanceof Document ? value : null;
-        if (index !== undefined) {
-          entities.set(JSON.stringify([entity, index]), { entity, index, value, complete });
-        }
-        yield () => ({ value: rebuilt ? rebuilt.value : value, entities: [...entities.values()], id });
-      }
-      connection.end();
-    },
-};
-
-/** @type {Hook} */
-const RUN_PARTS = {
-  name: "useRunParts",
-  isOfSource: false,
-  empty: () => ({ parts: NO_PARTS, text: "", ...NOT_OPEN }),
-  begin: (url, options) =>
-    async function* (signal, note) {
-      const { choice, provider, numbers, limits, repair, onRepair, ...rest } = options;
-      const connection = connecting(rest, signal, note);
-      const events = eventsOf(url, connection, numbers, note);
-      yield* listed(events, { choice, provider, numbers, limits, repair, onRepair });
-      connection.end();
-    },
-};
-
-const NOT_OPEN = { connection: "connecting", id: "" };
-
-/**
- * @param {Source} source
- * @param {PartsOptions} options
- */
-async function* listed(source, options) {
-  const list = new PartList();
-  for await (const part of parts(source, options)) {
-    list.add(part);
-    yield () => {
-      const text = list.list.map(({ kind, text }) => (kind === "text" ? text : "")).join("");
-      return { parts: list.list, text };
-    };
-  }
-}
-
-/**
- * The options of a connection that notes its state. `end` notes that there was no run.
- * @param {Fields} options
- * @param {AbortSignal} signal
- * @param {(fields: Fields) => void} note
- */
-function connecting({ onState, ...options }, signal, note) {
-  let isAbsent = false;
-  const connection = {
-    hasCome: false,
-    options: {
-      ...options,
-      signal,
-      onState: (/** @type {Connection} */ state, /** @type {any} */ detail) => {
-        isAbsent = detail.reason === "204";
-        note({ connection: state });
-        onState?.(state, detail);
-      },
-    },
-    end() {
-      if (isAbsent && !connection.hasCome) note({ status: "idle" });
-    },
-  };
-  return connection;
-}
-
-/**
- * The logged events of a run.
- * @param {string} url
- * @param {ReturnType<typeof connecting>} connection
- * @param {any} numbers
- * @param {(fields: Fields) => void} note
- */
-async function* eventsOf(url, connection, numbers, note) {
-  for await (const { data, id } of openEvents(url, connection.options)) {
-    connection.hasCome = true;
-    note({ id });
-    const event = parse(data, numbers);
-    if (isObject(event) && event.status === "ERROR" && isObject(event.error)) {
-      throw new ServerError(event.error);
-    }
-    if (!isObject(event)) {
-      const remedy = "read a run of text or fragments with useRun()";
-      throw new JsonrillError(`useRunParts() reads the events of a provider (format=raw); ${remedy}`);
-    }
-    yield event;
-  }
 }

@@ -10,18 +10,16 @@ import { inBytes } from "../lib/connection.js";
  * @property {string} input what it publishes: text, snapshots or events
  * @property {string} suits the format that shows it best
  * @property {number} pace pieces per second
+ * @property {Record<string, any>} options of the stream
  */
 /** @typedef {{id: string, urls: Record<string, string>}} Handle */
-
-// Characters in one request that publishes records.
-const MAX_BODY = 4 << 20;
 
 export class Api {
   _token = "";
   /** @type {Promise<string | null> | null} */
   _tokenRequest = null;
 
-  /** @param {() => Promise<string | null>} askToken asks the user when the server wants a token */
+  /** @param {(wasWrong: boolean) => Promise<string | null>} askToken asks the user when the server wants one */
   constructor(askToken) {
     this._askToken = askToken;
   }
@@ -58,34 +56,17 @@ export class Api {
   }
 
   /**
-   * Publishes a closed stream of these records.
-   * @param {Record<string, any>} options
-   * @param {string[]} lines one JSON record each
-   * @returns {Promise<Handle>}
+   * The examples of a page without a server, each with all that it writes.
+   * @returns {Promise<(Model & {text: string})[]>}
    */
-  async publish(options, lines) {
-    const handle = await this._post("v1/streams", JSON.stringify(options));
-    try {
-      for (let at = 0; at < lines.length; ) {
-        let body = "";
-        for (; at < lines.length && body.length < MAX_BODY; at += 1) body += lines[at] + "\n";
-        await this._post(handle.urls.chunks, body, "application/x-ndjson");
-      }
-      await this._post(handle.urls.close);
-    } catch (error) {
-      void this.remove(handle); // the server refused a part, so the rest will not be read
-      throw error;
-    }
-    return handle;
+  async examples() {
+    return (await this._request("examples.json")).models;
   }
 
-  /**
-   * Which provider these events come from, and whether they contain tool calls.
-   * @param {string[]} lines
-   * @returns {Promise<import("./replay.js").Recognised>}
-   */
-  recognise(lines) {
-    return this._post("recognise", lines.join("\n"), "application/x-ndjson");
+  /** The names of the models that the server relays to. @returns {Promise<string[]>} */
+  async chatModels() {
+    const { data } = await this._request("v1/models");
+    return data.map((/** @type {{id: string}} */ { id }) => String(id));
   }
 
   /** @param {string} id */
@@ -96,15 +77,6 @@ export class Api {
   /** @param {Handle} handle */
   cancel(handle) {
     return this._post(handle.urls.cancel);
-  }
-
-  /**
-   * Deletes a stream; a failure is ignored, because the server deletes old streams itself.
-   * @param {Handle} handle
-   */
-  async remove(handle) {
-    const init = { method: "DELETE", headers: this.headers() };
-    await fetch(this.url(handle.urls.stream), init).catch(() => {});
   }
 
   /**
@@ -137,7 +109,7 @@ export class Api {
 
   /** Asks for a token, once for all requests that wait for it. */
   async _newToken() {
-    this._tokenRequest ??= this._askToken().finally(() => {
+    this._tokenRequest ??= this._askToken(this._token !== "").finally(() => {
       this._tokenRequest = null;
     });
     const token = await this._tokenRequest;

@@ -6,10 +6,12 @@ export class AutoScroll {
   /**
    * @param {HTMLElement} scroller
    * @param {boolean} on
+   * @param {(on: boolean) => void} [onChange]
    */
-  constructor(scroller, on) {
+  constructor(scroller, on, onChange = () => {}) {
     this.scroller = scroller;
     this.on = on;
+    this._onChange = onChange;
     /** The last known scroll position, to tell the user's scrolling from ours. */
     this._position = 0;
     if (!on) return;
@@ -23,13 +25,17 @@ export class AutoScroll {
   }
 
   stop() {
-    this.on = false;
+    if (this.on) this._onChange((this.on = false));
+  }
+
+  start() {
+    if (!this.on) this._onChange((this.on = true));
   }
 
   /** Resumes when the user scrolls down to the end. */
   _scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
-    if (scrollTop > this._position && scrollTop + clientHeight >= scrollHeight - 4) this.on = true;
+    if (scrollTop > this._position && scrollTop + clientHeight >= scrollHeight - 4) this.start();
     this._position = scrollTop;
   }
 

@@ -1,6 +1,7 @@
 /** Errors in the events of a stream, as the page shows them. */
 
-import { PathError, parsePath } from "../lib/paths.js";
+import { shorten } from "./escaping.js";
+import { PathError, formatPath, parsePath } from "../lib/paths.js";
 import { isObject } from "../lib/values.js";
 
 /**
@@ -36,4 +37,14 @@ function pathOf(text) {
     if (error instanceof PathError) return [];
     throw error;
   }
+}
+
+/**
+ * An error for people: its line and column first, a deep path shortened.
+ * @param {import("./outline.js").Fault} fault
+ */
+export function describe({ code, message, line, column, path }) {
+  if (line === undefined || column === undefined) return `${code}: ${message}`;
+  const place = path.length ? `, in ${shorten(formatPath(path), 60)}` : "";
+  return `${code}: line ${line}, column ${column}${place}: ${message}`;
 }

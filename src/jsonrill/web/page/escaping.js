@@ -87,3 +87,14 @@ export function formatNumber(number) {
 export function formatCount(count, singular, plural = singular + "s") {
   return `${formatNumber(count)} ${count === 1 ? singular : plural}`;
 }
+
+/**
+ * 1234 milliseconds as `1.23 s`.
+ * @param {number} milliseconds
+ */
+export function formatDuration(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(2)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

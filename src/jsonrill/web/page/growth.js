@@ -65,3 +65,41 @@ export function countWhile(items, condition) {
   }
   return low;
 }
+
+/**
+ * What the pieces touched, in order: so that a move finds what changes between two moments.
+ * @template T
+ */
+export class Journal {
+  /** @type {T[]} */
+  items = [];
+  /** How many items there were after each piece. @type {number[]} */
+  _ends = [];
+
+  /** @param {number} piece what is touched from now on belongs to it */
+  begin(piece) {
+    while (this._ends.length < piece) this._ends.push(this.items.length);
+  }
+
+  /** @param {T} item */
+  touch(item) {
+    // Once for each piece, if it is the same one again and again.
+    const begin = this._ends.at(-1) ?? 0;
+    if (this.items.length === begin || this.items.at(-1) !== item) this.items.push(item);
+  }
+
+  /**
+   * The range of items that differ between two moments, in either direction.
+   * @param {number} one
+   * @param {number} other
+   * @returns {[number, number]}
+   */
+  between(one, other) {
+    return [this._upTo(Math.min(one, other)), this._upTo(Math.max(one, other))];
+  }
+
+  /** @param {number} piece */
+  _upTo(piece) {
+    return piece < this._ends.length ? this._ends[piece] : this.items.length;
+  }
+}

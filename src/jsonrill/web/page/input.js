@@ -65,7 +65,7 @@ export class TreeInput {
       case "Enter":
       case " ":
         if (item.foldOf) this.view.showMore(item.foldOf.line, item.foldOf.before);
-        else if (line && line.node.text.length > LONG) line.toggleFold();
+        else if (line && line.node.shown.length > LONG) line.toggleFold();
         else if (line) this.view.setOpen(line.node, !line.open);
         return true;
     }

@@ -14,6 +14,8 @@ export const PAGE = 200;
 export const LONG = 400;
 const HEAD = 220;
 const TAIL = 140;
+/** Characters in the preview of a closed container. */
+const PREVIEW = 72;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 let ids = 0;
@@ -45,6 +47,10 @@ export class Line {
     this.start = 0;
     this.shown = 0;
     this.limit = PAGE;
+    /** What a closed container begins with. @type {HTMLElement | null} */
+    this.preview = null;
+    /** True if the range of children was chosen by the user, so that it does not follow. */
+    this.pinned = false;
     /** True if the user unfolded a long string. */
     this.unfolded = false;
     /** The text as drawn. */
@@ -66,10 +72,10 @@ export class Line {
   draw() {
     const { node } = this;
     const grew = node.type === "string" && this._drawString();
-    if (node.isContainer) this._setText(summary(node));
+    if (node.isContainer) this._drawContainer();
     else if (node.type !== "string") this._setText(node.text);
-    this.value.classList.toggle("unfinished", node.open);
-    if (node.badge || this.after.firstChild) this._drawBadge();
+    this.value.classList.toggle("unfinished", node.isOpen);
+    if (node.shownBadge || this.after.firstChild) this._drawBadge();
     return grew;
   }
 
@@ -80,6 +86,8 @@ export class Line {
     this.version = node.version;
     this.value.className = `value ${node.type}`;
     this.drawn = this.text.data = "";
+    this.preview?.remove();
+    this.preview = null;
     item.classList.toggle("container", node.isContainer);
     if (node.isContainer) item.setAttribute("aria-expanded", String(this.open));
     else item.removeAttribute("aria-expanded");
@@ -91,13 +99,22 @@ export class Line {
     this.draw();
   }
 
+  _drawContainer() {
+    const { node } = this;
+    this._setText(summary(node));
+    const shown = this.open ? "" : preview(node);
+    if (shown === "" && this.preview === null) return;
+    if (this.preview === null) this.value.after((this.preview = make("span", "preview")));
+    if (this.preview.textContent !== shown) this.preview.textContent = shown;
+  }
+
   /** @param {string} text */
   _setText(text) {
     if (this.drawn !== text) this.drawn = this.text.data = text;
   }
 
   _drawString() {
-    const { text, open } = this.node;
+    const { shown: text, isOpen: open } = this.node;
     const isLong = text.length > LONG;
     const shown = isLong && !this.unfolded ? foldedText(text, open) : text;
     const changed = shown !== this.drawn;
@@ -120,16 +137,16 @@ export class Line {
       setAttributes(button, { type: "button", tabindex: -1 });
       this.after.before(button);
     }
-    const count = formatCount(this.node.text.length, "character");
+    const count = formatCount(this.node.shown.length, "character");
     button.textContent = this.unfolded ? "show less" : `show all ${count}`;
   }
 
   _drawBadge() {
-    const { badge, note } = this.node;
+    const { shownBadge: badge, note } = this.node;
     const status = badge.toLowerCase();
     this.after.replaceChildren();
     if (badge) this.after.append(make("span", `badge ${status}`, status));
-    if (note) this.after.append(make("span", "note", escapeText(note)));
+    if (badge && note) this.after.append(make("span", "note", escapeText(note)));
   }
 }
 
@@ -141,8 +158,30 @@ function keyText({ key, isRoot }) {
 
 /** @param {TreeNode} node */
 function summary(node) {
-  const count = node.children.length || "";
+  const count = node.size || "";
   return node.type === "object" ? `{${count}}` : `[${count}]`;
+}
+
+/**
+ * The start of a container, in a few words.
+ * @param {TreeNode} node
+ */
+function preview(node) {
+  const { members } = node;
+  let text = "";
+  for (let at = 0; at < members.length && text.length < PREVIEW; at += 1) {
+    const child = members[at];
+    const key = node.type === "object" ? `${shorten(String(child.key), 24)}: ` : "";
+    text += `${at > 0 ? ", " : ""}${key}${inShort(child)}`;
+  }
+  return escapeText(text.length > PREVIEW ? `${text.slice(0, characterStart(text, PREVIEW))} …` : text);
+}
+
+/** @param {TreeNode} node */
+function inShort(node) {
+  if (node.type === "object") return node.size ? "{…}" : "{}";
+  if (node.type === "array") return node.size ? "[…]" : "[]";
+  return node.type === "string" ? JSON.stringify(node.shown.slice(0, PREVIEW)) : node.text;
 }
 
 /**

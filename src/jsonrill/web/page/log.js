@@ -1,68 +1,109 @@
-/** The event log: the last events of a pane as received, drawn only while the log is open. */
+/**
+ * The event log: each piece with its time and the time since the one before. A line leads to its
+ * moment. Drawn only while it is open.
+ */
 
-import { make } from "./dom.js";
+import { byId, make } from "./dom.js";
+import { escapeText, formatCount, formatNumber } from "./escaping.js";
 import { frames } from "./frames.js";
-import { escapeText, formatCount } from "./escaping.js";
+
+/** @typedef {import("./recording.js").Recording} Recording */
 
 const SHOWN = 100;
 const MAX_DATA = 400;
 // Milliseconds between two drawings; no reader is faster.
 const PAUSE = 200;
 
-/** @typedef {{id: string, type: string, data: string}} Event */
-
 export class EventLog {
-  /**
-   * @param {HTMLDetailsElement} details
-   * @param {HTMLElement} list
-   * @param {HTMLElement} count
-   */
-  constructor(details, list, count) {
-    this.details = details;
-    this.list = list;
-    this.count = count;
-    /** The last events that are not drawn yet. @type {Event[]} */
-    this._pending = [];
-    this._total = 0;
-    this._lastDrawn = 0;
-    this._paint = () => this._draw();
-    details.addEventListener("toggle", () => frames.request(this._paint));
+  /** @type {Recording | null} */
+  _recording = null;
+  _position = 0;
+  _lastDrawn = 0;
+  _key = "";
+  _paint = () => this._draw();
+
+  /** @param {{onPick: (piece: number) => void}} listener */
+  constructor({ onPick }) {
+    this.details = byId("log", HTMLDetailsElement);
+    this.list = byId("log-list");
+    this.filter = byId("log-filter", HTMLInputElement);
+    this.details.addEventListener("toggle", () => this._request());
+    this.filter.addEventListener("input", () => this._request());
+    this.list.addEventListener("click", (event) => {
+      const line = /** @type {HTMLElement} */ (event.target).closest("button");
+      if (line) onPick(Number(line.dataset.piece));
+    });
   }
 
-  /** @param {Event | null} event null starts an empty log */
-  add(event) {
-    if (event === null) {
-      this._pending = [];
-      this._total = 0;
-      this.list.replaceChildren();
-    } else {
-      this._pending.push(event);
-      this._total += 1;
-      // Trimmed rarely, because removing the first element of an array moves all others.
-      if (this._pending.length > 10 * SHOWN) this._pending.splice(0, 9 * SHOWN);
-    }
+  /** @param {Recording | null} recording */
+  begin(recording) {
+    this._recording = recording;
+    this._key = "";
+    this.list.replaceChildren();
+    this.details.hidden = recording === null;
+  }
+
+  /** @param {number} position */
+  show(position) {
+    this._position = position;
+    this._request();
+  }
+
+  _request() {
     frames.request(this._paint);
   }
 
   _draw() {
-    this.count.textContent = this._total ? formatCount(this._total, "event") : "";
-    if (!this.details.open || this._pending.length === 0) return false;
+    const recording = this._recording;
+    if (recording === null) return false;
+    const count = recording.length;
+    byId("log-count").textContent = count ? formatCount(count, "event") : "";
+    if (!this.details.open) return false;
     const now = performance.now();
     if (now < this._lastDrawn + PAUSE) return true;
+    const key = `${this._position} ${this.filter.value} ${count}`;
+    if (key === this._key) return false;
+    this._key = key;
     this._lastDrawn = now;
     const { scrollTop, clientHeight, scrollHeight } = this.list;
-    this.list.append(...this._pending.splice(0).slice(-SHOWN).map(line));
-    while (this.list.children.length > SHOWN) this.list.firstElementChild?.remove();
+    this.list.replaceChildren(...this._found(recording).map((piece) => this._line(recording, piece)));
     if (scrollTop + clientHeight >= scrollHeight - 8) this.list.scrollTop = this.list.scrollHeight;
     return false;
   }
-}
 
-/** @param {Event} event */
-function line({ id, type, data }) {
-  const element = make("div", "log-line", make("span", "id", escapeText(id)));
-  if (type !== "message") element.append(make("span", "type", escapeText(type)));
-  const shown = data.length > MAX_DATA ? `${data.slice(0, MAX_DATA)}…` : data;
-  element.append(make("span", "data", escapeText(shown)));
-  return element;
+  /**
+   * The last pieces up to this moment that contain the text of the filter.
+   * @param {Recording} recording
+   */
+  _found({ pieces }) {
+    const wanted = this.filter.value.toLowerCase();
+    /** @type {number[]} */
+    const found = [];
+    for (let at = Math.min(this._position, pieces.length); at > 0 && found.length < SHOWN; at -= 1) {
+      const { source, type } = pieces[at - 1];
+      if (wanted === "" || `${type} ${source}`.toLowerCase().includes(wanted)) found.push(at);
+    }
+    return found.reverse();
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {number} number
+   */
+  _line(recording, number) {
+    const { source, at, id, type } = recording.pieces[number - 1];
+    const line = make("button", "log-line", make("span", "number", formatNumber(number)));
+    line.type = "button";
+    line.dataset.piece = String(number);
+    if (recording.timed) {
+      const since = at - recording.timeOf(number - 1);
+      line.append(make("span", "at", `${(at / 1000).toFixed(3)} s`));
+      line.append(make("span", "since", `+${Math.round(since)} ms`));
+    }
+    if (id) line.append(make("span", "id", escapeText(id)));
+    if (type && type !== "message") line.append(make("span", "type", escapeText(type)));
+    const shown = source.length > MAX_DATA ? `${source.slice(0, MAX_DATA)} …` : source;
+    line.append(make("span", "data", escapeText(recording.input === "text" ? JSON.stringify(shown) : shown)));
+    return line;
+  }
 }

@@ -8,9 +8,10 @@
  * offsets are JavaScript offsets in the text.
  */
 
-import { Growth, countUpTo, countWhile } from "./growth.js";
+import { Growth, Journal, countUpTo, countWhile } from "./growth.js";
 import { Tree } from "./tree.js";
 import { createMachine } from "../lib/create.js";
+import { formatPath } from "../lib/paths.js";
 import { put } from "../lib/values.js";
 
 /** @typedef {import("./tree-node.js").TreeNode} TreeNode */
@@ -42,10 +43,8 @@ export class Outline extends Tree {
   errors = [];
   /** With `repair`: what was repaired, in order. @type {Repaired[]} */
   repairs = [];
-  /** What the pieces touched, in order, and how many there were after each piece. @type {TreeNode[]} */
-  _touched = [];
-  /** @type {number[]} */
-  _ends = [];
+  /** @type {Journal<TreeNode>} */
+  _journal = new Journal();
   /** How many characters were read; the numbers of those that are two units long in JavaScript. */
   _characters = 0;
   /** @type {number[]} */
@@ -108,7 +107,7 @@ export class Outline extends Tree {
 
   /** @param {any} piece */
   _begin(piece) {
-    while (this._ends.length < piece) this._ends.push(this._touched.length);
+    this._journal.begin(piece);
     this.piece = piece;
   }
 
@@ -139,7 +138,7 @@ export class Outline extends Tree {
       this._fail(/** @type {any} */ (error), this.root);
     }
     for (const { rule, offset, line, column } of this._machine.repairs.slice(this.repairs.length)) {
-      this.repairs.push({ piece: this.piece, rule, offset: this._unit(offset), line, column });
+      this.repairs.push({ piece: this.piece, rule, offset: this.unitOf(offset), line, column });
     }
   }
 
@@ -160,8 +159,9 @@ export class Outline extends Tree {
    */
   _fail(error, top) {
     if (error.code === undefined) throw error; // not about the text
-    const { code, message, line, column, path = [] } = error;
-    const offset = error.offset === undefined ? null : this._unit(error.offset);
+    const { code, line, column, path = [] } = error;
+    const offset = error.offset === undefined ? null : this.unitOf(error.offset);
+    const message = withoutPlace(error.message, error.offset, path);
     this.errors.push({ piece: this.piece, code, message, offset, line, column, path });
     const node = this.nearest(path, top);
     if (node !== null) this._mark(node, "ERROR");
@@ -192,7 +192,7 @@ export class Outline extends Tree {
    * The JavaScript offset of a character.
    * @param {number} offset
    */
-  _unit(offset) {
+  unitOf(offset) {
     return this._wide.length === 0 ? offset : offset + countUpTo(this._wide, offset - 1);
   }
 
@@ -210,7 +210,7 @@ export class Outline extends Tree {
 
   /** @param {number} offset */
   endContainer(offset) {
-    this._top.end = this._unit(offset) + 1;
+    this._top.end = this.unitOf(offset) + 1;
     this._close();
   }
 
@@ -220,7 +220,7 @@ export class Outline extends Tree {
    */
   key(key, offset) {
     this._key = key;
-    this._keyStart = this._unit(offset);
+    this._keyStart = this.unitOf(offset);
   }
 
   /** @param {number} offset */
@@ -251,7 +251,7 @@ export class Outline extends Tree {
     const node = this._add(type);
     node.text = text ?? String(value);
     node.source = value;
-    node.start = this._unit(offset);
+    node.start = this.unitOf(offset);
     node.end = node.start + node.text.length;
     node.closed = this.piece;
   }
@@ -275,7 +275,7 @@ export class Outline extends Tree {
   _open(type, offset) {
     const node = this._add(type);
     node.open = true;
-    node.start = this._unit(offset);
+    node.start = this.unitOf(offset);
     this._stack.push(node);
   }
 
@@ -315,12 +315,10 @@ export class Outline extends Tree {
 
   /** @param {TreeNode} node */
   _touch(node) {
-    // Once for each piece, if it is the same one again and again.
-    const begin = this._ends.at(-1) ?? 0;
-    if (this._touched.length === begin || this._touched.at(-1) !== node) this._touched.push(node);
+    this._journal.touch(node);
   }
 
-  /** What changes is found in `_touched`, when the clock moves. */
+  /** What changes is found in the journal, when the clock moves. */
   _grew() {}
 
   // ---- time ----
@@ -332,18 +330,13 @@ export class Outline extends Tree {
   moveTo(piece) {
     const { now } = this.clock;
     if (piece === now) return;
-    const [first, last] = piece > now ? [now, piece] : [piece, now];
-    const from = this._touchedUpTo(first);
-    const to = this._touchedUpTo(last);
+    const [from, to] = this._journal.between(now, piece);
     this.clock.now = piece;
     if (to - from > MAX_CHANGES) {
-      this.version += 1;
-      this.changed.clear();
-      this.fresh.clear();
-      if (this.root !== null) this.changed.add(this.root);
+      this.restart();
     } else {
       for (let at = from; at < to; at += 1) {
-        const node = this._touched[at];
+        const node = this._journal.items[at];
         this.changed.add(node);
         if (node.parent !== null) this.changed.add(node.parent);
         if (piece > now && node.born > now) this.fresh.add(node);
@@ -352,9 +345,12 @@ export class Outline extends Tree {
     this._setGrowing(this.openAt(piece));
   }
 
-  /** @param {number} piece */
-  _touchedUpTo(piece) {
-    return piece < this._ends.length ? this._ends[piece] : this._touched.length;
+  /** Lets a view draw everything again. */
+  restart() {
+    this.version += 1;
+    this.changed.clear();
+    this.fresh.clear();
+    if (this.root !== null) this.changed.add(this.root);
   }
 
   /**
@@ -429,6 +425,17 @@ export class Outline extends Tree {
     node.end = quote === '"' ? Math.min(at + 1, this.source.length) : node.start + node.text.length;
     return node.end;
   }
+}
+
+/**
+ * A message without the place at its end, which the page shows in its own way.
+ * @param {string} message
+ * @param {number | null | undefined} offset in characters
+ * @param {import("../lib/paths.js").Path} path
+ */
+export function withoutPlace(message, offset, path) {
+  const place = ` at character ${offset}, in ${formatPath(path)}`;
+  return message.endsWith(place) ? message.slice(0, -place.length) : message;
 }
 
 /**

@@ -7,6 +7,9 @@ import { frames } from "./frames.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 
+/** Milliseconds between two pieces whose times are not known. */
+export const INTERVALS = { text: 25, events: 70, snapshots: 160 };
+
 export class Player {
   /** The moment that is shown: the number of pieces before it. */
   position = 0;
@@ -17,6 +20,8 @@ export class Player {
   /** The moment in milliseconds of the recording, while it plays. */
   _time = 0;
   _lastTick = 0;
+  /** Milliseconds for each piece, if those of the recording are not used. */
+  _interval = 0;
   _isClosed = false;
   _paint = () => this._tick();
 
@@ -49,7 +54,8 @@ export class Player {
     else if (this.atEnd) return this.follow();
     this.following = false;
     this.playing = true;
-    this._time = this.recording.timeOf(this.position);
+    this._interval = intervalOf(this.recording);
+    this._time = this._timeOf(this.position);
     this._lastTick = 0;
     this._wake();
     this._onMove();
@@ -76,6 +82,11 @@ export class Player {
     this._unlisten();
   }
 
+  /** @param {number} piece */
+  _timeOf(piece) {
+    return this._interval ? piece * this._interval : this.recording.timeOf(piece);
+  }
+
   _wake() {
     if (!this._isClosed) frames.request(this._paint);
   }
@@ -89,16 +100,25 @@ export class Player {
   }
 
   _advance() {
-    const { pieces, length } = this.recording;
+    const { length } = this.recording;
     const now = performance.now();
     this._time += this._lastTick ? (now - this._lastTick) * this.speed : 0;
     this._lastTick = now;
     // A pause of a model is shown as it was, but not for longer than two seconds.
-    const next = pieces[this.position];
-    if (next && next.at - this._time > 2000 * this.speed) this._time = next.at - 2000 * this.speed;
-    while (this.position < length && pieces[this.position].at <= this._time) this.position += 1;
+    const wait = this._timeOf(this.position + 1) - this._time;
+    if (this.position < length && wait > 2000 * this.speed) this._time += wait - 2000 * this.speed;
+    while (this.position < length && this._timeOf(this.position + 1) <= this._time) this.position += 1;
     if (!this.atEnd) return;
     this.playing = false;
     if (!this.recording.ended) this.following = true;
   }
+}
+
+/**
+ * Milliseconds for each piece of a recording that came all at once; 0 for one with times of its own.
+ * @param {Recording} recording
+ */
+function intervalOf(recording) {
+  const isBurst = recording.timeOf(recording.length) < recording.length;
+  return isBurst ? INTERVALS[recording.input] : 0;
 }

@@ -44,6 +44,7 @@ import { parse } from "../lib/json.js";
  * @property {any} [entity] what counts as an entity, for the updates
  * @property {any} [provider] of events; "auto" recognises it
  * @property {number} [choice] which of several answers is read
+ * @property {boolean} [checked] true if the server validates it against a schema
  * @property {string} [title]
  * @property {boolean} [timed] false if the times of the pieces were not recorded but made up
  */

@@ -21,7 +21,7 @@ export function matches(tree, query) {
   for (const node of tree.nodes()) {
     const matched =
       (node.parent !== null && String(node.key).toLowerCase().includes(wanted)) ||
-      (!node.isContainer && node.text.toLowerCase().includes(wanted));
+      (!node.isContainer && node.shown.toLowerCase().includes(wanted));
     if (matched && found.push(node) >= MAX_MATCHES) break;
   }
   return found;

@@ -113,6 +113,14 @@ export class TextView {
     this._cursor.hidden = true;
   }
 
+  /**
+   * Leaves out the first characters of the text.
+   * @param {number} count
+   */
+  skip(count) {
+    this._drawn += count;
+  }
+
   /** @param {string} piece */
   add(piece) {
     this._pending.push(piece);
@@ -125,7 +133,7 @@ export class TextView {
 
   /**
    * Marks an error once the text has reached its character.
-   * @param {number} offset in Unicode characters
+   * @param {number} offset
    * @param {string} message
    */
   markError(offset, message) {
@@ -202,8 +210,7 @@ export class TextView {
   }
 
   _drawErrors() {
-    this._errors = this._errors.filter(({ offset, message }) => {
-      const at = skipCharacters(this.text, offset);
+    this._errors = this._errors.filter(({ offset: at, message }) => {
       if (at >= this.text.length && !this.ended) return true;
       this._drawError(at, message);
       return false;

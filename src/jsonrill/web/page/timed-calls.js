@@ -3,7 +3,7 @@
 import { Calls } from "../lib/calls.js";
 import { Reader } from "../lib/providers/index.js";
 import { ofChoice } from "../lib/providers/statements.js";
-import { Growth, countWhile } from "./growth.js";
+import { Growth, Journal, countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
 
 /** @typedef {import("../lib/call.js").ToolCall} ToolCall */
@@ -29,9 +29,6 @@ export class TimedCall {
   resultIsError = false;
   /** @type {Fault | null} */
   error = null;
-  /** The arguments as one value, if they do not come as text. @type {any} */
-  value = undefined;
-  valueFrom = Infinity;
 
   /**
    * @param {ToolCall} call
@@ -82,8 +79,8 @@ export class TimedCall {
    */
   _fail({ code, message, offset, line, column }, piece) {
     const own = this.outline?.errors[0];
-    const at = own?.offset ?? (typeof offset === "number" ? offset : null);
-    this.error = { piece, code: String(code), message: String(message), offset: at, line, column, path: [] };
+    const found = own ?? { message, offset: typeof offset === "number" ? offset : null, line, column, path: [] };
+    this.error = { ...found, piece, code: String(code), message: String(found.message) };
   }
 
   /**
@@ -123,6 +120,8 @@ export class Answer {
   errors = [];
   /** Token counts, as the provider wrote them. @type {{[name: string]: any} | null} */
   usage = null;
+  /** Which parts the pieces changed. @type {Journal<TimedCall | TimedText>} */
+  journal = new Journal();
   /** @type {TimedText | null} */
   _open = null;
   /** @type {Map<ToolCall, TimedCall>} */
@@ -146,6 +145,7 @@ export class Answer {
    * @param {number} piece
    */
   read(event, piece) {
+    this.journal.begin(piece);
     const said = ofChoice(this._reader.feed(event), this._choice);
     let text = "";
     for (const one of said) {
@@ -165,6 +165,7 @@ export class Answer {
 
   /** @param {number} piece */
   end(piece) {
+    this.journal.begin(piece);
     this._closeText(piece);
     this._update(this._calls.end([]), piece);
   }
@@ -180,11 +181,14 @@ export class Answer {
       this.parts.push(this._open);
     }
     this._open.growth.add(text, piece);
+    this.journal.touch(this._open);
   }
 
   /** @param {number} piece */
   _closeText(piece) {
-    if (this._open !== null) this._open.ended = piece;
+    if (this._open === null) return;
+    this._open.ended = piece;
+    this.journal.touch(this._open);
     this._open = null;
   }
 
@@ -203,6 +207,7 @@ export class Answer {
         this.parts.push(timed);
       }
       timed.update(piece);
+      this.journal.touch(timed);
     }
   }
 }

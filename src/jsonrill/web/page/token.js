@@ -4,12 +4,14 @@ import { byId } from "./dom.js";
 
 /**
  * Asks the user for a token.
+ * @param {boolean} wasWrong whether the server refused the one before
  * @returns {Promise<string | null>} null if the user cancelled
  */
-export function askToken() {
+export function askToken(wasWrong) {
   const dialog = byId("token", HTMLDialogElement);
   const field = byId("token-text", HTMLInputElement);
   field.value = "";
+  byId("token-wrong").hidden = !wasWrong;
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((resolve) => {

@@ -47,6 +47,8 @@ export class TreeNode {
     this.gone = Infinity;
     this.brokenAt = Infinity;
     this.markedAt = 0;
+    /** True if a view showed the end of this list while it grew. */
+    this.followed = false;
     /** True if a member was replaced by a later one of the same key. */
     this.hasGone = false;
     /** How the text of a string grew. @type {import("./growth.js").Growth | null} */

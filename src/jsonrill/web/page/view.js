@@ -18,6 +18,8 @@ import { Line, PAGE } from "./lines.js";
 
 /** Beyond this many lines, and beyond the first page of a list, containers start closed. */
 const MAX_LINES = 3000;
+/** A list that grows is shown with its last PAGE elements, and up to this many more. */
+const STEP = 50;
 const MAX_FLASHES = 24;
 const FLASH = [{ backgroundColor: "var(--flash)" }, { backgroundColor: "transparent" }];
 
@@ -26,9 +28,9 @@ export class TreeView {
    * @param {HTMLElement} scroller
    * @param {Tree} tree
    * @param {{label: string, onSelect?: (node: TreeNode | null) => void, follows?: boolean,
-   *   flashes?: boolean}} options
+   *   flashes?: boolean, scroll?: AutoScroll}} options
    */
-  constructor(scroller, tree, { label, onSelect = () => {}, follows = true, flashes = true }) {
+  constructor(scroller, tree, { label, onSelect = () => {}, follows = true, flashes = true, scroll }) {
     this.tree = tree;
     this.top = make("ul", "tree");
     setAttributes(this.top, { role: "tree", "aria-label": label });
@@ -49,7 +51,9 @@ export class TreeView {
     /** The caret after the last child of an open container. */
     this._caretLine = make("li", "caret-line");
     setAttributes(this._caretLine, { role: "none", "aria-hidden": true });
-    this.autoScroll = new AutoScroll(scroller, follows);
+    this.autoScroll = scroll ?? new AutoScroll(scroller, follows);
+    /** True if there was a caret that was followed. */
+    this._hadCaret = false;
     /** True if something may be further down than before. */
     this._grew = false;
     this._flashLimit = flashes ? MAX_FLASHES : 0;
@@ -78,8 +82,12 @@ export class TreeView {
     this._moveCaret();
     this._flash();
     if (this._grew && this.autoScroll.on && this._caret) {
+      this._hadCaret = true;
       this.autoScroll.to(this._caretLine.parentNode ? this._caretLine : this._caret.row);
+    } else if (this._grew && this._hadCaret) {
+      this.autoScroll.toEnd();
     }
+    if (this.selected && !isThere(this.selected)) this.select(null);
     this._grew = false;
     return this._queue.length > 0;
   }
@@ -87,6 +95,10 @@ export class TreeView {
   _restart() {
     this._version = this.tree.version;
     this._queue = [];
+    for (const item of this.top.querySelectorAll(".item")) {
+      const { line } = /** @type {any} */ (item);
+      if (line) line.node.view = null;
+    }
     this.lines = 0;
     this._caret = null;
     this._caretLine.remove();
@@ -100,6 +112,11 @@ export class TreeView {
    */
   _draw(node, until) {
     let line = node.view;
+    if (!node.exists) {
+      // The parent removes the lines of its members that are not there yet; the root has none.
+      if (node.parent === null && line !== null) this._restart();
+      return;
+    }
     if (line === null) {
       // Other lines are made by their parent, once they are to be visible.
       if (node.parent !== null) return;
@@ -124,7 +141,9 @@ export class TreeView {
   _startsOpen(node) {
     const chosen = this._openedByUser.size ? this._openedByUser.get(placeOf(node)) : undefined;
     if (chosen !== undefined || node.depth === 0) return chosen ?? true;
-    return node.depth < this.level && node.index < PAGE && this.lines < MAX_LINES;
+    // Of a long list that is followed, each element may be open while it grows.
+    const isNear = node.index < PAGE || (node.isOpen && this.autoScroll.on);
+    return node.depth < this.level && isNear && this.lines < MAX_LINES;
   }
 
   /** @param {Line} line */
@@ -132,6 +151,7 @@ export class TreeView {
     const { node } = line;
     if (line.type !== node.type || line.version !== node.version) {
       this._removeGroup(line);
+      line.pinned = false;
       line.start = 0;
       line.limit = PAGE;
       line.retype();
@@ -159,15 +179,21 @@ export class TreeView {
   }
 
   /**
-   * Makes the missing lines of the children that are to be visible.
+   * Makes the missing lines of the children that are to be visible, and removes those of children that
+   * are not there.
    * @param {Line} line
    * @param {number} [until]
    */
   _fill(line, until = Infinity) {
-    const { children } = line.node;
-    const end = Math.min(children.length, line.limit) - line.start;
-    if (line.shown === end && children.length <= line.limit && line.start === 0) return;
+    const { node } = line;
+    const { members } = node;
+    if (node.hasGone && line.group) this._removeBelow(line);
+    this._slide(line, members);
+    const end = Math.min(members.length, line.limit) - line.start;
+    while (line.shown > Math.max(0, end)) this._removeLast(line);
+    if (line.shown === end && members.length <= line.limit && line.start === 0 && !line.more) return;
     if (line.group === null) {
+      if (members.length === 0) return;
       line.group = make("ul", "group");
       line.group.setAttribute("role", "group");
       line.item.append(line.group);
@@ -177,13 +203,69 @@ export class TreeView {
         this._queue.push(line.node);
         return;
       }
-      const child = children[line.start + line.shown];
+      const child = members[line.start + line.shown];
       const made = this._makeLine(child);
       this._drawRow(made);
       line.group.insertBefore(made.item, line.more ?? this._caretIn(line.group));
-      if (child.children.length && made.open) this._queue.push(child);
+      if (child.size && made.open) this._queue.push(child);
     }
-    this._drawFolds(line, line.group);
+    this._drawFolds(line, line.group, members.length);
+  }
+
+  /**
+   * Lets the range of a list that grows follow its end; moves it back if the list has become shorter.
+   * @param {Line} line
+   * @param {TreeNode[]} members
+   */
+  _slide(line, { length }) {
+    if (line.start > 0 && line.start >= length) {
+      this._removeBelow(line);
+      line.start = Math.max(0, length - PAGE);
+      line.limit = line.start + PAGE;
+    }
+    const { node } = line;
+    if (!(node.isOpen || node.followed) || line.pinned || !this.autoScroll.on) return;
+    // In steps, because removing the first lines one by one moves all others.
+    if (length <= line.limit || length - line.start < PAGE + STEP) {
+      if (length > line.limit) line.limit = Math.max(line.limit, line.start + PAGE + STEP);
+      return;
+    }
+    const start = length - PAGE;
+    node.followed = true;
+    if (start - line.start >= line.shown) this._removeBelow(line);
+    else for (let count = start - line.start; count > 0; count -= 1) this._removeFirst(line);
+    line.start = start;
+    line.limit = start + PAGE + STEP;
+  }
+
+  /** @param {Line} line */
+  _removeFirst(line) {
+    const first = /** @type {any} */ (line.less?.nextElementSibling ?? line.group?.firstElementChild);
+    this._removeItem(line, first);
+  }
+
+  /** @param {Line} line */
+  _removeLast(line) {
+    const last = line.more ?? (line.group && this._caretIn(line.group));
+    this._removeItem(line, last?.previousElementSibling ?? line.group?.lastElementChild);
+  }
+
+  /**
+   * @param {Line} parent
+   * @param {any} item the element of one of its members
+   */
+  _removeItem(parent, item) {
+    parent.shown -= 1;
+    this.lines -= 1;
+    const line = /** @type {Line | undefined} */ (item?.line);
+    if (!line) return;
+    this._removeBelow(line);
+    if (this.selected === line.node) this.select(null);
+    if (item.tabIndex === 0) parent.item.tabIndex = 0;
+    if (item === document.activeElement) parent.item.focus({ preventScroll: true });
+    if (this._caret === line) this._caret = null;
+    line.node.view = null;
+    item.remove();
   }
 
   /**
@@ -198,13 +280,17 @@ export class TreeView {
    * Draws the lines that stand for the hidden children before and after.
    * @param {Line} line
    * @param {HTMLElement} group
+   * @param {number} count of all members
    */
-  _drawFolds(line, group) {
+  _drawFolds(line, group, count) {
     if (line.start > 0) {
       if (line.less === null) group.prepend((line.less = fold(line, true)));
       line.less.textContent = foldText(line.start, "previous");
+    } else {
+      line.less?.remove();
+      line.less = null;
     }
-    const hidden = line.node.children.length - line.start - line.shown;
+    const hidden = count - line.start - line.shown;
     if (hidden > 0) {
       line.more ??= group.insertBefore(fold(line, false), this._caretIn(group));
       line.more.textContent = foldText(hidden, "more");
@@ -244,6 +330,17 @@ export class TreeView {
     fresh.clear();
   }
 
+  /** Follows what grows again, and shows the end of the lists that do. */
+  followAgain() {
+    this.autoScroll.start();
+    for (let node = this.tree.growing; node !== null; node = node.parent) {
+      if (node.view) node.view.pinned = false;
+      this.tree.changed.add(node);
+    }
+    this._grew = true;
+    this._paintNow();
+  }
+
   // ---- opening and closing ----
 
   /**
@@ -258,6 +355,7 @@ export class TreeView {
     line.item.setAttribute("aria-expanded", String(open));
     if (open) this._fill(line);
     else this._removeBelow(line);
+    line.draw();
     this._paintNow();
   }
 
@@ -270,6 +368,7 @@ export class TreeView {
     for (let node = work.pop(); node !== undefined; node = work.pop()) {
       if (node.view === null) continue;
       this.lines -= node.view.shown;
+      if (this._caret === node.view) this._caret = null;
       node.view = null;
       for (const child of node.children) work.push(child);
     }
@@ -289,7 +388,6 @@ export class TreeView {
   setLevel(level) {
     this.level = level;
     this._openedByUser.clear();
-    for (const node of this.tree.nodes()) node.view = null;
     this._restart();
     if (this.tree.root) this._queue.push(this.tree.root);
     this._paintNow();
@@ -318,6 +416,7 @@ export class TreeView {
    * @param {number} index
    */
   _reach(line, index) {
+    line.pinned = true;
     if (index >= line.start && index < line.limit) return;
     const page = Math.floor(index / PAGE) * PAGE;
     if (index < line.start || page > line.limit) {
@@ -333,6 +432,7 @@ export class TreeView {
    * @param {boolean} before
    */
   showMore(line, before) {
+    line.pinned = true;
     const first = before ? Math.max(0, line.start - PAGE) : line.start + line.shown;
     if (before) {
       this._removeBelow(line);
@@ -342,7 +442,7 @@ export class TreeView {
     }
     this._fill(line);
     this._paintNow();
-    const node = line.node.children[first];
+    const node = line.node.members[first];
     if (node) this.select(node, true);
   }
 
@@ -394,6 +494,17 @@ function fold(line, before) {
  */
 function foldText(hidden, which) {
   return `show ${Math.min(PAGE, hidden)} ${which} of ${formatCount(hidden, "hidden value")}`;
+}
+
+/**
+ * True if a node and all around it exist at the time of the clock.
+ * @param {TreeNode} node
+ */
+function isThere(node) {
+  for (let up = /** @type {TreeNode | null} */ (node); up !== null; up = up.parent) {
+    if (!up.exists) return false;
+  }
+  return true;
 }
 
 /**

@@ -19,6 +19,9 @@
  * @property {(view: string) => void} showView switches to a view by its id
  * @property {(path: Path) => void} selectPath selects a value in the tree and in the raw text
  * @property {(offset: number) => void} revealText shows a character of the raw text
+ * @property {(kind: "hovered" | "selected", range: [number, number] | null, reveals: boolean) => void} link
+ *   marks characters of the raw text
+ * @property {() => void} redraw draws the view that is shown again
  * @property {(text: string) => void} announce tells users of screen readers
  * @property {(recording: Recording, how?: Start) => void} open shows another recording
  */

@@ -1,0 +1,103 @@
+/**
+ * Streams for views of any framework: `observeStream` and `observeParts` read a source, `observeRun` and
+ * `observeRunParts` the events of a run. What they return is a store as Svelte has them.
+ *
+ * Reading begins with the first subscriber and stops when the last one has left; subscribers get a new
+ * state at most once per frame.
+ */
+
+import { observed, PARTS, RUN, RUN_PARTS, VALUES } from "./readings.js";
+
+/** @import { Fields } from "./observed.js" */
+/** @import { PartsOptions } from "./parts.js" */
+/** @import { Reading } from "./readings.js" */
+/** @typedef {import("./readings.js").StreamSource} StreamSource */
+/** @typedef {import("./readings.js").PartState} PartState */
+/** @typedef {import("./readings.js").CallState} CallState */
+/** @typedef {import("./readings.js").PartsState} PartsState */
+/** @typedef {import("./readings.js").RunPartsState} RunPartsState */
+/** @typedef {import("./readings.js").RunPartsOptions} RunPartsOptions */
+/**
+ * @template T
+ * @typedef {import("./readings.js").StreamState<T>} StreamState
+ */
+/**
+ * @template T
+ * @typedef {import("./readings.js").StreamOptions<T>} StreamOptions
+ */
+/**
+ * @template T
+ * @typedef {import("./readings.js").RunState<T>} RunState
+ */
+/**
+ * @template T
+ * @typedef {import("./readings.js").RunOptions<T>} RunOptions
+ */
+/**
+ * `subscribe` calls back at once and with each new state, and returns what ends it. `state` is the
+ * latest one.
+ * @template S
+ * @typedef {{subscribe: (view: (state: S) => void) => () => void, readonly state: S}} Store
+ */
+
+/**
+ * The value of a source while it arrives, with the options of `values`.
+ * @template [T=any]
+ * @param {StreamSource} source
+ * @param {StreamOptions<T>} [options]
+ * @returns {Store<StreamState<T>>}
+ */
+export function observeStream(source, options = {}) {
+  return store(source, options, VALUES);
+}
+
+/**
+ * The parts of a model's answer while they arrive: text, reasoning, calls and results.
+ * @param {StreamSource} source
+ * @param {PartsOptions} [options]
+ * @returns {Store<PartsState>}
+ */
+export function observeParts(source, options = {}) {
+  return store(source, options, PARTS);
+}
+
+/**
+ * The value of a run while it grows (`format=fragments`, `updates` or `chunks`), across lost
+ * connections, with the options of `open`.
+ * @template [T=any]
+ * @param {string | URL | null | undefined} url
+ * @param {RunOptions<T>} [options]
+ * @returns {Store<RunState<T>>}
+ */
+export function observeRun(url, options = {}) {
+  return store(url, options, RUN);
+}
+
+/**
+ * The parts of a model's answer that a run has logged (`format=raw`).
+ * @param {string | URL | null | undefined} url
+ * @param {RunPartsOptions} [options]
+ * @returns {Store<RunPartsState>}
+ */
+export function observeRunParts(url, options = {}) {
+  return store(url, options, RUN_PARTS);
+}
+
+/**
+ * @param {any} source
+ * @param {Fields} options
+ * @param {Reading} reading
+ * @returns {Store<any>}
+ */
+function store(source, options, reading) {
+  const { subscribe, state } = observed(source, options, reading);
+  return {
+    subscribe(view) {
+      view(state());
+      return subscribe(() => view(state()));
+    },
+    get state() {
+      return state();
+    },
+  };
+}
