@@ -69,6 +69,8 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/mypy --strict src
 	$(BIN)/mypy tests tools bench
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
 	$(MKDOCS) build --strict --quiet
 
