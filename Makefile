@@ -14,7 +14,10 @@ STAGE_TESTS := $(addprefix tests/,partial_stream schema chunker providers toolca
   tests/test_eventstream.py tests/test_updates.py
 # What must hold for the compiled modules as for the Python ones.
 COMPILED_TESTS := $(CORE_TESTS) $(addprefix tests/,partial_stream schema) tests/test_updates.py \
-  tests/test_copies.py
+  tests/test_copies.py \
+  $(addprefix tests/chunker/test_chunker,.py _prefix.py) $(addprefix tests/providers/test_,providers.py models.py) \
+  $(addprefix tests/toolcalls/test_,identity.py odd_servers.py toolcalls.py toolcalls_wire.py) \
+  $(addprefix tests/test_,eventstream.py jsontext.py)
 # Of these, what measures, loads the clients of others, runs servers or tries very many texts.
 SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \
   tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py \
@@ -66,6 +69,8 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/mypy --strict src
 	$(BIN)/mypy tests tools bench
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
 	$(MKDOCS) build --strict --quiet
 

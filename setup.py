@@ -1,14 +1,19 @@
 """The hot modules compile as they are, with Cython and the types in the `.pxd` beside each.
 
-Without Cython or a C compiler, or with JSONRILL_PURE=1, the same modules are used as Python. The
-build says which of the two it made (`pip install -v` shows it, `jsonrill --version` tells later).
+Without Cython or a C compiler, or with JSONRILL_PURE=1, the same modules are used as Python. A
+compiler is looked for first, because translating the modules takes long. The build says which of
+the two it made (`pip install -v` shows it, `jsonrill --version` tells later).
 """
 
 import os
 import sys
+import sysconfig
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from setuptools import Extension, setup
+from setuptools._distutils.ccompiler import new_compiler
+from setuptools._distutils.sysconfig import customize_compiler
 from setuptools.command.build_ext import build_ext
 
 HOT = (
@@ -19,14 +24,16 @@ HOT = (
     *("parse.lenient.brackets", "parse.lenient.inside"),
     *("wire.fragment", "wire.cursor", "wire.full", "wire.compact", "wire.reader", "wire.parser"),
     *("build.builder", "build.rebuilder", "build.document", "build.field_sink"),
+    *("chunker.snapshot", "chunker.prefix", "chunker.text", "chunker.compare", "chunker.leaves"),
+    *("chunker.frames", "chunker.spine", "chunker.chunker"),
     *("providers.fields", "providers.statements", "providers.models", "providers.reader"),
     "providers.openai_chat",
     *("toolcalls.arguments", "toolcalls.call", "toolcalls.identity", "toolcalls.lifecycle"),
     "toolcalls.calls",
     *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
     *("partial_stream.update", "partial_stream.stream"),
-    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.typed"),
-    "schema.document",
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
+    *("schema.typed", "schema.document"),
 )
 # Without symbols, which are more than half of a compiled module.
 COMPILE, LINK = {
@@ -39,6 +46,22 @@ def say(text: str) -> None:
     print(f"jsonrill: {text}", file=sys.stderr)
 
 
+def can_compile() -> bool:
+    """True if there is a C compiler, and the headers of Python."""
+    with TemporaryDirectory() as folder:
+        source = Path(folder, "try.c")
+        source.write_text("#include <Python.h>\nint tried(void) { return 0; }\n")
+        try:
+            compiler = new_compiler()
+            customize_compiler(compiler)
+            headers = {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}
+            compiler.compile([str(source)], output_dir=folder, include_dirs=sorted(headers))
+        except Exception as error:  # each platform fails in its own way
+            say(f"{type(error).__name__}: {error}")
+            return False
+    return True
+
+
 def extensions() -> list[Extension]:
     if os.environ.get("JSONRILL_PURE", "0") not in ("", "0"):
         say("pure Python, because JSONRILL_PURE is set")
@@ -48,6 +71,9 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize
     except ImportError:
         say("pure Python, because Cython is not installed")
+        return []
+    if not can_compile():
+        say("pure Python, because there is no C compiler, or no Python.h")
         return []
     modules = [
         Extension(

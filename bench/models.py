@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from .contestants import Unfit
 
@@ -55,3 +56,30 @@ def model_for(text: str) -> type[BaseModel]:
         if isinstance(value, dict) and set(value) == set(model.model_fields):
             return model
     raise Unfit("it reads objects of a declared model")
+
+
+class SourceSoFar(TypedDict, total=False):
+    name: str
+    year: int
+    pages: list[int]
+    note: str | None
+
+
+class SectionSoFar(TypedDict, total=False):
+    id: int
+    heading: str
+    body: str
+    score: float
+    reviewed: bool
+    tags: list[str]
+    source: SourceSoFar
+
+
+class ReportSoFar(TypedDict, total=False):
+    """A report of which parts may be missing, for partial validation."""
+
+    title: str
+    summary: str
+    language: str
+    sections: list[SectionSoFar]
+    count: int

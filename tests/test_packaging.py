@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from email.message import Message
 from email.parser import Parser as HeaderParser
@@ -15,6 +16,7 @@ from zipfile import ZipFile
 
 import pytest
 
+import jsonrill
 from support import ROOT
 
 # Kinds of data that later parts of the package bring: each must find its way by itself.
@@ -114,3 +116,34 @@ def test_what_the_tools_and_extras_need_is_pinned(sources: bool) -> None:
     needed = {line for lines in ([apart] if sources else own) for line in lines}
     names = {re.split(r"[^\w-]", line)[0] for line in needed} - {"jsonrill"}
     assert names <= set(pins)
+
+
+def test_a_source_distribution_has_all_that_a_clone_has(tmp_path: Path) -> None:
+    """Its tests, tools and documentation work there as here."""
+    made = (
+        ".git",
+        ".venv",
+        "build",
+        "dist",
+        "node_modules",
+        "__pycache__",
+        "*.egg-info",
+        ".*_cache",
+    )
+    made += (".hypothesis", ".coverage", "htmlcov", "*.so", "*.pyc")
+    copy = tmp_path / "clone"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*made), symlinks=True)
+    ours = {file.relative_to(copy).as_posix() for file in copy.rglob("*") if file.is_file()}
+    build = "from setuptools import build_meta; build_meta.build_sdist('made')"
+    subprocess.run(
+        [sys.executable, "-c", build],
+        cwd=copy,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "JSONRILL_PURE": "1"},
+    )
+    (archive,) = (copy / "made").glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {"/".join(Path(name).parts[1:]) for name in opened.getnames()}
+    assert ours - names == set()
+    assert archive.name == f"jsonrill-{jsonrill.__version__}.tar.gz"

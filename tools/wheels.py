@@ -2,7 +2,8 @@
 
 The Pythons are those of `VERSIONS` on PATH (or beside the one on PATH, as pyenv keeps them). Each
 wheel is built, installed in an environment that has nothing else of jsonrill, and has to pass the
-tests of the core there; then the same from the source distribution, without a compiler.
+tests of the core there. Then the source distribution is unpacked, installed from there without a
+compiler, and runs its own tests.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def pythons() -> dict[str, str]:
             shutil.which(f"python{version}"),
             *sorted(beside.glob(f"{version}.*/bin/python3")),
         ]
-        for place in filter(None, map(str, places)):
+        for place in [str(place) for place in places if place is not None]:
             asked = subprocess.run(
                 [place, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
                 capture_output=True,
@@ -57,7 +58,9 @@ def pip(python: Path, *words: str, **settings: str) -> None:
     subprocess.run(command, check=True, env={**os.environ, **settings}, cwd=ROOT)
 
 
-def install_and_test(python: Path, file: Path, compiled: bool, **settings: str) -> None:
+def install_and_test(
+    python: Path, file: Path, compiled: bool, tests_in: Path = ROOT, **settings: str
+) -> None:
     """Install a wheel or a source distribution and run the tests of the core on it."""
     words = ("install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(file))
     pip(python, *words, **settings)
@@ -66,7 +69,19 @@ def install_and_test(python: Path, file: Path, compiled: bool, **settings: str) 
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([python, "-c", script], check=True, cwd=BUILD, env=clean)
     tests = ["-q", "-p", "no:cacheprovider", "-o", "pythonpath=tests", *TESTS]
-    subprocess.run([python, "-m", "pytest", *tests], check=True, cwd=ROOT, env=clean)
+    subprocess.run([python, "-m", "pytest", *tests], check=True, cwd=tests_in, env=clean)
+
+
+def unpacked(archive: Path) -> Path:
+    """The folder that a source distribution is unpacked to."""
+    shutil.rmtree(BUILD / "sdist", ignore_errors=True)
+    shutil.unpack_archive(archive, BUILD / "sdist", filter="data")
+    (folder,) = (BUILD / "sdist").iterdir()
+    return folder
+
+
+def tell(text: str) -> None:
+    print(f"wheels: {text}", flush=True)
 
 
 def sizes(wheel: Path) -> str:
@@ -82,27 +97,31 @@ def sizes(wheel: Path) -> str:
 
 def main() -> int:
     found = pythons()
-    print(f"Pythons found: {', '.join(found) or 'none'} of {', '.join(VERSIONS)}", flush=True)
+    tell(f"Pythons found: {', '.join(found) or 'none'} of {', '.join(VERSIONS)}")
     if not found:
         return 1
     shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True)
     lines: list[str] = []
     for version, python in found.items():
+        tell(f"{version}: building")
         own = environment(python, BUILD / version)
         made = BUILD / f"made-{version}"
         pip(own, "wheel", "--no-deps", "--no-build-isolation", "-w", str(made), str(ROOT))
         (wheel,) = made.glob("*.whl")
+        tell(f"{version}: testing {wheel.name}")
         install_and_test(own, wheel, compiled=True)
         DIST.mkdir(exist_ok=True)
         shutil.copy(wheel, DIST)
         lines.append(sizes(wheel))
-        print(lines[-1], flush=True)
+        tell(lines[-1])
     sdist = "from setuptools import build_meta; print(build_meta.build_sdist('dist'))"
     own = BUILD / next(iter(found)) / "bin" / "python"
     done = subprocess.run([own, "-c", sdist], cwd=ROOT, check=True, capture_output=True, text=True)
     source = DIST / done.stdout.split()[-1]
-    install_and_test(own, source, compiled=False, CC="/bin/false")
+    tell(f"testing {source.name} in itself, without a compiler")
+    folder = unpacked(source)
+    install_and_test(own, folder, compiled=False, tests_in=folder, CC="/bin/false")
     print("\n".join(["", *lines, f"{source.name}: {source.stat().st_size / 1e6:.1f} MB"]))
     return 0
 

@@ -137,7 +137,7 @@ def __getattr__(name: str) -> _typing.Any:
 
 compiled: bool = not _machine.__file__.endswith(".py")
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AsyncClient",

@@ -116,7 +116,7 @@ def test_tool_calls_grow_in_cards(shown: Shown) -> None:
     expect(cards.first).to_have_attribute("data-status", "streaming")
     shown.page.locator("#restart").click()
     shown.done()
-    assert cards.locator("h4").all_inner_texts() == ["get_tides", "book_berth"]
+    assert cards.locator("h3").all_inner_texts() == ["get_tides", "book_berth"]
     assert cards.locator(".badge").all_inner_texts() == ["complete", "complete"]
     assert shown.value("harbour") == "Old mole" and shown.value("name") == "Kittiwake"
     assert "04:12" in cards.first.locator(".result").inner_text()

@@ -111,7 +111,7 @@ def test_a_providers_log_as_it_came(shown: Shown) -> None:
     shown.paste(f"{events}data: [DONE]\n\n")
     expect(shown.page.locator("#paste-found")).to_have_text("Detected: Provider event stream (SSE)")
     shown.done()
-    assert shown.page.locator(".call h4").all_inner_texts() == ["search_places", "send_note"]
+    assert shown.page.locator(".call h3").all_inner_texts() == ["search_places", "send_note"]
 
 
 def test_streams_of_every_provider(shown: Shown) -> None:
@@ -131,7 +131,7 @@ def test_streams_of_every_provider(shown: Shown) -> None:
             continue
         read += 1
         expect(shown.page.locator(".call")).to_have_count(len(calls))
-        names = shown.page.locator(".call h4").all_inner_texts()
+        names = shown.page.locator(".call h3").all_inner_texts()
         assert names == [call["name"] for call in calls], file.name
     assert read > len(files) / 2
 

@@ -34,7 +34,15 @@ def test_hostile_strings_are_shown_as_text(shown: Shown) -> None:
         shown.view(view)
         shown.done()
         look_at_hostile_strings(shown, view)
-        assert set(everything(shown.page)) <= before | {"ul", "li", "mark", "b", "article", "h4"}
+        assert set(everything(shown.page)) <= before | {
+            "ul",
+            "li",
+            "mark",
+            "b",
+            "article",
+            "h3",
+            "h4",
+        }
 
 
 def look_at_hostile_strings(shown: Shown, view: str) -> None:
@@ -84,7 +92,7 @@ def test_hostile_calls_and_errors_are_text_too(shown: Shown) -> None:
     shown.paste("\n".join(json.dumps(line) for line in lines))
     shown.done()
     card = shown.page.locator(".call")
-    assert card.locator("h4").inner_text() == "<img src=x onerror=alert(1)>‹U+202E›"
+    assert card.locator("h3").inner_text() == "<img src=x onerror=alert(1)>‹U+202E›"
     assert shown.page.locator("img").count() == 0
     shown.paste(f'{{"{evil}": oops')
     expect(shown.page.locator("#raw .error-note")).to_contain_text("<img src=x")

@@ -867,24 +867,24 @@ def test_a_new_stream_may_have_records_and_an_end(url: str) -> None:
 def test_a_stream_with_a_life_of_its_own_ends_when_it_was_not_used(url: str) -> None:
     async def work(store: Store) -> None:
         await shared(store, "long", ttl=30.0)
-        await shared(store, "short", ttl=0.6)
-        await shared(store, "closed", ttl=0.6, end=b"end")
+        await shared(store, "short", ttl=1.2)
+        await shared(store, "closed", ttl=1.2, end=b"end")
         await shared(store, "usual")
         assert 29 < (await store.status("long")).expires <= 30
-        assert 0 < (await store.status("short")).expires <= 0.6
-        await asyncio.sleep(0.4)
+        assert 0 < (await store.status("short")).expires <= 1.2
+        await asyncio.sleep(0.8)
         await store.append("short", "", [b"x"])
         await store.touch("closed", LONG)
-        await asyncio.sleep(0.4)
+        await asyncio.sleep(0.8)
         await store.touch("short", LONG)
         assert (await store.status("closed")).closed
         with pytest.raises(UnknownStream):
             await store.status("usual")
-        await asyncio.sleep(0.4)
+        await asyncio.sleep(0.8)
         assert (await store.status("short")).lease > LONG - 5
         with pytest.raises(UnknownStream):
             await store.touch("closed", LONG)
-        await asyncio.sleep(0.4)
+        await asyncio.sleep(0.8)
         for gone in ("short", "closed", "usual"):
             with pytest.raises(UnknownStream):
                 await store.append(gone, "", [b"late"])
@@ -892,7 +892,7 @@ def test_a_stream_with_a_life_of_its_own_ends_when_it_was_not_used(url: str) -> 
         await shared(store, "short", ttl=30.0)
         assert (await store.status("short")).last == 0
 
-    run(work, url, keep_open=0.5, keep_closed=0.5)
+    run(work, url, keep_open=1.0, keep_closed=1.0)
 
 
 def test_a_fixed_end_does_not_move(url: str) -> None:

@@ -27,6 +27,7 @@ cdef class ValueBuilder(Sink):
     @cython.final
     cdef _put(self, value)
     @cython.final
+    @cython.locals(spine=list, steps=list, at=Py_ssize_t, members=dict, elements=list)
     cdef _copied(self)
     cpdef replace_string(self, str value)
 

@@ -250,12 +250,24 @@ class ValueBuilder(Sink):
         self.changed = self.stale = True
 
     def _copied(self) -> Any:
-        copy = root = self._spine[0].copy()
-        for step, container in zip(self._steps, self._spine[1:], strict=True):
-            inner = container.copy()
-            copy[step] = inner
-            copy = inner
-        return root
+        spine, steps = self._spine, self._steps
+        inner = None
+        # From the innermost outward. The two names are for the compiler, which knows their types.
+        for at in range(len(spine) - 1, -1, -1):
+            container = spine[at]
+            if type(container) is dict:
+                members = container
+                members = members.copy()
+                if inner is not None:
+                    members[steps[at]] = inner
+                inner = members
+            else:
+                elements = container
+                elements = elements[:]
+                if inner is not None:
+                    elements[-1] = inner  # what is open is the last one
+                inner = elements
+        return inner
 
 
 class GrowingValue:

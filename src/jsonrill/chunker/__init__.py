@@ -1,6 +1,7 @@
 """Snapshots → text chunks whose concatenation is the last snapshot.
 
 snapshot.py  a snapshot → a tree in which equal means equal
+prefix.py    the same for texts that begin alike: reads only what is new
 text.py      a tree → JSON text
 compare.py   what is empty, what differs
 leaves.py    the open string or number

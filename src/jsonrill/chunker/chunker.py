@@ -13,6 +13,7 @@ from ..paths import ABSENT, Path, format_path
 from .compare import Difference, differences
 from .frames import Frame, Rules
 from .leaves import Leaf
+from .prefix import PrefixReader
 from .snapshot import Snapshot, Tree, decode, plain, read, too_deep
 from .spine import SnapshotDiff, Spine
 from .text import whole
@@ -59,23 +60,41 @@ class Chunker:
         self._verify = verify
         self._chunks: list[str] = []
         self._spine = Spine(self._rules)
+        self._prefix = PrefixReader()
         self._last: Tree = ABSENT
         self._gone: list[Difference] = []
         self._known: set[Path] = set()
         self._warned = False
         self._closed = False
+        # True if the last snapshot only had more of the open value, at the end of its text.
+        self._alone = False
 
     def feed(self, snapshot: Snapshot) -> str:
         """The text that this snapshot adds; `""` when there is none yet."""
         if self._closed:
             raise StreamClosed("the chunker was flushed; a new document needs a new one")
+        alone, self._alone = self._alone, False
         try:
             if type(snapshot) is str and self._loads is None:
-                tree = decode(snapshot)
+                tree = self._prefix.read(snapshot)
+                prefix = None if tree is ABSENT else self._prefix
+                if prefix is None:
+                    tree = decode(snapshot)
             else:
-                tree = read(snapshot, self._loads)
-            found = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
-            text = self._settle(tree, found) if isinstance(found, SnapshotDiff) else found
+                prefix, tree = None, read(snapshot, self._loads, self._last)
+            text = (
+                self._spine.extend(prefix.open_text) if prefix and alone and prefix.grew else None
+            )
+            if text is not None:
+                self._alone = True
+            else:
+                found = self._spine.diff(tree) if self._gone else self._spine.grow(tree)
+                if isinstance(found, SnapshotDiff):
+                    text = self._settle(tree, found)
+                else:
+                    text = found
+                    # If the open string is also the last value of the text, it may grow alone.
+                    self._alone = bool(prefix and prefix.open_path == self._spine.open_path)
         except RecursionError:
             raise too_deep() from None
         self._last = tree

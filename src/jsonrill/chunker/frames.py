@@ -60,7 +60,6 @@ class Rules:
         return next((key for key in full + numbers if not waits(value[key])), None)
 
 
-@dataclass(slots=True, eq=False)
 class Changes:
     """The members or elements of an open container that are neither written nor open.
 
@@ -68,19 +67,31 @@ class Changes:
     are `gone`. `blanks`: there are placeholders beside them.
     """
 
-    new: Sequence[Key]
-    changed: Sequence[Key] = ()
-    same: Sequence[Key] = ()
-    gone: Sequence[Key] = ()
-    blanks: bool = False
+    __slots__ = ("blanks", "changed", "gone", "new", "same")
+
+    def __init__(
+        self,
+        new: Sequence[Key],
+        changed: Sequence[Key] = (),
+        same: Sequence[Key] = (),
+        gone: Sequence[Key] = (),
+        blanks: bool = False,
+    ) -> None:
+        self.new = new
+        self.changed = changed
+        self.same = same
+        self.gone = gone
+        self.blanks = blanks
 
 
-@dataclass(slots=True, eq=False)
 class WritePlan:
     """What to write into a container: members that are complete, then one that stays open."""
 
-    closed: Sequence[Key]
-    opened: Key | None = None
+    __slots__ = ("closed", "opened")
+
+    def __init__(self, closed: Sequence[Key], opened: Key | None = None) -> None:
+        self.closed = closed
+        self.opened = opened
 
 
 class _Container:

@@ -18,6 +18,15 @@ from typing import Any, Final, NoReturn, Protocol
 from ..errors import InvalidJSON, LimitExceeded
 from ..jsontext import SURROGATE, escape_surrogates
 from ..options import Loads
+from ..paths import ABSENT
+
+# How deep a value may be nested.
+_DEEPEST: Final = 900
+# The texts of small numbers.
+_SMALL: Final = 1024
+_DIGITS: Final = tuple([str(number).encode() for number in range(_SMALL)])
+_NO_DICT: Final[dict[str, Any]] = {}
+_NO_LIST: Final[list[Any]] = []
 
 Tree = Any  # None | bool | str | bytes | list[Tree] | dict[str, Tree]
 
@@ -31,13 +40,16 @@ class Model(Protocol):
 Snapshot = str | bytes | bytearray | Mapping[str, Any] | list[Any] | tuple[Any, ...] | Model
 
 
-def read(snapshot: Snapshot, loads: Loads | None = None) -> Tree:
-    """The tree of one snapshot; InvalidJSON, LimitExceeded or TypeError when it has none."""
+def read(snapshot: Snapshot, loads: Loads | None = None, was: Tree = ABSENT) -> Tree:
+    """The tree of one snapshot; InvalidJSON, LimitExceeded or TypeError when it has none.
+
+    `was` is the tree of the snapshot before: what is equal in both is not made again.
+    """
     try:
         if isinstance(snapshot, (str, bytes, bytearray)):
-            return decode(snapshot) if loads is None else _copy(_loaded(snapshot, loads))
+            return decode(snapshot) if loads is None else _copy(_loaded(snapshot, loads), was)
         if isinstance(snapshot, (dict, list, tuple, Mapping)) or hasattr(snapshot, "model_dump"):
-            return _copy(snapshot)
+            return _copy(snapshot, was)
     except RecursionError:
         raise too_deep() from None
     raise TypeError(
@@ -123,30 +135,66 @@ def _loaded(text: str | bytes | bytearray, loads: Loads) -> Any:
         raise InvalidJSON(f"the snapshot is not JSON: {error}") from error
 
 
-def _copy(value: Any) -> Tree:
+def _copy(value: Any, was: Tree, depth: int = 0) -> Tree:
+    """The tree of a Python value. Whatever in it equals `was` there is `was`, and is not copied.
+
+    In compiled code nothing bounds a recursion but `depth`.
+    """
     kind = type(value)
     if kind is str:
+        if type(was) is str and value == was:
+            return was
         return value if value.isascii() else _paired(value)
     if value is None or kind is bool:
         return value
-    if kind is int:
-        return _digits(value)
-    if kind is float:
-        return _decimal(value)
+    if kind is int or kind is float:
+        number = _digits(value) if kind is int else _decimal(value)
+        return was if type(was) is bytes and number == was else number
+    if depth > _DEEPEST:
+        raise RecursionError
+    depth += 1
     if kind is dict:
-        # Plain strings are most of what there is: no call for them.
-        return {
-            (key if type(key) is str and key.isascii() else _key(key)): (
-                item if type(item) is str and item.isascii() else _copy(item)
-            )
-            for key, item in value.items()
-        }
+        return _copy_dict(value, was if type(was) is dict else _NO_DICT, depth)
     if kind is list:
-        return [it if type(it) is str and it.isascii() else _copy(it) for it in value]
-    return _copy_other(value)
+        return _copy_list(value, was if type(was) is list else _NO_LIST, depth)
+    return _copy_other(value, was, depth)
 
 
-def _copy_other(value: Any) -> Tree:
+def _copy_dict(value: dict[Any, Any], was: dict[str, Tree], depth: int) -> Tree:
+    # Made at the first difference.
+    tree: dict[str, Tree] | None = None if value and len(value) == len(was) else {}
+    for key, item in value.items():
+        old = was.get(key, ABSENT)
+        new = _copy(item, old, depth)
+        if tree is None:
+            if new is old:
+                continue
+            tree = {}
+            for same in value:
+                if same is key:
+                    break
+                tree[same] = was[same]
+        # A key that was there before is a good one.
+        tree[_key(key) if old is ABSENT or type(key) is not str else key] = new
+    return was if tree is None else tree
+
+
+def _copy_list(value: list[Any], was: list[Tree], depth: int) -> Tree:
+    count = len(was)
+    tree: list[Tree] | None = None if value and len(value) == count else []
+    at = 0
+    for item in value:
+        old = was[at] if at < count else ABSENT
+        new = _copy(item, old, depth)
+        if tree is None and new is not old:
+            tree = was[:at]
+        if tree is not None:
+            tree.append(new)
+        at += 1
+    return was if tree is None else tree
+
+
+def _copy_other(value: Any, was: Tree, depth: int) -> Tree:
     """The rarer kinds: subclasses (an enum's member, a named tuple), other mappings, models."""
     if isinstance(value, str):
         return _paired(str.__str__(value))
@@ -155,11 +203,11 @@ def _copy_other(value: Any) -> Tree:
     if isinstance(value, float):
         return _decimal(value)
     if isinstance(value, Mapping):
-        return {_key(key): _copy(value[key]) for key in value}
+        return {_key(key): _copy(value[key], ABSENT, depth) for key in value}
     if isinstance(value, (list, tuple)):
-        return [_copy(item) for item in value]
+        return [_copy(item, ABSENT, depth) for item in value]
     if hasattr(value, "model_dump"):
-        return _copy(value.model_dump(mode="json"))
+        return _copy(value.model_dump(mode="json"), was, depth)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
@@ -177,6 +225,8 @@ def _paired(text: str) -> str:
 
 
 def _digits(value: int) -> Tree:
+    if 0 <= value < _SMALL:
+        return _DIGITS[value]
     try:
         return int.__repr__(value).encode()
     except ValueError:  # more digits than the interpreter converts

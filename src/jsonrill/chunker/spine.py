@@ -53,16 +53,18 @@ class SnapshotDiff:
     `plan` adds where to write what.
     """
 
-    deepest = -1  # the lowest level at which something changed
-    lost = -1  # the lowest level at which something written is missing
-    leaf: Tree = ABSENT
-    index = 0  # counted from `base`: the level to write at
-    changes: Changes
-    plan: WritePlan | None = None
-    opened_value: OpenedValue | None = None
+    __slots__ = ("all_changes", "base", "changes", "deepest", "gone", "index", "leaf", "lost",
+                 "opened_value", "plan", "revised", "values")  # fmt: skip
 
     def __init__(self, base: int) -> None:
         self.base = base
+        self.deepest = -1  # the lowest level at which something changed
+        self.lost = -1  # the lowest level at which something written is missing
+        self.leaf: Tree = ABSENT
+        self.index = 0  # counted from `base`: the level to write at
+        self.changes: Changes | None = None
+        self.plan: WritePlan | None = None
+        self.opened_value: OpenedValue | None = None
         self.values: list[Tree] = []
         self.all_changes: list[Changes | None] = []
         self.gone: list[Difference] = []
@@ -97,6 +99,11 @@ class Spine:
         text = None if leaf is None or leaf.frozen else leaf.grow(value)
         return self.diff(tree) if text is None else text
 
+    def extend(self, value: str) -> str | None:
+        """The text to add when the open string is this now and all else is as it was; else None."""
+        leaf = self._leaf
+        return None if leaf is None or leaf.frozen else leaf.grow(value)
+
     def diff(self, tree: Tree) -> SnapshotDiff:
         return self._diff(0, [tree])
 
@@ -118,7 +125,7 @@ class Spine:
 
     def write(self, diff: SnapshotDiff) -> str:
         self._lost = diff.lost
-        if diff.plan is None:
+        if diff.plan is None or diff.changes is None:
             self._hold(diff, len(diff.all_changes))
             if self._leaf is None or diff.leaf is ABSENT:
                 return ""

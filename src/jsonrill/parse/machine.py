@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from sys import get_int_max_str_digits
 from typing import Any, Final
 
@@ -670,7 +671,8 @@ class Machine(Position):
         if not run or run[-1] == "\\" or not run.isprintable():
             return pos
         try:
-            run = unescape(run)
+            # As `unescape`, without a call of Python.
+            run = scanstring(run + '"', 0, True)[0]
         except ValueError:
             return pos
         self._take(run)
@@ -888,6 +890,13 @@ def space_end(text: str, pos: int) -> int:
 
 def plain_end(text: str, pos: int) -> int:
     """The index at which plain text ends: a quote, an escape, a control character or the end."""
+    if pos == 0:
+        # Compiled, a loop over all characters takes half the time of one over indices.
+        for char in text:
+            if char == '"' or char == "\\" or char < " ":
+                return pos
+            pos += 1
+        return pos
     end = len(text)
     while pos < end:
         char = text[pos]

@@ -1,5 +1,7 @@
 # Types for the compiler; the code is in position.py.
-cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, START, ZERO, READY, CLOSED
+cimport cython
+
+cdef int VALUE, FIRST_ELEMENT, COLON, AFTER, STRING, DIGITS, KEY, START, ZERO, READY, CLOSED
 
 cdef class Position:
     cdef bint _object
@@ -8,6 +10,8 @@ cdef class Position:
     cdef list _frames, _line_starts
     cdef str _begun, _held, _key
     cdef _start(self)
+    @cython.locals(state=int)
+    cpdef bint is_pending(self)
     cdef _close_stream(self)
     cdef _count_lines(self, str text, Py_ssize_t end)
     cdef str _expected(self)

@@ -106,6 +106,11 @@ class Position:
         text = self.pending_text
         return None if text is None else (self.pending_path, text)
 
+    def is_pending(self) -> bool:
+        """False if no number, literal or key is being read: then nothing else need be asked."""
+        state = self._state
+        return state in (DIGITS, KEY) or (state <= FIRST_ELEMENT and self._held != "")
+
     @property
     def pending_path(self) -> Path:
         """The path of the value that is being read, or comes next."""

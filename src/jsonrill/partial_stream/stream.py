@@ -357,7 +357,7 @@ class PartialStream:
 
     def _look(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
-        text = self._machine.pending_text
+        text = self._machine.pending_text if self._machine.is_pending() else None
         if text is None:
             if self._schema_of is not None:
                 if (key := self._machine.pending_key) is not None:

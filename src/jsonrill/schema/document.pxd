@@ -16,7 +16,7 @@ cdef class SchemaDocument:
     cdef Py_ssize_t _errors
     cdef Machine _machine
     cdef object _check, _schema, _state, _value, _violation
-    @cython.locals(begin=Py_ssize_t)
+    @cython.locals(begin=Py_ssize_t, machine=Machine)
     cdef bint _read(self, data, bint is_last) except -1
     @cython.locals(machine=Machine)
     cdef _check_pending(self)

@@ -116,20 +116,23 @@ class SchemaDocument:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
         self.finished = []
-        begin = self._machine.pending_offset
+        machine = self._machine
+        begin = machine.pending_offset if machine.is_pending() else machine._offset
         try:
             if is_last:
-                self._machine.flush()
+                machine.flush()
             else:
-                self._machine.feed(data)
+                machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:
             # In smaller pieces, what has begun would have been checked before the error came.
             self._check_pending()
             self._look(begin)
             error.value = self.value
             raise
-        self._keep_value()
-        self._check_pending()
+        if self.many:
+            self._keep_value()
+        if machine.is_pending():
+            self._check_pending()
         self._look(begin)
         return self.changed
 

@@ -4,6 +4,7 @@ from ..parse.sink cimport TextBuffer
 from ..paths cimport Place
 from .branches cimport Branch
 from .check cimport Check
+from .makers cimport Maker
 from .nodes cimport Elements, Members, Node
 from .walk cimport Frame, Walk
 
@@ -37,14 +38,16 @@ cdef class TypedCheck(Check):
     cdef public object root
     cdef list _plan, _spine, _wants
     cdef dict _results
-    cdef Py_ssize_t _told
+    cdef Py_ssize_t _decided, _told, _valid
     cdef TypedFrame _top
+    @cython.locals(spine=list, plan=list, at=Py_ssize_t, frame=TypedFrame, wants=list)
     cpdef look(self)
     @cython.locals(frame=TypedFrame)
     cpdef key(self, str key, Py_ssize_t offset)
     cpdef text(self, str run)
     @cython.locals(frame=TypedFrame)
     cdef list _below(self)
+    cdef _replan(self)
     @cython.locals(frame=TypedFrame)
     cdef _complete_container(self)
     @cython.locals(around=TypedFrame, part=Part, slot=tuple, quiet=bint)
@@ -54,6 +57,6 @@ cdef class TypedCheck(Check):
     cdef tuple _made(self, Node node, value, int kind, TypedFrame frame)
 
 cdef Node _asked(list entries, Node inner)
-@cython.locals(inner=dict)
+@cython.locals(inner=dict, around=dict, at=Py_ssize_t, maker=Maker)
 cpdef dict _made_by(list plan, list wants, text)
 cpdef _grown(Node node, text)

@@ -29,8 +29,9 @@ from ..parse.sink import Sink
 from ..paths import ABSENT, Path, Place, lookup, path_of
 from .branches import Branch, Obligation, Refused
 from .check import Check
+from .makers import DataclassMaker, DictMaker, ItemsMaker, Maker, ModelMaker, RootMaker
 from .nodes import EVERY, FRACTION, OBJECT, STRING, Node, Refusal, kind_of, may_be
-from .partials import partial_dataclass, partial_model
+from .partials import partial_model
 from .shapes import CHOICE, CLASS, FIELDS, ITEMS, ROOT, SCALAR, WITHIN, Shape, contents
 from .validators import Known, PydanticValidator, hollow_made
 from .walk import NESTED_VALIDATIONS, Frame, Walk
@@ -180,6 +181,10 @@ class TypedFrame:
         """True if a function of the user's may change this container before `node` is asked."""
         return any(part.unsure for part in self.parts.values() if node in _nodes(part, self.step))
 
+    def is_decided(self) -> bool:
+        """True if no alternative is left that something in the container could still refuse."""
+        return all(part.branch is None for part in self.parts.values())
+
     def below(self) -> list[Node]:
         """The nodes of the value that is being read."""
         parts = [part for part in self.parts.values() if part.is_alive]
@@ -188,9 +193,7 @@ class TypedFrame:
 
 # An open container; what was known of it, if that is not all; the step of what is open in it.
 Level = tuple[TypedFrame, Any, str | int | None]
-# Makes an open container of what is open in it, by the node of each. For each level, from the
-# innermost outwards: one for each node that describes the container.
-Maker = Callable[[dict[Node, Any]], Any]
+# For each level, from the root inward: a maker for each node that describes the container.
 Plan = list[list[tuple[Node, Maker]]]
 
 
@@ -201,6 +204,7 @@ class TypedCheck(Check):
     """
 
     __slots__ = (
+        "_decided",
         "_grows",
         "_keep",
         "_plan",
@@ -208,6 +212,7 @@ class TypedCheck(Check):
         "_spine",
         "_told",
         "_top",
+        "_valid",
         "_wants",
         "changed",
         "root",
@@ -232,8 +237,11 @@ class TypedCheck(Check):
         self._grows = False
         # What the validators that were asked about the value at hand have made of it.
         self._results: dict[Node, Any] = {}
-        # How a look is made, until more than the open string changes.
-        self._plan: Plan | None = None
+        # How a look is made; the number of its levels that are still right; and the number of
+        # frames, from the root inward, in which no alternatives are left that could end later.
+        self._plan: Plan = []
+        self._valid = 0
+        self._decided = 0
         # The number of members of the root that `complete_fields` has seen.
         self._told = 0
         # True if a look may differ from the one before; the caller clears it.
@@ -245,11 +253,15 @@ class TypedCheck(Check):
 
     def look(self) -> Any:
         """The partial instance as it is now; `ABSENT` if there is nothing to show."""
-        if self._plan is None:
-            self._plan = _planned([(frame, None, frame.step) for frame in self._spine])
+        spine, plan = self._spine, self._plan
+        del plan[self._valid :]
+        for at in range(self._valid, len(spine)):
+            frame = spine[at]
+            plan.append(_makers((frame, None, frame.step)))
+        self._valid = len(plan)
         wants = self._wants
         text = self._text.text() if wants and self._text is not None else None
-        return _made_by(self._plan, wants, text).get(self._node, ABSENT)
+        return _made_by(plan, wants, text).get(self._node, ABSENT)
 
     def look_without(self, path: Path) -> Any:
         """As `look`, without the value at this path, which is open."""
@@ -297,8 +309,8 @@ class TypedCheck(Check):
     # Events
 
     def key(self, key: str, offset: int) -> None:
-        self._plan = None
         self._spine[-1].step = key
+        self._replan()
         Walk.key(self, key, offset)
 
     def text(self, run: str) -> None:
@@ -306,13 +318,17 @@ class TypedCheck(Check):
         Walk.text(self, run)
 
     def _opened_string(self) -> None:
-        self._plan = None
+        self._valid = min(self._valid, self._decided)
         self._wants = self._below()
         self._grows = False
         for node in self._wants:
             if _grown(node, "") is not ABSENT:
                 self._grows = self.changed = True
                 break
+
+    def _replan(self) -> None:
+        """The innermost container has changed: plan it anew, and what is not decided around it."""
+        self._valid = max(0, min(self._valid, self._decided, len(self._spine) - 1))
 
     def _below(self) -> list[Node]:
         return self._spine[-1].below() if self._spine else [self._node]
@@ -331,14 +347,17 @@ class TypedCheck(Check):
             self._top = made
         elif self._keep:
             around.inner[around.step] = made
+        if self._decided == len(self._spine) and made.is_decided():
+            self._decided += 1
+        self._valid = min(self._valid, self._decided)
         self._spine.append(made)
-        self._plan = None
         self.changed = True
 
     def _complete_container(self) -> None:
         if not self._spine:
             return  # a container that was refused: the rest of the piece is read all the same
         frame = self._spine.pop()
+        self._decided = min(self._decided, len(self._spine))
         self.changed = True
         self._complete(frame.raw, frame.kind, frame)
 
@@ -349,7 +368,7 @@ class TypedCheck(Check):
         self._complete(value, kind_of(value), None)
 
     def _complete(self, value: Any, kind: int, frame: TypedFrame | None) -> None:
-        self._plan = None
+        self._replan()
         if not self._spine:
             self.root = value
             return
@@ -505,10 +524,12 @@ def _grown_choice(shape: Shape, text: str) -> Any:
 
 def _planned(levels: list[Level]) -> Plan:
     """How to make these open containers, once what is open in the innermost is known."""
-    return [
-        [(node, make) for node in level[0].wants if (make := _maker(node, level)) is not None]
-        for level in reversed(levels)
-    ]
+    return [_makers(level) for level in levels]
+
+
+def _makers(level: Level) -> list[tuple[Node, Maker]]:
+    """What makes one open container: one maker for each node that describes it."""
+    return [(node, make) for node in level[0].wants if (make := _maker(node, level)) is not None]
 
 
 def _made_by(plan: Plan, wants: list[Node], text: str | None) -> dict[Node, Any]:
@@ -519,8 +540,11 @@ def _made_by(plan: Plan, wants: list[Node], text: str | None) -> dict[Node, Any]
             made = _grown(node, text)
             if made is not ABSENT:
                 inner[node] = made
-    for makers in plan:
-        inner = {node: make(inner) for node, make in makers}
+    for at in range(len(plan) - 1, -1, -1):
+        around: dict[Node, Any] = {}
+        for node, maker in plan[at]:
+            around[node] = maker.make(inner)
+        inner = around
     return inner
 
 
@@ -540,8 +564,7 @@ def _maker(node: Node, level: Level) -> Maker | None:
         make = _maker(shape.inner, level)
         if shape.role != ROOT or make is None:
             return make
-        root, cls = make, shape.cls
-        return lambda inner: partial_model(cls, {"root": root(inner)}, {"root"})
+        return RootMaker(shape.cls, make)
     part = frame.parts.get(node)
     if part is None:
         return None
@@ -555,24 +578,10 @@ def _instance_maker(cls: Any, part: Part | None, level: Level) -> Maker:
     known, extra = part.fields(level)
     names = {*known, *extra}
     base = {**part.base(), **known}
-    slots = part.open_slots(level, names)
-    step, keeps_extra = str(level[2]), part.shape.extra
-    is_model = hasattr(cls, "model_construct")
-
-    def make(inner: dict[Node, Any]) -> Any:
-        values, came, more = base.copy(), names.copy(), extra
-        for name, node in slots:
-            if node in inner:
-                came.add(step if name is None else name)
-                if name is None:
-                    more = {**extra, step: inner[node]}
-                else:
-                    values[name] = inner[node]
-        if not is_model:
-            return partial_dataclass(cls, values)
-        return partial_model(cls, values, came, more.copy() if keeps_extra else None)
-
-    return make
+    fields = part.open_slots(level, names)
+    if not hasattr(cls, "model_construct"):
+        return DataclassMaker(cls, base, fields)
+    return ModelMaker(cls, base, extra, fields, str(level[2]), part.shape.extra, names)
 
 
 def _fields_maker(part: Part, level: Level) -> Maker:
@@ -581,7 +590,7 @@ def _fields_maker(part: Part, level: Level) -> Maker:
     slots = [
         (level[2] if name is None else name, node) for name, node in part.open_slots(level, base)
     ]
-    return lambda inner: {**base, **{name: inner[node] for name, node in slots if node in inner}}
+    return DictMaker(base, slots)
 
 
 def _items_maker(part: Part, level: Level) -> Maker | None:
@@ -594,7 +603,7 @@ def _items_maker(part: Part, level: Level) -> Maker | None:
     items = part.known if count == len(part.known) else part.known[:count]
     is_shown = collect not in (set, frozenset) and not part.stopped
     nodes = list(_nodes(part, step)) if is_shown else []
-    return lambda inner: collect([*items, *(inner[node] for node in nodes if node in inner)])
+    return ItemsMaker(items, nodes, collect)
 
 
 def _members_maker(part: Part, level: Level) -> Maker:
@@ -604,7 +613,7 @@ def _members_maker(part: Part, level: Level) -> Maker:
     nodes = list(_nodes(part, step)) if not part.stopped else []
     keys = [(part.key(step), node) for node in nodes]
     keys = [(key, node) for key, node in keys if key not in members]
-    return lambda inner: {**members, **{key: inner[node] for key, node in keys if node in inner}}
+    return DictMaker(members, keys)
 
 
 def _given(complete: Any, parts: list[Part], raw: Any) -> Iterator[tuple[str, Any]]:

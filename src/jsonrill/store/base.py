@@ -182,6 +182,44 @@ class Bounds:
     keep_closed: float = 3600.0
 
 
+def _with_end(records: Sequence[bytes], end: bytes | None) -> Sequence[bytes]:
+    return records if end is None else [*records, end]
+
+
+class New(NamedTuple):
+    """A stream to be created, as `Store.acquire` describes it."""
+
+    owner: str
+    meta: bytes
+    replace: bool
+    ttl: float
+    until: float
+    records: Sequence[bytes]
+    end: bytes | None
+
+    @property
+    def written(self) -> Sequence[bytes]:
+        """All records, the end too."""
+        return _with_end(self.records, self.end)
+
+
+class Append(NamedTuple):
+    """What is to be appended, as `Store.write` describes it."""
+
+    records: Sequence[bytes]
+    first: int | None
+    lease: float | None
+    call: str
+    turn: Turn | None
+    order: bytes
+    end: bytes | None
+
+    @property
+    def written(self) -> Sequence[bytes]:
+        """All records, the end too."""
+        return _with_end(self.records, self.end)
+
+
 class Store(ABC):
     """An append-only log per stream. Ids and owners are text; records are opaque bytes."""
 
@@ -216,7 +254,6 @@ class Store(ABC):
     async def close(self) -> None:
         """Close files and connections; every waiting `read` ends."""
 
-    @abstractmethod
     async def acquire(
         self,
         stream: str,
@@ -241,6 +278,12 @@ class Store(ABC):
         Raises StreamTaken if another producer holds it (or, with `meta`, if the id exists),
         LogClosed if the stream is closed, UnknownStream, or StoreFull if no stream can be created.
         """
+        new = None if meta is None else New(owner, meta, replace, ttl, until, records, end)
+        return await self._take(stream, producer, lease, new)
+
+    @abstractmethod
+    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
+        """`acquire`, with all that is said of a stream to be created."""
 
     async def append(
         self,
@@ -256,7 +299,6 @@ class Store(ABC):
         tail = await self.write(stream, producer, records, first=first, lease=lease, call=call)
         return tail.last
 
-    @abstractmethod
     async def write(
         self,
         stream: str,
@@ -282,6 +324,12 @@ class Store(ABC):
         must be greater, byte by byte, than that of the last append that had one (OutOfOrder).
         `end` closes the stream with a last record, as `finalize` does.
         """
+        append = Append(records, first, lease, call, turn, order, end)
+        return await self._add(stream, producer, append)
+
+    @abstractmethod
+    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
+        """`write`, with all that is said of the append."""
 
     @abstractmethod
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:

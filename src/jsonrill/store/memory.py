@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 
 from .base import (
     NO_TURN,
+    Append,
     Bounds,
     Entry,
     LogClosed,
     Look,
+    New,
     Status,
     Store,
     StoreFull,
     StreamTaken,
     Tail,
-    Turn,
     UnknownStream,
     check_fits,
     check_free,
@@ -95,27 +96,12 @@ class MemoryStore(Store):
     async def close(self) -> None:
         self._signals.close()
 
-    async def acquire(
-        self,
-        stream: str,
-        producer: str,
-        *,
-        lease: float,
-        owner: str = "",
-        meta: bytes | None = None,
-        replace: bool = False,
-        ttl: float = 0.0,
-        until: float = 0.0,
-        records: Sequence[bytes] = (),
-        end: bytes | None = None,
-    ) -> Status:
+    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
         now = time.monotonic()
-        if meta is not None:
-            left = until - time.time() if until else ttl or self.bounds.keep_open
-            new = _Log(owner, meta, new_mark(), "", now, now + left, ttl, bool(until))
-            self._make(stream, new, records, end, now, replace)
+        if new is not None:
+            self._make(stream, new, now)
         log = self._log(stream)
-        if log.closed and meta is None:
+        if log.closed and new is None:
             raise LogClosed(f"stream {stream} has ended")
         if not log.closed:
             check_free(log.producer, log.lease_until - now, producer)
@@ -124,51 +110,33 @@ class MemoryStore(Store):
         self._touch(log, now)
         return self._status(log)
 
-    def _make(
-        self,
-        stream: str,
-        new: _Log,
-        records: Sequence[bytes],
-        end: bytes | None,
-        now: float,
-        replace: bool,
-    ) -> None:
+    def _make(self, stream: str, new: New, now: float) -> None:
         self._sweep(now)
         if (old := self._logs.get(stream)) is not None:
-            if old.expires > now and not (replace and old.closed):
+            if old.expires > now and not (new.replace and old.closed):
                 raise StreamTaken(f"stream {stream} exists")
             self._forget(stream)
         bounds, owner = self.bounds, new.owner
         mine = sum(1 for log in self._logs.values() if log.owner == owner and log.lease_until > now)
         if mine >= bounds.owner_streams:
             raise StoreFull("owner_streams", "too many open streams of one owner")
-        check_fits(bounds, 0, 0, records)
+        check_fits(bounds, 0, 0, new.records)
         cost = self.stream_cost + len(new.meta)
-        self._make_room(stream, owner, cost + self._cost(records), now)
+        self._make_room(stream, owner, cost + self._cost(new.records), now)
         if len(self._logs) >= bounds.total_streams and not self._evict(stream, None, now):
             raise StoreFull("total_streams", "the store holds no more streams")
-        self._logs[stream] = new
-        self._book(new, cost)
-        self._write(new, records)
-        if end is not None:
-            self._end(new, end, now)
+        left = new.until - time.time() if new.until else new.ttl or bounds.keep_open
+        log = _Log(owner, new.meta, new_mark(), "", now, now + left, new.ttl, bool(new.until))
+        self._logs[stream] = log
+        self._book(log, cost)
+        self._write(log, new.records)
+        if new.end is not None:
+            self._end(log, new.end, now)
 
-    async def write(
-        self,
-        stream: str,
-        producer: str,
-        records: Sequence[bytes],
-        *,
-        first: int | None = None,
-        lease: float | None = None,
-        call: str = "",
-        turn: Turn | None = None,
-        order: bytes = b"",
-        end: bytes | None = None,
-    ) -> Tail:
-        log = self._log(stream)
+    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
+        log, turn = self._log(stream), append.turn
         now = time.monotonic()
-        calls = with_call(log.calls, call)
+        calls = with_call(log.calls, append.call)
         if calls is None:
             return log.tail
         turned = 0
@@ -176,23 +144,23 @@ class MemoryStore(Store):
             last = log.turns.get(turn.producer, NO_TURN)
             if next_turn(turn, last, len(log.turns), log.tail, log.closed):
                 turned = turn_cost(turn.producer)
-        new = unwritten(log.last, log.closed, records, first)
+        new = unwritten(log.last, log.closed, append.records, append.first)
         if log.closed:
             return log.tail
-        check_order(order, log.order)
+        check_order(append.order, log.order)
         check_free(log.producer, log.lease_until - now, producer)
         check_fits(self.bounds, log.last, log.size, new)
         self._make_room(stream, log.owner, self._cost(new) + turned, now)
         self._write(log, new)
         log.calls = calls
-        log.order = order or log.order
+        log.order = append.order or log.order
         if turn is not None:
             log.turns[turn.producer] = turn.epoch, turn.seq
             self._book(log, turned)
-        if lease is not None:
-            log.producer, log.lease_until = producer, now + lease
-        if end is not None:
-            self._end(log, end, now)
+        if append.lease is not None:
+            log.producer, log.lease_until = producer, now + append.lease
+        if append.end is not None:
+            self._end(log, append.end, now)
         self._touch(log, now)
         self._signals.wake(stream)
         return log.tail

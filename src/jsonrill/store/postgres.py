@@ -25,11 +25,13 @@ from .base import (
     CALLS,
     PATIENCE,
     TURNS,
+    Append,
     Bounds,
     Entry,
     LogClosed,
     LogGap,
     Look,
+    New,
     OutOfOrder,
     Status,
     Store,
@@ -38,7 +40,6 @@ from .base import (
     StoreUnavailable,
     StreamTaken,
     Tail,
-    Turn,
     TurnRefused,
     UnknownStream,
     call_name,
@@ -125,64 +126,36 @@ class PostgresStore(Store):
         await stop(*self._tasks)
         self._drop_idle()
 
-    async def acquire(
-        self,
-        stream: str,
-        producer: str,
-        *,
-        lease: float,
-        owner: str = "",
-        meta: bytes | None = None,
-        ttl: float = 0.0,
-        until: float = 0.0,
-        records: Sequence[bytes] = (),
-        end: bytes | None = None,
-        replace: bool = False,
-    ) -> Status:
+    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
         bounds, name, by = self.bounds, _key(stream), _bytes(producer)
-        if meta is None:
+        if new is None:
             row = await self._ask("acquire", name, by, lease, bounds.keep_open)
             return _status(row)
         call = call_name(secrets.token_hex())
-        written = [*map(bytes, records), *([] if end is None else [end])]
         row = await self._ask(
             "make",
-            *(name, by, lease, _key(owner), _bytes(owner), meta, new_mark(), call),
-            *(replace, ttl, until),
-            *([crc32(data) for data in written], written, end is not None),
+            *(name, by, lease, _key(new.owner), _bytes(new.owner), new.meta, new_mark(), call),
+            *(new.replace, new.ttl, new.until, *_written(new)),
             *(bounds.keep_open, bounds.keep_closed),
-            *(self.stream_cost + len(meta), self.record_cost),
+            *(self.stream_cost + len(new.meta), self.record_cost),
             *(bounds.stream_entries, bounds.stream_bytes),
             *(bounds.owner_streams, bounds.owner_bytes, bounds.total_streams, bounds.total_bytes),
         )
         await self._ask("settle", name)
         return _status(row)
 
-    async def write(
-        self,
-        stream: str,
-        producer: str,
-        records: Sequence[bytes],
-        *,
-        first: int | None = None,
-        lease: float | None = None,
-        call: str = "",
-        turn: Turn | None = None,
-        order: bytes = b"",
-        end: bytes | None = None,
-    ) -> Tail:
-        bounds = self.bounds
-        if first is None and not call:
+    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
+        bounds, turn, call = self.bounds, append.turn, append.call
+        if append.first is None and not call:
             call = secrets.token_hex()  # tried again, it must not add twice
-        written = [*map(bytes, records), *([] if end is None else [end])]
         turned = (None, 0, 0) if turn is None else (_key(turn.producer), turn.epoch, turn.seq)
         _, last, mark, *_ = await self._with_room(
             stream,
             "append",
-            *(_key(stream), _bytes(producer), first or 0),
-            *(call and call_name(call), CALLS * CALL_SIZE, lease),
-            *(*turned, TURNS, turn_cost(turn.producer) if turn else 0, order),
-            *([crc32(data) for data in written], written, end is not None),
+            *(_key(stream), _bytes(producer), append.first or 0),
+            *(call and call_name(call), CALLS * CALL_SIZE, append.lease),
+            *(*turned, TURNS, turn_cost(turn.producer) if turn else 0, append.order),
+            *_written(append),
             *(bounds.keep_open, bounds.keep_closed, bounds.stream_entries, bounds.stream_bytes),
             self.record_cost,
             bounded=True,
@@ -488,6 +461,12 @@ def _refusal(word: str, *rest: Any) -> StoreError:
 def _bytes(text: str) -> bytes:
     """Return a text as PostgreSQL keeps it: its own texts can hold less than Python's."""
     return text.encode()
+
+
+def _written(what: New | Append) -> tuple[list[int], list[bytes], bool]:
+    """Return the CRCs of the records, the records, and whether the last one is the end."""
+    written = [bytes(data) for data in what.written]
+    return [crc32(data) for data in written], written, what.end is not None
 
 
 def _key(name: str) -> bytes:

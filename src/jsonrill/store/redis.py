@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 from zlib import crc32
@@ -28,12 +28,14 @@ from .base import (
     CALLS,
     PATIENCE,
     TURNS,
+    Append,
     Bounds,
     Entry,
     LogClosed,
     LogGap,
     LogLost,
     Look,
+    New,
     OutOfOrder,
     Status,
     Store,
@@ -42,7 +44,6 @@ from .base import (
     StoreUnavailable,
     StreamTaken,
     Tail,
-    Turn,
     TurnRefused,
     UnknownStream,
     call_name,
@@ -130,56 +131,32 @@ class RedisStore(Store):
         await self._wakes.close()
         await self._client.aclose()
 
-    async def acquire(
-        self,
-        stream: str,
-        producer: str,
-        *,
-        lease: float,
-        owner: str = "",
-        meta: bytes | None = None,
-        replace: bool = False,
-        ttl: float = 0.0,
-        until: float = 0.0,
-        records: Sequence[bytes] = (),
-        end: bytes | None = None,
-    ) -> Status:
+    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
         bounds = self.bounds
         arguments: list[Any] = [producer, milliseconds(lease), milliseconds(bounds.keep_open)]
-        if meta is not None:
-            check_fits(bounds, 0, 0, records)
-            cost = self.stream_cost + len(meta) + self._cost(with_end(records, end))
-            arguments += [owner, meta, new_mark(), call_name(secrets.token_hex()), cost]
+        if new is not None:
+            check_fits(bounds, 0, 0, new.records)
+            cost = self.stream_cost + len(new.meta) + self._cost(new.written)
+            arguments += [new.owner, new.meta, new_mark(), call_name(secrets.token_hex()), cost]
             arguments += [bounds.owner_streams, bounds.owner_bytes]
-            arguments += [bounds.total_streams, bounds.total_bytes, int(replace)]
-            arguments += [milliseconds(ttl) if ttl else 0, milliseconds(until) if until else 0]
-            arguments += [milliseconds(bounds.keep_closed), *_written(records, end)]
+            arguments += [bounds.total_streams, bounds.total_bytes, int(new.replace)]
+            arguments += [milliseconds(time) if time else 0 for time in (new.ttl, new.until)]
+            arguments += [milliseconds(bounds.keep_closed), *_written(new)]
         return _status(await self._run(self._acquire, stream, arguments))
 
-    async def write(
-        self,
-        stream: str,
-        producer: str,
-        records: Sequence[bytes],
-        *,
-        first: int | None = None,
-        lease: float | None = None,
-        call: str = "",
-        turn: Turn | None = None,
-        order: bytes = b"",
-        end: bytes | None = None,
-    ) -> Tail:
-        bounds = self.bounds
-        if first is None and not call:
+    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
+        bounds, turn, call = self.bounds, append.turn, append.call
+        if append.first is None and not call:
             call = secrets.token_hex()  # tried again, it must not add twice
-        arguments: list[Any] = [producer, first or 0, call and call_name(call), CALLS * CALL_SIZE]
-        arguments += [0 if lease is None else milliseconds(lease), milliseconds(bounds.keep_open)]
+        arguments: list[Any] = [producer, append.first or 0, call and call_name(call)]
+        lease = 0 if append.lease is None else milliseconds(append.lease)
+        arguments += [CALLS * CALL_SIZE, lease, milliseconds(bounds.keep_open)]
         arguments += [bounds.stream_entries, bounds.stream_bytes]
         arguments += [bounds.owner_bytes, bounds.total_bytes, self.record_cost]
         arguments += turn or ("", 0, 0)
-        arguments += [TURNS, turn_cost(turn.producer) if turn else 0, order]
+        arguments += [TURNS, turn_cost(turn.producer) if turn else 0, append.order]
         # The script takes the end's flag, how long a closed stream is kept, and the records.
-        flag, *pairs = _written(records, end)
+        flag, *pairs = _written(append)
         arguments += [flag, milliseconds(bounds.keep_closed), *pairs]
         last, mark = await self._run(self._append, stream, arguments)
         return Tail(int(last), int(mark))
@@ -300,14 +277,10 @@ def _status(answer: list[Any]) -> Status:
     )
 
 
-def with_end(records: Sequence[bytes], end: bytes | None) -> Sequence[bytes]:
-    return records if end is None else [*records, end]
-
-
-def _written(records: Sequence[bytes], end: bytes | None) -> list[Any]:
+def _written(what: New | Append) -> list[Any]:
     """Return whether the last record is the end, and each record after its CRC."""
-    pairs = [part for data in with_end(records, end) for part in (crc32(data), data)]
-    return [int(end is not None), *pairs]
+    pairs = [part for data in what.written for part in (crc32(data), data)]
+    return [int(what.end is not None), *pairs]
 
 
 def milliseconds(seconds: float) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from hashlib import sha1
 from typing import Any
 from zlib import crc32
@@ -18,8 +18,8 @@ import redis.asyncio
 from redis.asyncio.connection import parse_url
 from redis.exceptions import NoScriptError
 
-from .base import Bounds, Status, StoreFull, StreamTaken, UnknownStream, check_fits
-from .redis import CONNECTING, CONNECTIONS, RedisStore, milliseconds, with_end
+from .base import Bounds, New, Status, StoreFull, StreamTaken, UnknownStream, check_fits
+from .redis import CONNECTING, CONNECTIONS, RedisStore, milliseconds
 from .redis_scripts import EVICT, FIRST_BYTES, REPORT, RESERVE, for_cluster
 
 PARTS = 16
@@ -63,59 +63,33 @@ class RedisClusterStore(RedisStore):
             number += 1
         self._pulsing = [asyncio.create_task(self._pulse(name)) for name in names.values()]
 
-    async def acquire(
-        self,
-        stream: str,
-        producer: str,
-        *,
-        lease: float,
-        owner: str = "",
-        meta: bytes | None = None,
-        replace: bool = False,
-        ttl: float = 0.0,
-        until: float = 0.0,
-        records: Sequence[bytes] = (),
-        end: bytes | None = None,
-    ) -> Status:
-        bounds = self.bounds
-        if meta is not None:
+    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
+        if new is not None:
             try:
                 old = await self.status(stream)
             except UnknownStream:
                 pass
             else:
-                if not (replace and old.closed):
+                if not (new.replace and old.closed):
                     raise StreamTaken(f"stream {stream} exists")
-                if old.owner != owner:
+                if old.owner != new.owner:
                     await self._tell(stream, old.owner, "gone")
-            check_fits(bounds, 0, 0, records)
-            written = with_end(records, end)
-            cost = self.stream_cost + len(meta) + self._cost(written)
-            cost += FIRST_BYTES if written else 0
+            check_fits(self.bounds, 0, 0, new.records)
+            cost = self.stream_cost + len(new.meta) + self._cost(new.written)
+            cost += FIRST_BYTES if new.written else 0
             term = milliseconds(lease)
             try:
-                await self._reserve(stream, owner, cost, cost, term)
+                await self._reserve(stream, new.owner, cost, cost, term)
             except StoreFull:
                 # The other book may have it. If another process made the stream meanwhile, they
                 # learn of it when its lease is renewed.
-                await self._tell(stream, owner, "gone")
+                await self._tell(stream, new.owner, "gone")
                 raise
         try:
-            return await super().acquire(
-                stream,
-                producer,
-                lease=lease,
-                owner=owner,
-                meta=meta,
-                replace=replace,
-                ttl=ttl,
-                until=until,
-                records=records,
-                end=end,
-            )
+            return await super()._take(stream, producer, lease, new)
         except UnknownStream:
-            if meta is not None:  # it expired at once
-                await self._tell(stream, owner, "gone")
+            if new is not None:  # it expired at once
+                await self._tell(stream, new.owner, "gone")
             raise
 
     async def _answer(

@@ -18,10 +18,12 @@ from typing import Any, TypeVar
 
 from .base import (
     NO_TURN,
+    Append,
     Bounds,
     Entry,
     LogClosed,
     Look,
+    New,
     Status,
     Store,
     StoreError,
@@ -146,101 +148,68 @@ class SqliteStore(Store):
         await self._reader.close()
         await self._writer.close()
 
-    async def acquire(
-        self,
-        stream: str,
-        producer: str,
-        *,
-        lease: float,
-        owner: str = "",
-        meta: bytes | None = None,
-        replace: bool = False,
-        ttl: float = 0.0,
-        until: float = 0.0,
-        records: Sequence[bytes] = (),
-        end: bytes | None = None,
-    ) -> Status:
+    async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
         def work(db: sqlite3.Connection) -> Status:
             now = time.time()
-            if meta is not None:
-                self._make(db, stream, owner, meta, records, now, replace)
-                db.execute(
-                    "INSERT INTO streams (id, owner, meta, producer, lease, last, size, mark,"
-                    " calls, closed, expires, changed, ttl, fixed)"
-                    " VALUES (?, ?, ?, '', ?, 0, 0, ?, '', 0, ?, 0, ?, ?)",
-                    (stream, owner, meta, now, new_mark(), until or now + 1.0, ttl, until > 0),
-                )
+            if new is not None:
+                self._make(db, stream, new, now)
             found = _find(db, stream, now)
             if found.closed:
                 raise LogClosed(f"stream {stream} has ended")
             check_free(found.producer, found.lease, producer)
             self._hold(db, stream, producer, lease, now)
-            if records or end is not None:
-                self._write(db, stream, found, records, end, now)
+            if new is not None and (new.records or new.end is not None):
+                self._write(db, stream, found, new.records, new.end, now)
             return _find(db, stream, now)
 
         return await self._writer.write(work)
 
-    def _make(
-        self,
-        db: sqlite3.Connection,
-        stream: str,
-        owner: str,
-        meta: bytes,
-        records: Sequence[bytes],
-        now: float,
-        replace: bool,
-    ) -> None:
-        """Make room for a new stream, or refuse it."""
+    def _make(self, db: sqlite3.Connection, stream: str, new: New, now: float) -> None:
+        """Make room for a new stream, and make it; or refuse it."""
         self._sweep(db, now)
         gone = "DELETE FROM streams WHERE id = ? AND (expires <= ? OR (closed AND ?))"
-        db.execute(gone, (stream, now, replace))
+        db.execute(gone, (stream, now, new.replace))
         if db.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone():
             raise StreamTaken(f"stream {stream} exists")
         mine = "SELECT count(*) FROM streams WHERE owner = ? AND lease > ? AND expires > ?"
-        if _count(db, mine, owner, now, now) >= self.bounds.owner_streams:
+        if _count(db, mine, new.owner, now, now) >= self.bounds.owner_streams:
             raise StoreFull("owner_streams", "too many open streams of one owner")
-        check_fits(self.bounds, 0, 0, records)
-        cost = self.stream_cost + len(meta) + self._cost(records)
-        self._make_room(db, stream, owner, cost, now)
+        check_fits(self.bounds, 0, 0, new.records)
+        cost = self.stream_cost + len(new.meta) + self._cost(new.records)
+        self._make_room(db, stream, new.owner, cost, now)
         full = _count(db, "SELECT sum(streams) FROM books") >= self.bounds.total_streams
         if full and not self._evict(db, stream, None, now):
             raise StoreFull("total_streams", "the store holds no more streams")
+        expires = new.until or now + 1.0
+        db.execute(
+            "INSERT INTO streams (id, owner, meta, producer, lease, last, size, mark,"
+            " calls, closed, expires, changed, ttl, fixed)"
+            " VALUES (?, ?, ?, '', ?, 0, 0, ?, '', 0, ?, 0, ?, ?)",
+            (stream, new.owner, new.meta, now, new_mark(), expires, new.ttl, new.until > 0),
+        )
 
-    async def write(
-        self,
-        stream: str,
-        producer: str,
-        records: Sequence[bytes],
-        *,
-        first: int | None = None,
-        lease: float | None = None,
-        call: str = "",
-        turn: Turn | None = None,
-        order: bytes = b"",
-        end: bytes | None = None,
-    ) -> Tail:
+    async def _add(self, stream: str, producer: str, append: Append) -> Tail:
         def work(db: sqlite3.Connection) -> Tail:
-            now = time.time()
+            now, turn = time.time(), append.turn
             found = _find(db, stream, now)
             tail = Tail(found.last, found.mark)
             key, before, placed = db.execute(
                 "SELECT key, calls, placed FROM streams WHERE id = ?", (stream,)
             ).fetchone()
-            calls = with_call(before, call)
+            calls = with_call(before, append.call)
             if calls is None:
                 return tail
             turned = 0
             if turn is not None and next_turn(turn, *_turns(db, key, turn), tail, found.closed):
                 turned = turn_cost(turn.producer)
-            new = unwritten(found.last, found.closed, records, first)
+            new = unwritten(found.last, found.closed, append.records, append.first)
             if found.closed:
                 return tail
-            check_order(order, placed)
+            check_order(append.order, placed)
             check_free(found.producer, found.lease, producer)
             check_fits(self.bounds, found.last, found.size, new)
             self._make_room(db, stream, found.owner, self._cost(new) + turned, now)
-            tail = self._write(db, stream, found, new, end, now)
+            tail = self._write(db, stream, found, new, append.end, now)
             if calls != before:
                 db.execute("UPDATE streams SET calls = ? WHERE id = ?", (calls, stream))
             if turn is not None:
@@ -248,10 +217,10 @@ class SqliteStore(Store):
             if turned:
                 grown = "UPDATE streams SET turned = turned + ? WHERE id = ?"
                 db.execute(grown, (turned, stream))
-            if order:
-                db.execute("UPDATE streams SET placed = ? WHERE id = ?", (order, stream))
-            if lease is not None and end is None:
-                self._hold(db, stream, producer, lease, now)
+            if append.order:
+                db.execute("UPDATE streams SET placed = ? WHERE id = ?", (append.order, stream))
+            if append.lease is not None and append.end is None:
+                self._hold(db, stream, producer, append.lease, now)
             return tail
 
         tail = await self._writer.write(work)

@@ -127,7 +127,7 @@ function append(out, items) {
  * The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON.
  * @template [T=any]
  * @param {string | ArrayBuffer | ArrayBufferView} text
- * @param {TextOptions} [options]
+ * @param {Omit<ParserOptions, "many">} [options]
  * @returns {DeepPartial<T> | undefined}
  */
 export function partial(text, options) {

@@ -27,7 +27,7 @@ class TextCard {
     this.part = part;
     this.body = make("div", "text");
     const title = part.kind === "text" ? "Text" : "Reasoning";
-    this.element = make("article", `card said ${part.kind}`, make("header", "", make("h4", "", title)), this.body);
+    this.element = make("article", `card said ${part.kind}`, make("header", "", make("h3", "", title)), this.body);
     this.element.setAttribute("aria-label", title);
     this._drawn = "";
   }
@@ -72,7 +72,7 @@ class CallCard {
     this.call = call;
     this.recording = recording;
     this._onSelect = onSelect;
-    this.name = make("h4");
+    this.name = make("h3");
     this.badge = make("span", "badge");
     this.time = make("span", "time muted");
     this.id = make("span", "id");
@@ -233,7 +233,7 @@ class CallCard {
     if (!answered || element.childElementCount) return;
     const { result, resultIsError } = this.call;
     const content = make("div");
-    element.append(make("h5", "", resultIsError ? "Error result" : "Result"), content);
+    element.append(make("h4", "", resultIsError ? "Error result" : "Result"), content);
     element.classList.toggle("bad", resultIsError);
     const tree = new Tree();
     tree.set(resultValue(result));

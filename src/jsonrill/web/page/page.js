@@ -104,7 +104,7 @@ class Page {
     const wantsMotion = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (!wantsMotion || this._starts > 0 || location.hash.length > 1 || models.length === 0) return;
     byId("lead-text").textContent =
-      "This is JSON as a model writes it: on the left the text as it comes, on the right the value it already is.";
+      "This is JSON as a model writes it: the text as it comes, and the value it already is.";
     this._openModel(models[0], true);
   }
 
@@ -124,6 +124,7 @@ class Page {
    * @param {boolean} [isFirst] true if the page opens it by itself
    */
   _openModel(model, isFirst = false) {
+    if (!isFirst) byId("lead").hidden = true;
     this._pressModel(model.name);
     const restart = () => this._openModel(model);
     const suits = VIEWS[model.suits] ?? "";
@@ -138,7 +139,6 @@ class Page {
         return { handle, stream: { input: model.input, many: false, options: model.options } };
       });
     }
-    if (!isFirst) byId("lead").hidden = true;
   }
 
   /** @param {string} id */
@@ -216,6 +216,9 @@ class Page {
     this._told = 0;
     byId("panes").hidden = false;
     byId("player").hidden = false;
+    // On a small screen the bar and what grows are to be in sight.
+    const isSmall = matchMedia("(max-width: 899px)").matches;
+    if (isSmall && byId("lead").hidden) byId("strip").scrollIntoView({ block: "start" });
     this.raw.begin(recording);
     this.log.begin(recording);
     this.scrubber.clear();
@@ -434,11 +437,8 @@ class Page {
     const isMoving = state === "open" || (this.player?.following && isLive);
     byId("play").textContent = isMoving ? "Pause" : "Play";
     const speed = byId("speed", HTMLInputElement);
-    speed.disabled = isLive && this.player?.playing !== true;
-    showMessage(
-      byId("speed-reason"),
-      speed.disabled ? "A live stream has its own speed. Step back and play it to use another." : "",
-    );
+    const isOwn = isLive && this.player?.playing !== true && this.player?.following === true;
+    if (speed.disabled !== isOwn) this._showSpeed(isOwn);
     byId("piece-box").hidden = this.recording?.input !== "text";
   }
 
@@ -581,8 +581,20 @@ class Page {
     listenToKeys(() => byId("keys-on", HTMLInputElement).checked, actions);
   }
 
+  /**
+   * Lets the user choose the speed, or says why not.
+   * @param {boolean} isOwn true if the stream is live and followed
+   */
+  _showSpeed(isOwn) {
+    const reason = isOwn ? "A live stream has its own speed. Pause it and play it to use another." : "";
+    byId("speed", HTMLInputElement).disabled = isOwn;
+    byId("speed-reason").textContent = byId("speed-box").title = reason;
+    this._showSliders();
+  }
+
   _showSliders() {
-    byId("speed-shown").textContent = `${this.pace}×`;
+    const isOwn = byId("speed", HTMLInputElement).disabled;
+    byId("speed-shown").textContent = isOwn ? "live" : `${this.pace}×`;
     byId("piece-shown").textContent = formatCount(this.pieceSize, "char");
     byId("speed").setAttribute("aria-valuetext", `${this.pace} times`);
     byId("piece").setAttribute("aria-valuetext", formatCount(this.pieceSize, "character"));

@@ -1,0 +1,65 @@
+"""axe-core finds nothing to complain about: on arrival, half-way, with calls, with an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from support import ROOT
+from support.look import Shown
+from support.npm import installed
+from support.processes import Server
+
+# The experimental rule wants the texts of its children in the name of a tree item. As in WAI-ARIA's
+# pattern, the name is that of its own line; the children are items with names of their own.
+RUN = """async () => {
+    const rules = { "label-content-name-mismatch": { enabled: false } };
+    const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((it) => it.html).slice(0, 3)}`);
+}"""
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    folder = installed(ROOT / "tools" / "page", "page")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf8")
+
+
+@pytest.fixture
+def shown(page: Page, demo: Server, axe: str) -> Iterator[Shown]:
+    seen = Shown(page, demo.url)
+    seen.open()
+    page.evaluate(axe)
+    yield seen
+    seen.check()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_no_violation(shown: Shown, scheme: Any, width: int) -> None:
+    page = shown.page
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    assert page.evaluate(RUN) == [], "arrival"
+    shown.speed(2)
+    shown.model("recipe")
+    shown.line("serves").wait_for()
+    page.locator("#previous-piece").click()
+    assert page.evaluate(RUN) == [], "half-way"
+    shown.speed(5)
+    for model in ("stumble", "invalid"):
+        shown.model(model)
+        shown.done()
+        assert page.evaluate(RUN) == [], model
+    page.locator("#log summary").click()
+    page.locator("#paste-box summary").click()
+    page.locator("#help").click()
+    assert page.evaluate(RUN) == [], "log, paste and shortcuts"
+
+
+def test_axe_finds_what_is_wrong(shown: Shown) -> None:
+    shown.page.evaluate("() => { document.querySelector('#help').textContent = ''; }")
+    assert any(found.startswith("button-name") for found in shown.page.evaluate(RUN))

@@ -1,0 +1,36 @@
+// What the package's types know: the names of each entry, the options of each function, and the
+// public members of each class.
+
+import ts from "typescript";
+
+const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true };
+const entries = ["index", "repair", "observe", "react"].map((name) => `node_modules/jsonrill/${name}.d.ts`);
+const program = ts.createProgram(entries, options);
+const checker = program.getTypeChecker();
+
+const names = (type) => type.getProperties().map((property) => property.name);
+const isPublic = (name) => !/^(_|#)/.test(name) && !name.startsWith("__");
+const found = {};
+for (const file of entries) {
+  const module = checker.getSymbolAtLocation(program.getSourceFile(file));
+  const exported = (found[/(\w+)\.d\.ts/.exec(file)[1]] = {});
+  for (const symbol of checker.getExportsOfModule(module)) {
+    const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+    const place = target.valueDeclaration;
+    exported[symbol.name] = { options: [], members: [] };
+    if (!place) continue; // a type
+    const type = checker.getTypeOfSymbolAtLocation(target, place);
+    const [construct] = type.getConstructSignatures();
+    const [call] = type.getCallSignatures();
+    const last = (construct ?? call)?.parameters.at(-1);
+    const given = last && checker.getNonNullableType(checker.getTypeOfSymbolAtLocation(last, place));
+    // A list of arguments may end with options, too.
+    const element = given && (checker.getIndexTypeOfType(given, ts.IndexKind.Number) ?? given);
+    const of = element?.isUnion() ? element.types.filter((one) => one.flags & ts.TypeFlags.Object) : [element];
+    exported[symbol.name] = {
+      options: of.flatMap((one) => (one && one.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection) ? names(one) : [])),
+      members: construct ? names(construct.getReturnType()).filter(isPublic) : [],
+    };
+  }
+}
+console.log(JSON.stringify(found));
