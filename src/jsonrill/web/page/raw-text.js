@@ -12,6 +12,7 @@ import { button, make } from "./dom.js";
 import { escapeText, formatCount } from "./escaping.js";
 import { lex, newLexer } from "./lexer.js";
 import { describe } from "./errors.js";
+import { RULES } from "./tools/rules.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./lexer.js").LexerState} LexerState */
@@ -335,7 +336,7 @@ export class RawText {
         kind: /** @type {const} */ ("error"),
         note: escapeText(describe(one)),
       })),
-      ...repairs.map(({ offset, rule }) => ({ offset, kind: /** @type {const} */ ("repair"), note: rule })),
+      ...repairs.map(({ offset, rule }) => ({ offset, kind: /** @type {const} */ ("repair"), note: `Repaired: ${RULES[rule] ?? rule}` })),
     ].sort((one, other) => one.offset - other.offset);
     if (isFirst && this._marks.length === 0) return;
     const changed = new Set([...before, ...this._marks].map(({ offset }) => offset));
