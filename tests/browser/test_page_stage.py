@@ -141,26 +141,6 @@ def test_the_end_of_a_list_is_followed_until_the_user_scrolls_back(shown: Shown)
     expect(shown.line("list").locator(".preview")).to_contain_text("{…}, {…}")
 
 
-def test_one_step_back_in_fifty_thousand_pieces(shown: Shown) -> None:
-    page = shown.page
-    text = json.dumps([{"n": at, "s": "w" * 12} for at in range(7350)])
-    shown.slide("#piece", 2)
-    shown.slide("#speed", 5)
-    shown.paste(text, "text")
-    page.locator("#play").click()
-    last = int(page.locator("#scrub").get_attribute("max") or 0)
-    assert last > 49_000
-    shown.slide("#scrub", last)
-    shown.done()
-    for _ in range(3):
-        page.locator("#previous-piece").click()
-    rest = text[: 4 * (last - 3)]
-    shown.until(lambda: shown.raw() != "" and rest.endswith(shown.raw()[-50:]))
-    expect(page.locator("#state")).to_have_text(
-        f"Paused at piece {last - 3:,}".replace(",", "\u202f")
-    )
-
-
 @pytest.mark.parametrize("size", [(390, 844), (640, 400)], ids=["phone", "zoomed"])
 def test_what_grows_is_in_sight_on_a_small_screen(shown: Shown, size: tuple[int, int]) -> None:
     page = shown.page
