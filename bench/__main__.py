@@ -12,7 +12,7 @@ from .environments import machine, measured, measured_in_node
 from .sections import SECTIONS, Effort, say
 
 RESULTS: Final = ROOT / "docs" / "benchmarks" / "results.json"
-FULL: Final = Effort(budget=3.0, cap=20.0)
+FULL: Final = Effort(budget=1.2, cap=8.0)
 QUICK: Final = Effort(budget=0.3, cap=6.0)
 NODE: Final = "node"
 

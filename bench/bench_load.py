@@ -5,6 +5,9 @@ event carries the time at which it was made; a reader looks at the last one of w
 Memory is what the server's process gains for each reader. Run:
 
     python bench/bench_load.py --readers 300 --rate 200
+    python bench/bench_load.py --sweep      # 1, 30, 300 and 3 000 readers, streams, the relay
+
+The relay's delay is what it adds to an upstream that stamps each event, beside the upstream itself.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from bench.bench_server import start, versions
 
 STREAMS = 3
 PADDING = "x" * 40
+SWEEP = (1, 30, 300, 3000)
+RELAY_RATE, RELAY_READERS = 20.0, 5
 
 
 def event_text() -> str:
@@ -101,9 +106,12 @@ class Figures(NamedTuple):
         )
 
 
-async def connect(url: str, path: str, count: int) -> list[asyncio.Transport]:
+async def connect(url: str, path: str, count: int, body: str = "") -> list[asyncio.Transport]:
     host, port = url.removeprefix("http://").split(":")
-    request = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+    head = f"{'POST' if body else 'GET'} {path} HTTP/1.1\r\nHost: {host}:{port}\r\n"
+    if body:
+        head += f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+    request = f"{head}\r\n{body}".encode()
     loop = asyncio.get_running_loop()
     return [
         (await loop.create_connection(lambda: Reader(request), host, int(port)))[0]
@@ -119,9 +127,14 @@ def memory_of(process: int) -> int:
 async def measured(
     process: int, connecting: Callable[[], Any], readers: int, seconds: float
 ) -> Figures:
-    """The figures of one server: connect, wait a second, then measure."""
+    """The figures of one server: connect, wait for the first event and a second, then measure."""
     before = memory_of(process)
+    Reader.late.clear()
     links = await connecting()
+    waited = 0
+    while not Reader.late and waited < 30:
+        await asyncio.sleep(1.0)
+        waited += 1
     await asyncio.sleep(1.0)
     Reader.late.clear()
     events, begun = Reader.events, time.monotonic()
@@ -144,10 +157,12 @@ async def ours(url: str, process: int, options: argparse.Namespace) -> Figures:
 
         async def connecting() -> list[asyncio.Transport]:
             links: list[asyncio.Transport] = []
-            for _ in range(STREAMS):
+            streams = min(STREAMS, options.readers)
+            for number in range(streams):
                 path = (await http.post("/v1/streams")).json()["urls"]["stream"]
                 query = f"{path}/events?format=chunks"
-                links += await connect(url, query, options.readers // STREAMS)
+                share = options.readers // streams + (number < options.readers % streams)
+                links += await connect(url, query, share)
                 publishing.append(asyncio.create_task(_publish(http, path, options.rate)))
             return links
 
@@ -192,13 +207,94 @@ async def compare(options: argparse.Namespace) -> dict[str, Figures]:
     return found
 
 
+async def sweep(options: argparse.Namespace) -> dict[str, Any]:
+    """The figures for few and many readers, as many events a second offered to all together."""
+    found: dict[str, Any] = {"offered": options.offered, "readers": {}}
+    for readers in SWEEP:
+        rate = min(options.offered / readers, 200.0)
+        given = argparse.Namespace(readers=readers, rate=rate, seconds=options.seconds)
+        figures = await compare(given)
+        found["readers"][str(readers)] = {name: one._asdict() for name, one in figures.items()}
+    found["stream"] = await memory_of_a_stream()
+    found["relay"] = await relayed(options.seconds)
+    return found
+
+
+async def memory_of_a_stream(count: int = 500) -> float:
+    """Bytes that the server gains for each stream that has a text of 2 KB and no reader."""
+    import httpx2
+
+    serve = ("-m", "jsonrill", "serve", "--port", "0", "--no-access-log")
+    process, url = start(*serve, "--owner-streams", "10000")
+    try:
+        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
+            await _make_streams(http, 20)
+            before = memory_of(process.pid)
+            await _make_streams(http, count)
+            return (memory_of(process.pid) - before) / count
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def _make_streams(http: Any, count: int) -> None:
+    text = json.dumps(json.dumps("x" * 2000)) + "\n"
+    for _ in range(count):
+        path = (await http.post("/v1/streams")).json()["urls"]["stream"]
+        headers = {"content-type": "application/x-ndjson"}
+        (await http.post(f"{path}/chunks", content=text, headers=headers)).raise_for_status()
+
+
+async def upstream(scope: Any, receive: Any, send: Any) -> None:
+    """A provider that stamps each of its chunks."""
+    if scope["type"] != "http":
+        return
+    headers = [(b"content-type", b"text/event-stream")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    async for text in paced(RELAY_RATE):
+        choice = {"index": 0, "delta": {"content": text}, "finish_reason": None}
+        chunk = {"id": "c", "object": "chat.completion.chunk", "choices": [choice]}
+        block = f"data: {json.dumps(chunk)}\n\n".encode()
+        await send({"type": "http.response.body", "body": block, "more_body": True})
+
+
+async def relayed(seconds: float) -> dict[str, Any]:
+    """How late a chunk arrives from an upstream, and through the relay."""
+    provider, at = start(__file__, "--serve", "upstream")
+    relay, url = start(
+        *("-m", "jsonrill", "serve", "--port", "0", "--no-access-log", "--upstream", f"{at}/v1")
+    )
+    body = json.dumps(
+        {"model": "m", "stream": True, "messages": [{"role": "user", "content": "a"}]}
+    )
+    try:
+        found = {}
+        for name, where, process in (("upstream", at, provider), ("relay", url, relay)):
+
+            async def connecting(where: str = where) -> list[asyncio.Transport]:
+                return await connect(where, "/v1/chat/completions", RELAY_READERS, body)
+
+            figures = await measured(process.pid, connecting, RELAY_READERS, seconds)
+            found[name] = figures._asdict()
+        return found
+    finally:
+        for process in (provider, relay):
+            process.kill()
+            process.wait()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--readers", type=int, default=300)
     parser.add_argument("--rate", type=float, default=200.0, help="events a second per reader")
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--sweep", action="store_true", help="few and many readers, as JSON")
+    parser.add_argument("--offered", type=float, default=15_000.0, help="events a second in all")
     parser.add_argument("--serve", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.sweep:
+        print(json.dumps(asyncio.run(sweep(options)), indent=1))
+        return
     if not options.serve:
         print(f"{options.readers} readers, {options.readers * options.rate:.0f} events/s offered")
         print(", ".join(f"{name} {number}" for name, number in versions().items()))
@@ -211,7 +307,7 @@ def main() -> None:
     listener.bind(("127.0.0.1", 0))
     listener.listen(1024)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    app = bare if options.serve == "bare" else sse_starlette
+    app = {"bare": bare, "sse-starlette": sse_starlette, "upstream": upstream}[options.serve]
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
     asyncio.run(server.serve(sockets=[listener]))
 

@@ -48,6 +48,18 @@ def growing(jsonrill: Any, text: str, step: int, start: int = 0) -> Iterator[str
         yield json.dumps(shuffled(document.live, chance), ensure_ascii=False)
 
 
+def alike(jsonrill: Any, text: str, step: int = PIECE) -> list[str]:
+    """As `snapshots`, with the keys in their order: each text begins like the one before."""
+    start = max(len(text) // 2, len(text) - SNAPSHOTS * step)
+    document = jsonrill.Document()
+    document.feed(text[:start])
+    shown = []
+    for at in range(start, len(text), step):
+        document.feed(text[at : at + step])
+        shown.append(json.dumps(document.live, ensure_ascii=False))
+    return shown
+
+
 def shuffled(value: Any, chance: random.Random) -> Any:
     if isinstance(value, dict):
         keys = chance.sample(list(value), len(value))

@@ -1,4 +1,8 @@
-"""`make bench-guard`: has jsonrill become slower than it was? Under a minute, no rivals needed.
+"""`make bench-guard`: has jsonrill become slower than it was? About a minute, no rivals needed.
+
+Where valgrind is, the rows of the whole path are counted in instructions, which do not depend on
+the load: a row fails if it needs more than COUNT_MARGIN of the committed number. The other rows are
+timed.
 
 A row is jsonrill's time ÷ that of a fixed piece of work beside it, in turns, so that the speed and
 the load of the machine cancel out. It fails if it is more than MARGIN above the committed baseline
@@ -12,17 +16,19 @@ not judged.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import chunking
+from . import chunking, instructions, path_rows_events
 from . import contestants as who
 from .measure import interleaved, settle
 from .shapes import pieces, report
 
 BASELINE: Final = who.ROOT / "bench" / "baseline.json"
 MARGIN: Final = 1.25
+COUNT_MARGIN: Final = 1.05
 TRIES: Final = 3
 BUDGET: Final = 0.5
 PYTHON: Final = ".".join(map(str, sys.version_info[:2]))
@@ -105,6 +111,64 @@ def works() -> dict[str, tuple[Work, str]]:
     return found
 
 
+def counted_works() -> dict[str, Work]:
+    """The rows of the whole path, with the jsonrill that this process imports."""
+    import jsonrill
+
+    text, growing = report(2_000), report(4_000)
+    small = pieces(text)
+    alike = chunking.alike(jsonrill, growing)
+    values = [json.loads(one) for one in alike]
+    rows = path_rows_events.rows(jsonrill, text)
+
+    def read(**options: Any) -> Work:
+        def once() -> None:
+            for _ in jsonrill.values(small, **options):
+                pass
+
+        return once
+
+    def updated(schema: Any) -> Work:
+        def once() -> None:
+            updates = jsonrill.PartialStream("REALTIME", send="delta", schema=schema)
+            for piece in small:
+                for update in updates.feed(piece):
+                    update.delta  # noqa: B018
+
+        return once
+
+    return {
+        "values()": read(),
+        "values(live=True)": read(live=True),
+        "updates, deltas": updated(None),
+        "updates, deltas, JSON Schema": updated({"type": "object", "required": ["title"]}),
+        "ToolCalls.feed, dicts": rows["`ToolCalls.feed`, dicts"],
+        "a compact event for each piece": rows["a compact event for each piece"],
+        "chunker, text that begins alike": chunking.feeding(jsonrill.Chunker, alike),
+        "chunker, Python values": chunking.feeding(jsonrill.Chunker, values),
+    }
+
+
+def counts() -> dict[str, int]:
+    """The instructions of the rows of the whole path, compiled; none if they cannot be counted."""
+    if not who.COMPILED.exists() or not instructions.can_count():
+        return {}
+    places = os.pathsep.join((str(who.COMPILED), str(who.ROOT)))
+    return instructions.counted(["-m", "bench.guard", "--count"], PYTHONPATH=places)
+
+
+def judge_counts(baseline: dict[str, int]) -> bool:
+    """Print the counts beside the baseline; True if one is over it."""
+    over = False
+    for row, number in counts().items():
+        before = baseline.get(row)
+        slower = before is not None and number > before * COUNT_MARGIN
+        change = f"{number / before:6.2f}× the baseline" if before else "  not in the baseline"
+        print(f"{row:32} {number:12,} instructions  {change}{'  SLOWER' if slower else ''}")
+        over = over or slower
+    return over
+
+
 def ratios(rows: dict[str, tuple[Work, str]]) -> dict[str, float]:
     beside = {"interpreted": interpreted(), "in C": in_c()}
     settle()
@@ -127,13 +191,22 @@ def best_of_tries(limits: dict[str, float]) -> dict[str, float]:
 
 def main(arguments: list[str]) -> int:
     known: dict[str, Any] = json.loads(BASELINE.read_text("utf8")) if BASELINE.exists() else {}
+    if "--count" in arguments:
+        instructions.count(counted_works())
+        return 0
     if "--update" in arguments:
+        if number := counts():
+            known.setdefault("instructions", {})[PYTHON] = number
+        if "--counts-only" in arguments:
+            BASELINE.write_text(json.dumps(known, indent=2) + "\n", "utf8")
+            return 0
         known[PYTHON] = {row: round(ratio, 3) for row, ratio in best_of_tries({}).items()}
         BASELINE.write_text(json.dumps(known, indent=2) + "\n", "utf8")
         return 0
     if PYTHON not in known:
         print(f"bench-guard: there is no baseline for Python {PYTHON}, so nothing is judged")
         return 0
+    more = judge_counts(known.get("instructions", {}).get(PYTHON, {}))
     baseline: dict[str, float] = known[PYTHON]
     limits = {row: ratio * MARGIN for row, ratio in baseline.items()}
     found = best_of_tries(limits)
@@ -142,7 +215,7 @@ def main(arguments: list[str]) -> int:
         change = f"{ratio / before:6.2f}× the baseline" if before else "  not in the baseline"
         slower = before is not None and ratio > limits[row]
         print(f"{row:32} {ratio:8.3f}  {change}{'  SLOWER' if slower else ''}")
-    return int(any(ratio > limits.get(row, ratio) for row, ratio in found.items()))
+    return int(more or any(ratio > limits.get(row, ratio) for row, ratio in found.items()))
 
 
 if __name__ == "__main__":

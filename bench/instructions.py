@@ -35,17 +35,17 @@ def can_count() -> bool:
     return platform.machine() == "x86_64" and shutil.which("valgrind") is not None
 
 
-def counted(words: Iterable[str]) -> dict[str, int]:
+def counted(words: Iterable[str], **variables: str) -> dict[str, int]:
     """The instructions of each work, in a new process under valgrind: `python <words>`.
 
-    The process calls `count` with its works.
+    The process, which has these environment variables, too, calls `count` with its works.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "-q"]
         command += [f"--callgrind-out-file={out}", sys.executable, *words]
-        variables = {**os.environ, "PYTHONHASHSEED": "0"}
-        subprocess.run(command, env=variables, check=True, stdout=subprocess.DEVNULL)
+        environment = {**os.environ, "PYTHONHASHSEED": "0", **variables}
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         return dict(_read(file) for file in Path(folder).glob("out.*") if _read(file)[0])
 
 

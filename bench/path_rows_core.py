@@ -104,7 +104,7 @@ def floors() -> dict[str, Read]:
 
 def _copies(pieces: Sequence[str]) -> Any:
     """An object in a list in an object, copied for each piece with one more piece of text."""
-    section = {"id": 1, "heading": "a", "body": ""}
+    section: dict[str, Any] = {"id": 1, "heading": "a", "body": ""}
     root = {"title": "a", "summary": "b", "language": "en", "sections": [section] * 20}
     for piece in pieces:
         section = section.copy()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from . import contestants as who
-from . import sections
+from . import path, sections
 from .chart import Line, svg
 from .prefixes import BAD, GOOD, TEXTS
 from .shapes import ABOUT, FAMILY, PIECE, SHAPES
@@ -34,6 +34,7 @@ def page(results: Results) -> str:
         opening(results),
         goals(found),
         missed(found),
+        whole_path(found),
         values(found),
         losses(found),
         tiny(found),
@@ -46,6 +47,7 @@ def page(results: Results) -> str:
         chunker(found),
         wire(found),
         server(found),
+        load(found),
         javascript(found),
         memory(found),
         data(results),
@@ -155,7 +157,7 @@ it yourself, better still on texts of your own:
 $ make bench
 ```
 
-It installs the rivals into `.venv`, measures for about a quarter of an hour and writes this page,
+It installs the rivals into `.venv`, measures for about ten minutes and writes this page,
 its chart and [all figures as JSON](benchmarks/results.json). A rival that is used badly here is a
 bug; please say so.
 
@@ -271,6 +273,110 @@ What differs, besides speed:
 - instructor gives pydantic models, and is measured where its model fits the text.
 - The figures of node include the threads that compile and collect for it.
 """
+
+
+# What is to be reached, in µs where `json.loads` of a chunk takes 2.1 µs; by row.
+PATH_WANTED: Final = {
+    "`values()`": 0.8,
+    "`values(live=True)`": 0.3,
+    "updates, deltas": 1.0,
+    "updates, deltas, pydantic": 1.6,
+    "updates, deltas, JSON Schema": 1.6,
+    "`ToolCalls.feed`, dicts": 2.0,
+    "a compact event for each piece": 0.9,
+}
+PATH_UNIT: Final = 2.1
+
+
+def whole_path(found: Results) -> str:
+    if "path" not in found:
+        return ""
+    results = found["path"]
+    builds = results["rows"]
+    names = [name for name in next(iter(builds.values())) if name != path.UNIT]
+    best = builds.get("compiled") or next(iter(builds.values()))
+    unit = path.middle(best[path.UNIT])
+
+    def shown(costs: Sequence[float] | None) -> str:
+        if costs is None:
+            return "–"
+        return f"{number(path.middle(costs))} ({number(costs[0])}–{number(costs[-1])})"
+
+    def wanted(name: str) -> str:
+        most = PATH_WANTED.get(name)
+        if most is None:
+            return "–"
+        reached = path.middle(best[name]) / unit * PATH_UNIT
+        return f"≤ {most:g}: {number(reached)}{'' if reached <= most else ', **no**'}"
+
+    right = results["right"]
+    rows = [
+        (
+            name,
+            *(shown(build.get(name)) for build in builds.values()),
+            shown(results["floors"].get(name)),
+            wanted(name),
+            {True: "yes", False: "**no**", None: ""}[right.get(name)],
+        )
+        for name in names
+    ]
+    header = ("", *builds, "floor", f"wanted at {PATH_UNIT} µs", "right at the end")
+    return f"""
+## The whole path
+
+What people call, from the source to the value, the call or the bytes: microseconds for one piece of
+{PIECE} characters, 20 KB; the middle one of three rounds, and the spread. The *floor* is the
+cheapest Python program that makes the same objects. So that machines can be compared: {path.UNIT},
+which arrives for each piece, takes {shown(best[path.UNIT])} µs here; the goals were set where it
+takes {PATH_UNIT} µs, and *wanted* has the figure for such a machine.
+
+{table(header, rows)}
+
+{_instead(found)}
+
+{_path_chunker(results)}
+"""
+
+
+def _instead(found: Results) -> str:
+    """What others do; instructor is in an environment of its own."""
+    other = found.get("path_instructor", {}).get("instead", {})
+    shapes = found["path"]["instead"]
+    names = {
+        name: None for one in (shapes, other) for shape in one.values() for name in shape["rows"]
+    }
+
+    def shown(name: str, shape: str) -> str:
+        for one in (shapes, other):
+            if name in one.get(shape, {}).get("rows", {}):
+                right = one[shape]["right"][name]
+                cost = number(path.middle(one[shape]["rows"][name]))
+                return cost if right else f"{cost}, wrong at the end"
+        return "–"
+
+    rows = [(name, *(shown(name, shape) for shape in shapes)) for name in names]
+    return f"""
+What a user would do instead, microseconds a piece. All of them parse or copy what they had before,
+so that the cost of a piece grows with the text:
+
+{table(("", *shapes), rows)}
+""".strip()
+
+
+def _path_chunker(results: Results) -> str:
+    if "chunker" not in results:
+        return ""
+    names = ("text that begins alike", "Python values")
+    rows = [
+        (label, number(costs["json.loads"]), *(f"{costs[name]:.2f}×" for name in names))
+        for label, costs in results["chunker"].items()
+    ]
+    return f"""
+Snapshots to text, compiled, in units of `json.loads` of the same texts (wanted: ≤ 0.4× for text
+that begins like the one before, ≤ 1× for Python values):
+
+{table(("", "`json.loads`, µs", *names), rows)}
+""".strip()
 
 
 def stale(found: Results) -> str:
@@ -552,6 +658,41 @@ same machine. What a reader missed goes out to it in one piece, so jsonrill can 
 machine cannot keep up. {used}.
 
 {table(("offered", "jsonrill", "a bare loop"), rows)}
+"""
+
+
+def load(found: Results) -> str:
+    if "load" not in found:
+        return ""
+    results = found["load"]
+    rows = [
+        (
+            number(int(readers)),
+            name,
+            number(one["rate"]),
+            *(f"{1000 * one[share]:.1f} ms" for share in ("p50", "p99")),
+            f"{one['memory'] / 1024:.0f} KiB",
+        )
+        for readers, servers in results["readers"].items()
+        for name, one in servers.items()
+    ]
+    relay = results["relay"]
+    added = {
+        share: 1000 * (relay["relay"][share] - relay["upstream"][share]) for share in ("p50", "p99")
+    }
+    return f"""
+### From publishing to reading
+
+How late events arrive, pure Python, by the number of readers of one process: {results["seconds"]:g}
+seconds each, up to {results["offered"]:,.0f} events a second offered to all readers together, and
+at most 200 to one. The time is that from when an event was due at the publisher to when its bytes
+are with the reader, on the same machine, which is what limits the last rows. Beside it a bare ASGI
+loop and sse-starlette, which make the events themselves and need no publisher.
+
+{table(("readers", "server", "events a second", "p50", "p99", "memory a reader"), rows)}
+
+A stream of 2 KB without readers takes {results["stream"] / 1024:.1f} KiB. The relay adds
+{added["p50"]:.1f} ms (p50) and {added["p99"]:.1f} ms (p99) to an event of an upstream.
 """
 
 

@@ -113,6 +113,20 @@ def growth(effort: Effort) -> Results:
     return found
 
 
+def path(effort: Effort) -> Results:
+    """The whole path, beside its floors, and what others do instead."""
+    from . import path as rows
+
+    return {**rows.costs(effort.budget), "instead": rows.instead(effort.budget)}
+
+
+def path_with_instructor(effort: Effort) -> Results:
+    """What instructor does, which needs a place of its own."""
+    from . import path as rows
+
+    return {"instead": rows.instead(effort.budget)}
+
+
 def fragments(effort: Effort) -> Results:
     """Pieces of four characters → fragments, beside the values of the fastest rival."""
     ready = made((who.CompiledFragments, who.PureFragments, who.StreamingJsonParser))
@@ -205,6 +219,17 @@ def server(effort: Effort) -> Results:
     return found
 
 
+def load(effort: Effort) -> Results:
+    """How late events arrive at few and many readers, beside a bare loop and sse-starlette."""
+    import argparse
+
+    from . import bench_load, bench_server
+
+    seconds = min(8.0, 4 * effort.budget)
+    found = asyncio.run(bench_load.sweep(argparse.Namespace(offered=15_000.0, seconds=seconds)))
+    return {**found, "seconds": seconds, "versions": bench_server.versions()}
+
+
 def memory(effort: Effort) -> Results:
     """The most memory above that before, each in a fresh process."""
     tasks: dict[str, Kinds] = {
@@ -243,6 +268,8 @@ def javascript(effort: Effort) -> Results:
 SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "values": ("rivals", values),
     "instructor": ("instructor", with_instructor),
+    "path": ("rivals", path),
+    "path_instructor": ("instructor", path_with_instructor),
     "growth": ("rivals", growth),
     "fragments": ("rivals", fragments),
     "whole": ("rivals", whole),
@@ -253,6 +280,7 @@ SECTIONS: Final[dict[str, tuple[str, Callable[[Effort], Results]]]] = {
     "written": ("rivals", written),
     "wire": ("rivals", bytes_on_the_wire),
     "server": ("dev", server),
+    "load": ("dev", load),
     "javascript": ("dev", javascript),
     "memory": ("rivals", memory),
     "correctness": ("rivals", correctness),

@@ -76,6 +76,13 @@ def test_commands_can_be_copied_and_sessions_stay_as_they_are() -> None:
     assert docs_site.fitted(session, "page.md") == session
 
 
+def test_a_bar_in_a_cell_has_no_backslash() -> None:
+    html = r"<td><code>a \| b</code></td><p><code>a \| b</code></p>"
+    assert (
+        docs_site.on_page_content(html) == r"<td><code>a | b</code></td><p><code>a \| b</code></p>"
+    )
+
+
 def test_a_page_is_described_by_its_first_sentences() -> None:
     text = "# Title\n\n![picture](x.png)\n\n* a list\n\nWhat [it](x.md) **is**. And more.\n"
     assert docs_site.description(text) == "What it is. And more."

@@ -64,6 +64,14 @@ class Walk:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self.stack = folder, stack
         self.ports: dict[str, int] = {}
+        self.running: set[str] = set()
+
+    def prepare(self, page: str) -> None:
+        """What the pages before this one leave behind: files, addresses, servers."""
+        for before in pages()[: pages().index(page)]:
+            for step in steps(before):
+                if step.file or step.text.split()[0] in ("export", "jsonrill", "uvicorn"):
+                    self.do(step)
 
     def here(self, text: str) -> str:
         def free(found: re.Match[str]) -> str:
@@ -93,6 +101,10 @@ class Walk:
                 assert printed == step.prints, f"{step.where}: {command}"
 
     def serve(self, words: list[str]) -> None:
+        name = " ".join(words)
+        if name in self.running:
+            return
+        self.running.add(name)
         if words[0] == "jsonrill":
             port = self.ports.setdefault("8377", free_port())
             command = [sys.executable, *FAST_DEMO, *words[1:], "--port", str(port)]
@@ -140,12 +152,14 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
 # The programs are short, and leave their clients to the collector.
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_page_of_the_tutorial_does_what_it_says(page: str, walk: Walk) -> None:
+    walk.prepare(page)
     for step in steps(page):
         walk.do(step)
     gc.collect()
 
 
 def test_the_page_of_the_tutorial_shows_the_trip(walk: Walk) -> None:
+    walk.prepare("tools.md")
     url = f"http://127.0.0.1:{walk.ports['8000']}/"
     executable = need_command("chromium")
     with sync_playwright() as playwright:

@@ -31,6 +31,7 @@ GENERATED = ("reference.md", "reference-modules.md", "commands.md")
 FENCE = re.compile(r" *(```+)")
 LINK = re.compile(r"!?\[([^\]]*)\]\((\.\./[^)\s]+)\)")
 COMMANDS = re.compile(r"(?m)^( *)```console\n((?:\1\$ .*\n)+)\1```$")
+CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 TITLE = re.compile(r"\*\*([^*]+)\*\*\n")
 SKIP = re.compile(r" *<!-- skip: .*-->\n")
 
@@ -47,6 +48,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         # A guide says more about a word than a list of names does.
         page.meta["search"] = {"boost": 0.4}
     return fitted(markdown, page.file.src_uri)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """In a cell, `\\|` is a bar; Markdown of Python keeps the backslash of one in code."""
+    return CELL.sub(lambda found: found[0].replace("\\|", "|"), html)
 
 
 def on_post_build(config: Any) -> None:

@@ -22,7 +22,7 @@ def at(shown: Shown) -> tuple[int, int]:
 
 def test_a_text_is_replayed_in_pieces(shown: Shown) -> None:
     shown.paste(TEXT)
-    expect(shown.page.locator("#paste-found")).to_have_text("Detected: JSON text")
+    expect(shown.page.locator(".recognised")).to_have_text("Detected: JSON text.")
     expect(shown.page.locator("#player")).to_be_visible()
     expect(shown.page.locator("#state")).to_have_text("Playing")
     shown.done()
@@ -82,15 +82,15 @@ def test_other_pieces_and_formats(shown: Shown) -> None:
 @pytest.mark.parametrize(
     "name, found, key, value",
     [
-        ("ferry.jsonl", "Snapshots, one per line", "headline", "Ferry returns after the winter"),
-        ("harbour.jsonl", "Provider events, one per line", "harbour", "Old mole"),
-        ("recipe.txt", "JSON text", "serves", "4"),
+        ("ferry.jsonl", "9 snapshots.", "headline", "Ferry returns after the winter"),
+        ("harbour.jsonl", "AG-UI events with tool calls", "harbour", "Old mole"),
+        ("recipe.txt", "JSON text.", "serves", "4"),
     ],
 )
 def test_the_format_is_detected(shown: Shown, name: str, found: str, key: str, value: str) -> None:
     shown.speed(5)
     shown.paste(recorded(name))
-    expect(shown.page.locator("#paste-found")).to_have_text(f"Detected: {found}")
+    expect(shown.page.locator(".recognised")).to_contain_text(found)
     shown.done()
     assert shown.value(key) == value
 
@@ -98,7 +98,7 @@ def test_the_format_is_detected(shown: Shown, name: str, found: str, key: str, v
 def test_several_documents(shown: Shown) -> None:
     shown.speed(5)
     shown.paste('{"a": 1}\n{"b": [2]}\n"three"\n')
-    expect(shown.page.locator("#paste-found")).to_have_text("Detected: Several documents (NDJSON)")
+    expect(shown.page.locator(".recognised")).to_have_text("Detected: several documents.")
     shown.done()
     assert shown.value("documents") == "[3]" and shown.value("b") == "[1]"
     shown.line("b").click()
@@ -109,7 +109,7 @@ def test_a_providers_log_as_it_came(shown: Shown) -> None:
     events = "".join(f"data: {line}\n\n" for line in recorded("stumble.jsonl").splitlines())
     shown.speed(5)
     shown.paste(f"{events}data: [DONE]\n\n")
-    expect(shown.page.locator("#paste-found")).to_have_text("Detected: Provider event stream (SSE)")
+    expect(shown.page.locator(".recognised")).to_contain_text("as server-sent events")
     shown.done()
     assert shown.page.locator(".call h3").all_inner_texts() == ["search_places", "send_note"]
 

@@ -59,7 +59,8 @@ def script() -> str:
     for page in pages():
         for step in steps(page):
             lines += [f"# {step.where}", *_commands(step)]
-        lines.append(f'echo "{page}: $SECONDS s" >> times.txt; times | tail -1 >> times.txt')
+        lines.append("times > processor.txt")  # in a pipe it would be that of the pipe
+        lines.append(f'echo "{page}: $SECONDS s, $(tail -1 processor.txt)" >> times.txt')
     return "\n".join(lines) + "\n"
 
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Counters } from "../../src/jsonrill/web/page/subscription.js";
-import { detect, pieces, plan } from "../../src/jsonrill/web/page/replay.js";
+import { pieces } from "../../src/jsonrill/web/page/replay.js";
 import { escapeText, formatBytes, formatCount, formatNumber, shorten, skipCharacters } from "../../src/jsonrill/web/page/escaping.js";
 
 test("invisible and reordering characters are shown as their code points", () => {
@@ -41,49 +41,6 @@ test("numbers are formatted for people", () => {
   assert.equal(formatCount(2, "match", "matches"), "2 matches");
 });
 
-/** A server that knows two providers. @param {string[]} lines */
-async function recognise(lines) {
-  const event = JSON.parse(lines[0]);
-  const provider = "choices" in event ? "openai_chat" : "messageStart" in event ? "bedrock" : null;
-  return { provider, calls: lines.some((line) => line.includes("toolUse")) };
-}
-
-const FORMATS = [
-  ['{"a": [1, 2]}', "text"],
-  ['{\n "a": 1\n}', "text"],
-  ['{"a": oops', "text"],
-  ["", "text"],
-  ["plain words\nand more", "text"],
-  ["12", "text"],
-  ['{"a":1}\n{"b":2}', "many"],
-  ["1\n2\n3", "many"],
-  ['{"a":"x"}\n\n{"a":"xy"}\n{"a":"xyz","b":1}', "snapshots"],
-  ['[1]\n[1,2]', "snapshots"],
-  ['{"choices":[]}\n{"choices":[{}]}', "events"],
-  ['{"type":"Feature","id":1}\n{"type":"Feature","id":2}', "many"],
-  ['{"messageStart":{}}\n{"contentBlockDelta":{}}\n{"metadata":{}}', "events"],
-  ['{"a":1}\n{"b":2}\n{"c', "many"],
-  ['{"a":1}\noops\n{"c":3}', "many"],
-  ['{"a":1}\noops\nand more', "text"],
-  ['[\n1,\n2\n,]', "text"],
-  ['data: {"choices":[]}\n\ndata: [DONE]\n', "sse"],
-  ['event: x\ndata: {"type":"y"}\nid: 1\n\n: comment\n', "sse"],
-];
-for (const [text, format] of FORMATS) {
-  test(`${JSON.stringify(text).slice(0, 40)} is ${format}`, async () => {
-    assert.equal((await detect(text, "auto", recognise)).format, format);
-  });
-}
-
-test("the server is asked about tool calls, for detected and for chosen formats", async () => {
-  const text = '{"messageStart":{}}\n{"contentBlockDelta":{"delta":{"toolUse":{}}}}';
-  assert.deepEqual(await detect(text, "auto", recognise), { format: "events", calls: true });
-  assert.deepEqual(await detect(text, "events", recognise), { format: "events", calls: true });
-  assert.deepEqual(await detect(text, "many", recognise), { format: "many", calls: false });
-  const sse = 'data: {"choices":[]}\n\ndata: {"toolUse":1}\n\n';
-  assert.deepEqual(await detect(sse, "auto", recognise), { format: "sse", calls: true });
-});
-
 test("pieces, joined, are the text, and no character is cut", () => {
   const text = "ab😀cd🌊🌊ef";
   for (const size of [1, 2, 3, 7, 100]) {
@@ -93,18 +50,6 @@ test("pieces, joined, are the text, and no character is cut", () => {
   }
   assert.deepEqual(pieces("", 4), []);
   assert.ok(pieces("x".repeat(1_000_000), 1).length <= 50_000);
-});
-
-test("a plan says how to read", () => {
-  assert.deepEqual(plan("[1, 2]", "text", 4).sources, ["[1, ", "2]"]);
-  assert.equal(plan("1\n2", "many", 9).stream.many, true);
-  const snapshots = plan('{"a":1}\n\n{"a":1,"b":2}\n', "snapshots", 4);
-  assert.deepEqual(snapshots.sources, ['{"a":1}', '{"a":1,"b":2}']);
-  assert.equal(snapshots.stream.input, "snapshots");
-  const events = plan('data: {"x":\ndata: 1}\n\ndata: [DONE]\n\ndata: {"tool_calls":1}', "sse", 4);
-  assert.deepEqual(events.sources.map((line) => JSON.parse(line)), [{ x: 1 }, { tool_calls: 1 }]);
-  assert.equal(events.suits, "tree");
-  assert.equal(plan('{"choices":[]}', "events", 4, true).suits, "calls");
 });
 
 test("a frame is requested once, and again for painters that were not done", async () => {

@@ -51,6 +51,7 @@ const shownCall = (call) => ({
   raw: call.raw,
   result: text(call.result),
   completeArgs: call.completeArgs,
+  repairs: call.repairs,
   openPath: call.openPath && formatPath(call.openPath),
 });
 
@@ -192,8 +193,8 @@ const jobs = {
   },
 
   /** The calls after each event, and after the end. */
-  calls({ events, keep, provider }) {
-    const calls = new ToolCalls({ keep, provider, numbers: "exact" });
+  calls({ events, keep, provider, repair }) {
+    const calls = new ToolCalls({ keep, provider, repair, numbers: "exact" });
     const steps = events.map((event) => (calls.add(frozen(event)), calls.calls.map(shownCall)));
     calls.flush();
     return [...steps, calls.calls.map(shownCall)];

@@ -47,6 +47,8 @@ const FORMATS = [
   [`HTTP/1.1 100 Continue\n\nHTTP/2 200 \nDate: now\n\n${SSE}`, "events", ["http", "http", "sse"], "openai_chat"],
   [`* Connected\n> POST /v1 HTTP/2\n> accept: */*\n< HTTP/2 200\n< content-type: text/event-stream\n< \n${SSE}`, "events", ["http", "sse"], "openai_chat"],
   [`content-type: application/json\nserver: x\n\n{"a": 1}`, "text", ["http"], null],
+  [SSE.replaceAll("\n\n", "\n"), "events", ["sse"], "openai_chat"],
+  ['data: {"a":\ndata: 1}\n', "text", ["sse"], null],
   ['data: {"a":\n\ndata: 1}\n\n', "text", ["sse"], null],
   ['data: "{\\"a\\": "\n\ndata: "1}"\n\n', "text", ["sse", "pieces"], null],
   ['data: {"x":1}\n\ndata: {"y":2}\n\n', "many", ["sse"], null],
@@ -164,7 +166,7 @@ test("what the user chose is taken", () => {
 
 test("one sentence says what was recognised", () => {
   assert.equal(described(recognise(SSE)), "2 OpenAI chat events as server-sent events.");
-  assert.equal(described(recognise('{"a":1}\n{"b":2}')), "Several documents.");
+  assert.equal(described(recognise('{"a":1}\n{"b":2}')), "several documents.");
   assert.match(described(recognise(`HTTP/1.1 429 Too Many\nserver: x\n\n{"error": 1}`)), /status 429/);
   assert.match(described(recognise("ChatCompletionChunk(id='x', choices=[])")), /model_dump_json/);
 });

@@ -162,9 +162,9 @@ FIELDS = {
 }
 
 
-def compare_calls(ask: Ask, events: list[Any], provider: Any) -> None:
-    calls = ToolCalls(provider, keep=256)
-    answers = ask("calls", events=events, keep=256, provider=provider)
+def compare_calls(ask: Ask, events: list[Any], provider: Any, repair: bool = False) -> None:
+    calls = ToolCalls(provider, keep=256, repair=repair)
+    answers = ask("calls", events=events, keep=256, provider=provider, repair=repair)
     for number, shown in enumerate(answers):
         calls.feed(events[number]) if number < len(events) else calls.flush()
         assert len(shown) == len(calls.calls)
@@ -176,6 +176,7 @@ def compare_calls(ask: Ask, events: list[Any], provider: Any) -> None:
             assert found["openPath"] == (None if path is None else format_path(path))
             assert agree(found["args"], call.args)
             assert agree(found["result"], call.result)
+            assert found["repairs"] == [it._asdict() for it in call.repairs]
 
 
 def page_of(events: list[Any]) -> str | None:
@@ -203,6 +204,27 @@ def test_answers(ask: Ask, name: str) -> None:
     compare(ask, [json.dumps(event) for event in events])
     for cut in range(len(events)):
         compare_calls(ask, events[:cut], "auto")
+
+
+NEAR = (
+    "{city: 'Rome', \"days\": 3,}",
+    '```json\n{"city": "Rome", "days": [1, 2,]}\n```',
+    '{"city": “Rome”, "ok": True, // yes\n"days": .5}',
+    '{"city": "Rome" "days": 3',
+    '{"city": "Rome"',
+)
+
+
+@pytest.mark.parametrize("text", NEAR)
+def test_arguments_that_are_nearly_json(ask: Ask, text: str) -> None:
+    for size in (1, 3, 100):
+        cut = [text[at : at + size] for at in range(0, len(text), size)]
+        deltas: list[Any] = [{"id": "a", "function": {"name": "f", "arguments": cut[0]}}]
+        deltas += [{"function": {"arguments": piece}} for piece in cut[1:]]
+        events = [{"tool_calls": [{"index": 0, **delta}]} for delta in deltas]
+        chunks: list[Any] = [{"choices": [{"index": 0, "delta": delta}]} for delta in events]
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+        compare_calls(ask, chunks, "auto", repair=True)
 
 
 def test_another_choice(ask: Ask) -> None:

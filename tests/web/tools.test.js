@@ -1,8 +1,17 @@
 /** The page's tools that need no DOM: offers, the check of schemas, addresses, snippets. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 
+import { build } from "../../src/jsonrill/web/page/tools/build.js";
+import { caseOf } from "../../src/jsonrill/web/page/tools/share.js";
+import { asCurl, asJavaScript, asJavaScriptTest, asPython, asRecording } from "../../src/jsonrill/web/page/tools/snippets.js";
+import { stringify } from "../../src/jsonrill/web/lib/json.js";
+import { EXPORTED } from "./exported.js";
 import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { explain, diagnose, repairedPlaces, RULES } from "../../src/jsonrill/web/page/tools/offers.js";
 import { RULES as NAMES } from "../../src/jsonrill/web/lib/repair.js";
@@ -159,4 +168,45 @@ test("an address that anybody wrote is harmless", async () => {
   for (const hash of ["#text=%%%", "#text=AAAA", `#text=${bomb}`, "#path=%E0%A4%A", "#piece=-1", "#piece=1e9", "#=&=&&", "#__proto__=x&constructor=y", "#repair=no"]) {
     assert.deepEqual(await fromHash(hash), {}, hash);
   }
+});
+
+// ---- snippets: what the page exports is run ----
+
+const FOLDER = mkdtempSync(join(tmpdir(), "snippets-"));
+const LIBRARY = new URL("../../src/jsonrill/web/lib/", import.meta.url).href;
+
+EXPORTED.forEach(([text, wishes], number) => {
+  test(`exported as a test of node, case ${number} passes, and fails for another text`, async () => {
+    const { recording } = build(text, { title: `Case "${number}" \u202e */ """` }, wishes);
+    const code = asJavaScriptTest(caseOf(recording, "")).replaceAll(/"jsonrill(\/repair)?"/g, (_, part) => `"${LIBRARY}${part ? "repair.js" : "index.js"}"`);
+    const run = (/** @type {string} */ content) => {
+      const file = join(FOLDER, `case-${number}-${content.length}.test.mjs`);
+      writeFileSync(file, content);
+      const { NODE_TEST_CONTEXT: _, ...env } = process.env; // or its result would be taken for one of these
+      return spawnSync(process.execPath, [file], { encoding: "utf8", env });
+    };
+    const { status, stdout, stderr } = run(code);
+    assert.equal(status, 0, `${code}\n${stdout}${stderr}`);
+    assert.notEqual(run(code.replace(/const pieces = \[[^]*?\n\];/, 'const pieces = ["[]"];')).status, 0);
+  });
+
+  test(`exported as a recording, case ${number} is read again as it was`, () => {
+    const { recording } = build(text, { title: "Mine" }, wishes);
+    const again = build(asRecording(caseOf(recording, "")), {}).recording;
+    assert.deepEqual(again.pieces.map(({ text: piece }) => piece), recording.pieces.map(({ text: piece }) => piece));
+    assert.deepEqual(stringify(again.valueAt(again.length) ?? null), stringify(recording.valueAt(recording.length) ?? null));
+    assert.equal(again.title, "Mine");
+  });
+});
+
+test("a command is quoted for the shell", () => {
+  const shown = caseOf(build("{\"a\": \"it's $HOME `x`\"}", {}).recording, "");
+  assert.equal(asCurl(shown), "printf %s '{\"a\": \"it'\\''s $HOME `x`\"}' | jsonrill values\n");
+  assert.equal(asCurl({ ...shown, url: "http://x.test/v1/streams/a'b/events" }), "curl -N 'http://x.test/v1/streams/a'\\''b/events'\n");
+});
+
+test("programs name what was chosen", () => {
+  const shown = caseOf(build("{'a': 1}", {}, { repair: true, entity: "a" }).recording, "");
+  assert.match(asPython(shown), /jsonrill\.updates\(stream, repair=True, entity="a"\)/);
+  assert.match(asJavaScript(shown), /import "jsonrill\/repair";[^]*updates\(stream, \{ repair: true, entity: "a" \}\)/);
 });

@@ -6,7 +6,7 @@ import json
 import math
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -31,7 +31,10 @@ class NewStream(RunOptions, total=False):
 
 @dataclass(frozen=True, slots=True)
 class StreamStatus:
-    """The state of a stream: `last` is the number of its records, `bytes` their size."""
+    """The state of a stream: `last` is the number of its records, `bytes` their size.
+
+    `options` are those that were given when it was made.
+    """
 
     id: str
     input: Input
@@ -39,6 +42,13 @@ class StreamStatus:
     closed: bool
     bytes: int
     many: bool
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> StreamStatus:
+        """What a server says; a newer one may say more."""
+        names = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in found.items() if name in names})
 
 
 class Core:
@@ -105,7 +115,7 @@ class Core:
     def _end(self, stream: str, how: str, value: Any = None) -> Steps[StreamStatus]:
         found = yield from self._post(self._path(stream, f"/{how}"), value, stream)
         self._forget(stream)
-        return StreamStatus(**found)
+        return StreamStatus.from_json(found)
 
     def _delete(self, stream: str) -> Steps[None]:
         yield from self._call(Request("DELETE", self._path(stream)), stream)
@@ -122,7 +132,7 @@ class Core:
 
     def _status(self, stream: str) -> Steps[StreamStatus]:
         found = yield from self._get(stream)
-        return StreamStatus(**found)
+        return StreamStatus.from_json(found)
 
     def _value(self, stream: str) -> Steps[Any]:
         found = yield from self._get(stream, "/value")

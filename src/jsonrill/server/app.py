@@ -182,7 +182,8 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     app.router.redirect_slashes = False
     app.state.hub = hub
     if config.page:
-        app.state.pages = pages.load(config.demo)
+        has_models = bool(upstreams.all) and not upstreams.is_demo
+        app.state.pages = pages.load(config.demo, relay=has_models)
     if config.demo:
         app.state.demo = Demo(hub)
     app.state.credentials = Credentials(config)

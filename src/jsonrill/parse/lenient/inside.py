@@ -195,6 +195,8 @@ class LenientMachine(BracketMachine):
         """A fence between tokens: the value was cut off before it."""
         if "cut-off" not in self._rules or "fences" not in self._rules:
             return -1
+        if self._state == FIRST_KEY or self._state == FIRST_ELEMENT:
+            raise self._two_readings("the text stopped here", "a quote is missing", text, pos)
         self._may_repair("cut-off", text, pos)
         self._close_all(text, pos)
         return pos

@@ -193,6 +193,7 @@ _BROKEN: Final[tuple[Way, ...]] = (
     # Brackets that begin no prose: what is in them is not the value, so these are refused.
     (r"\{", _SPACE, _COLON),
     (r"\[", _SPACE, "[,:}]"),
+    *((bracket, _SPACE, "`", "`", "`") for bracket in (r"\{", r"\[")),
     ("[]}:,]",),
     *((r"\[", _SPACE, *one, '"') for one in ((_NUMBER,), *map(tuple, WORDS))),
     # Something complete that something else of JSON follows.

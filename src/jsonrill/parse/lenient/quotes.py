@@ -147,6 +147,7 @@ class QuoteMachine(StringMachine):
             if self._nest:
                 if self._inner_run > 2:  # no JSON has three quotes in a row
                     raise self._lone_quote(text, quote)
+                self._nest_string = not self._nest_string
             elif self._quotation:
                 opens = before in _OPENS and not after.isspace()
                 if before.isspace() or after.isalnum() or opens:
@@ -174,6 +175,7 @@ class QuoteMachine(StringMachine):
                     if not seen or _NEXT_ELEMENT.search(self._shown):
                         raise self._lone_quote(text, quote)
                     self._nest = 1
+                    self._nest_string = True
                 else:
                     self._quotation = True
                     shown = (self._shown + self._tail_text).rstrip()

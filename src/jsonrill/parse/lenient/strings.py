@@ -48,10 +48,11 @@ _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
 _AFTER_VALUE: Final = re.compile(
     r"\n[ \t\r]*(?:\n|```)|<\|[\w.-]{1,40}\|>|</s>|<(?:end_of_turn|eos)>"
     r"|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?"
-    r"|invoke|parameter)>"
+    r"|invoke|parameter)>|[}\]][ \t\r]{0,40}```"
 )
 _AFTER_VALUE_CUT: Final = re.compile(
-    r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20})\Z"
+    r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20}"
+    r"|[}\]][ \t\r]{0,40}`{0,2})\Z"
 )
 # A curly quote that may end a string, and what may follow it up to the next string.
 _CURLY_TAIL: Final = re.compile(
@@ -81,6 +82,7 @@ class StringMachine(NumberMachine):
         "_inner_run",
         "_mixed",
         "_nest",
+        "_nest_string",
         "_opened",
         "_parens",
         "_quotation",
@@ -109,6 +111,8 @@ class StringMachine(NumberMachine):
         self._tail_text = ""
         self._quotation = self._quoted = False
         self._nest = 0
+        # In that JSON, a string is open: brackets in it do not count.
+        self._nest_string = False
         # A comma is before the quotation: it may be a key.
         self._after_comma = False
         # A curly quote was opened in it; where the last inner quote was, and how many in a row.
@@ -149,11 +153,11 @@ class StringMachine(NumberMachine):
             self._begin_text()
         if self._quoted and self._state == STRING and '"' in run:
             self._mixed = True
-        if self._watched or "<" in run:
+        if self._watched or "<" in run or "`" in run:
             self._watch(run.replace("\n", " "))
         if self._nest:
             for char in run:
-                if self._nest and char in "{[}]":
+                if self._nest and not self._nest_string and char in "{[}]":
                     self._nest += 1 if char in "{[" else -1
         if self._tail_text:
             run = self._tail_text + run
@@ -173,7 +177,8 @@ class StringMachine(NumberMachine):
 
     def _watch(self, run: str) -> None:
         """Note text of a string that may come after the value, if the string is cut off."""
-        run = self._watched + run
+        before = self._watched or ("" if self._tail_text else self._shown.rstrip()[-1:])
+        run = before + run
         if _AFTER_VALUE.search(run):
             self._after_value = True
         found = _AFTER_VALUE_CUT.search(run)
@@ -193,7 +198,9 @@ class StringMachine(NumberMachine):
         if _COMPILED:
             usual = usual_end(run, False) == len(run)
         else:
-            usual = "<" not in run and (run.isascii() or _CURLY.search(run) is None)
+            usual = (
+                "<" not in run and "`" not in run and (run.isascii() or _CURLY.search(run) is None)
+            )
         return usual and (run[-1] not in _UNSURE or ends_simply(run))
 
     def _note_curly(self, run: str) -> None:
@@ -225,6 +232,7 @@ class StringMachine(NumberMachine):
                 and "\\" not in run
                 and run.isprintable()
                 and "<" not in run
+                and "`" not in run
                 and (run.isascii() or _CURLY.search(run) is None)
             )
         last = run[len(run) - 1]
@@ -514,18 +522,20 @@ class StringMachine(NumberMachine):
 def usual_end(run: str, plain: bool) -> int:
     """The index of the first character that is looked at closely, as `plain_end` in a string.
 
-    These are what may begin a mark like <|im_end|>, and curly quotes; if `plain`, also a quote, a
-    backslash and control characters.
+    These are what may begin a fence or a mark like <|im_end|>, and curly quotes; if `plain`, also
+    a quote, a backslash and control characters.
     """
-    pos, end = 0, len(run)
-    while pos < end:
-        char = run[pos]
-        if char == "<" or char == "“" or char == "”" or char == "‘":
-            return pos
-        if plain and (char == '"' or char == "\\" or char < " "):
-            return pos
-        pos += 1
-    return end
+    at = 0
+    for char in run:
+        if char > "`":  # most letters
+            if char >= "‘" and (char == "‘" or char == "“" or char == "”"):
+                return at
+        elif char == "`":
+            return at
+        elif char == "<" or (plain and (char == '"' or char == "\\" or char < " ")):
+            return at
+        at += 1
+    return at
 
 
 def ends_simply(run: str) -> bool:

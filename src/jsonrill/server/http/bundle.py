@@ -54,7 +54,8 @@ def page_files(texts: Mapping[str, str]) -> dict[str, str]:
         styles[0]: "".join(without_comments(texts[name]) for name in styles),
     }
     for name in re.findall(r'"web/([^"]+)"', html):
-        made.setdefault(name, texts[name])
+        if name not in styles:
+            made.setdefault(name, texts[name])
     digest = hashlib.sha256()
     for name, text in sorted(made.items()):
         digest.update(f"{name}\0{text}\0".encode())

@@ -59,14 +59,19 @@ class File:
         return gzip.compress(self.body, 9, mtime=0)
 
 
-def load(demo: bool) -> dict[str, File]:
-    """Every file of the page by its name; `demo` tells the page whether there are models."""
+def load(demo: bool, relay: bool = False) -> dict[str, File]:
+    """Every file of the page by its name.
+
+    The page is told whether there are examples (`demo`), and whether it may ask models (`relay`).
+    """
     texts = sources()
     delivered = page_files(texts)
     html = delivered.pop(INDEX)
     html = html.replace('data-version=""', f'data-version="{__version__}"')
     if demo:
         html = html.replace('data-demo="off"', 'data-demo="on"')
+    if relay:
+        html = html.replace("<html ", '<html data-upstream="on" ', 1)
     return {
         **{name: File(name, text.encode(), hashed=False) for name, text in texts.items()},
         **{name: File(name, text.encode(), hashed=True) for name, text in delivered.items()},

@@ -12,6 +12,7 @@ import { FragmentError, Rebuilder } from "./rebuilder.js";
 
 /** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./machine.js").ParserOptions} ParserOptions */
+/** @typedef {import("./machine.js").Repair} Repair */
 /**
  * What is wrong with a call; offset, line and column are those in its `raw`, `path` is text.
  * @typedef {{code: string, message: string, offset?: number, line?: number, column?: number,
@@ -23,7 +24,7 @@ import { FragmentError, Rebuilder } from "./rebuilder.js";
  * still grows, or was cut off.
  * @typedef {{readonly raw: string, readonly value: any, readonly openPath: Path | null,
  *   readonly complete: boolean, readonly isPlaceholder: boolean, readonly error: Problem | null,
- *   feed(text: string): boolean, end(): Outcome}} Arguments
+ *   readonly repairs: readonly Repair[], feed(text: string): boolean, end(): Outcome}} Arguments
  */
 /** What the text turned out to be. @typedef {"complete" | "empty" | "truncated"} Outcome */
 
@@ -55,11 +56,13 @@ export class Ended {
    * @param {string} [raw]
    * @param {any} [value]
    * @param {Path | null} [openPath]
+   * @param {readonly Repair[]} [repairs]
    */
-  constructor(raw = "", value = undefined, openPath = null) {
+  constructor(raw = "", value = undefined, openPath = null, repairs = []) {
     this.raw = raw;
     this.value = value;
     this.openPath = openPath;
+    this.repairs = repairs;
   }
 
   feed() {
@@ -99,6 +102,10 @@ export class JsonArguments {
 
   get complete() {
     return this.isPlaceholder || (this.#document.complete && this.error === null);
+  }
+
+  get repairs() {
+    return this.#document.repairs;
   }
 
   /** @param {string} text */
@@ -145,6 +152,8 @@ export class FreeText {
   isPlaceholder = false;
   /** @type {Path} */
   openPath = [];
+  /** @type {Repair[]} */
+  repairs = [];
   /** @type {Problem | null} */
   error = null;
 
@@ -193,6 +202,8 @@ export class Received {
   raw = "";
   isPlaceholder = false;
   error = null;
+  /** The sender knows. @type {Repair[]} */
+  repairs = [];
 
   /**
    * @param {ParserOptions} options

@@ -104,6 +104,11 @@ export class ToolCall {
     return this.status === "streaming" ? this.#arguments.complete : this.status === "complete";
   }
 
+  /** With `repair`: the repairs in the argument text. */
+  get repairs() {
+    return [...this.#arguments.repairs];
+  }
+
   /** For identity: true if argument text has arrived. */
   get begun() {
     return this.raw !== "";
@@ -322,7 +327,7 @@ export class ToolCall {
    * @returns {News} "" for a placeholder that was the value
    */
   #close({ cut = false, error = null, isVoid = false }) {
-    const known = this.args;
+    const [known, openPath] = [this.args, this.openPath];
     if (this.status === "streaming") {
       const wasPlaceholder = this.isPlaceholder;
       const outcome = this.#arguments.end();
@@ -339,7 +344,7 @@ export class ToolCall {
       if (error !== null) this.#fail(problem("PROVIDER_ERROR", error));
       else this.status = "truncated";
     }
-    this.#freeze(known);
+    this.#freeze(known, openPath);
     return null;
   }
 
@@ -353,10 +358,13 @@ export class ToolCall {
     this.#freeze(value);
   }
 
-  /** @param {any} value */
-  #freeze(value) {
-    const cut = this.status === "complete" ? null : this.openPath;
-    this.#arguments = new Ended(this.raw, value, cut);
+  /**
+   * @param {any} value
+   * @param {Path | null} [openPath]
+   */
+  #freeze(value, openPath = this.openPath) {
+    const cut = this.status === "complete" ? null : openPath;
+    this.#arguments = new Ended(this.raw, value, cut, this.#arguments.repairs);
     this.#writer = null;
     this.#preset = undefined;
     this.open = false;

@@ -63,6 +63,12 @@ export class Api {
     return (await this._request("examples.json")).models;
   }
 
+  /** The names of the models that the server relays to. @returns {Promise<string[]>} */
+  async chatModels() {
+    const { data } = await this._request("v1/models");
+    return data.map((/** @type {{id: string}} */ { id }) => String(id));
+  }
+
   /** @param {string} id */
   status(id) {
     return this._request(`v1/streams/${encodeURIComponent(id)}`);

@@ -1,19 +1,19 @@
 /** The page: opens recordings, live or pasted, shows their moment in the views, and handles the controls. */
 
 import "./document-view.js";
-import "./updates-view.js";
 import "./calls-view.js";
 import "./pieces-view.js";
+import "./lazy-views.js";
 
 import { Api } from "./api.js";
-import { button, byId, make, showFigures, showMessage, within } from "./dom.js";
+import { button, byId, make, showFigures, showMessage } from "./dom.js";
 import { listenToDrops } from "./drop.js";
 import { escapeText, formatCount, formatNumber } from "./escaping.js";
 import { frames } from "./frames.js";
 import { listenToKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { EventLog } from "./log.js";
-import { readPaste, recordingOf } from "./paste.js";
+import { recordingOf } from "./paste.js";
 import { Player } from "./player.js";
 import { RawPane } from "./raw-pane.js";
 import { pieces } from "./replay.js";
@@ -21,14 +21,13 @@ import { Scrubber } from "./scrubber.js";
 import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
 import { askToken } from "./token.js";
+import { Tools } from "./tools/mount.js";
 
 /** @typedef {import("./api.js").Model} Model */
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./views.js").Stage} Stage */
 /** @typedef {import("./views.js").Start} Start */
 
-// Larger texts would fill the memory of a browser.
-const MAX_TEXT = 64 * 2 ** 20;
 /** The view for what a model of the server suits. @type {Record<string, string>} */
 const VIEWS = { fragments: "tree", updates: "updates", calls: "calls", chunks: "pieces" };
 
@@ -63,6 +62,7 @@ class Page {
     this.scrubber = new Scrubber({ onSeek: (piece) => this.player?.seek(piece) });
     this.log = new EventLog({ onPick: (piece) => this.player?.seek(piece) });
     this.tabs = new Tabs(this);
+    this.tools = new Tools(this);
     this._listenToButtons();
     this._listenToForms();
     this._listenToShortcuts();
@@ -86,9 +86,13 @@ class Page {
     byId("version").textContent = version ?? "";
     byId("api-link").hidden = server === "off";
     byId("open-box").hidden = server === "off";
-    if (demo === "on" || server === "off") void this._listModels();
+    if (demo === "on" || server === "off") this._models = this._listModels();
     else byId("paste-box", HTMLDetailsElement).open = true;
+    void this.tools.start();
   }
+
+  /** All examples, once they are listed. @type {Promise<Model[]>} */
+  _models = Promise.resolve([]);
 
   async _listModels() {
     byId("models").hidden = false;
@@ -98,19 +102,21 @@ class Page {
       models = isStatic ? await this.api.examples() : await this.api.models();
     } catch (error) {
       this.showProblem(`The examples cannot be listed: ${messageOf(error)}`);
-      return;
+      return [];
     }
     byId("model-list").replaceChildren(...models.map((model) => this._modelItem(model)));
     const wantsMotion = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (!wantsMotion || this._starts > 0 || location.hash.length > 1 || models.length === 0) return;
+    const isTold = location.hash.length > 1 || history.state !== null;
+    if (!wantsMotion || this._starts > 0 || isTold || models.length === 0) return models;
     byId("lead-text").textContent =
       "This is JSON as a model writes it: the text as it comes, and the value it already is.";
-    this._openModel(models[0], true);
+    void this._openModel(models[0], true);
+    return models;
   }
 
   /** @param {Model} model */
   _modelItem(model) {
-    const item = button("", () => this._openModel(model));
+    const item = button("", () => void this._openModel(model));
     item.append(make("span", "name", model.title), make("span", "about", model.about));
     item.setAttribute("aria-pressed", "false");
     item.dataset.model = model.name;
@@ -123,10 +129,11 @@ class Page {
    * @param {Model & {text?: string}} model
    * @param {boolean} [isFirst] true if the page opens it by itself
    */
-  _openModel(model, isFirst = false) {
-    if (!isFirst) byId("lead").hidden = true;
+  async _openModel(model, isFirst = false) {
     this._pressModel(model.name);
-    const restart = () => this._openModel(model);
+    if (!isFirst) byId("lead").hidden = true;
+    const restart = () => void this._openModel(model);
+    this.tools.next = isFirst ? null : { model: model.name };
     const suits = VIEWS[model.suits] ?? "";
     if (model.text !== undefined) {
       const { input, options = {}, title, text } = model;
@@ -134,7 +141,7 @@ class Page {
       const about = { input, many: options.many ?? false, title, entity: options.entity };
       this.open(recordingOf(sources, { ...about, interval: 1000 / model.pace }), { plays: true, suits, restart });
     } else {
-      void this._openLive(model.title, restart, suits, async () => {
+      await this._openLive(model.title, restart, suits, async () => {
         const handle = await this.api.generate(model.name, this.pace, this.pieceSize);
         return { handle, stream: { input: model.input, many: false, options: model.options } };
       });
@@ -144,6 +151,8 @@ class Page {
   /** @param {string} id */
   _read(id) {
     this._pressModel("");
+    byId("lead").hidden = true;
+    this.tools.next = { stream: id };
     return this._openLive(`Stream ${id}`, () => void this._read(id), "", async () => {
       const stream = await this.api.status(id);
       const base = `v1/streams/${encodeURIComponent(id)}`;
@@ -224,7 +233,55 @@ class Page {
     this.scrubber.clear();
     this.tabs.begin(recording, suits);
     this._showState();
+    this.tools.opened();
     this.redraw();
+  }
+
+  /**
+   * Shows a recording that grows, which the page reads itself.
+   * @param {Recording} recording
+   * @param {() => void} restart
+   */
+  openGrowing(recording, restart) {
+    this._pressModel("");
+    byId("lead").hidden = true;
+    this.open(recording, { restart });
+    this._connection = ["open", ""];
+    this.player?.follow();
+    // Whether the answer is a document shows with its first text.
+    const unlisten = recording.listen(() => {
+      if (!recording.hasDocument) return;
+      unlisten();
+      if (this.recording === recording) this.tabs.suggest("tree");
+    });
+  }
+
+  /**
+   * Opens an example by its name.
+   * @param {string} name
+   */
+  async openModel(name) {
+    const model = (await this._models).find((one) => one.name === name);
+    if (model === undefined) return this.showProblem(`There is no example “${name}” here.`);
+    return this._openModel(model);
+  }
+
+  /** @param {string} id */
+  openStream(id) {
+    return this._read(id);
+  }
+
+  /** Shows the page as it is on arrival. */
+  leave() {
+    this._starts += 1;
+    this._close();
+    this._pressModel("");
+    this.raw.begin(null);
+    this.log.begin(null);
+    this.tabs.begin(null, "");
+    for (const id of ["panes", "player", "strip", "figures"]) byId(id).hidden = true;
+    byId("lead").hidden = false;
+    document.title = "jsonrill";
   }
 
   _close() {
@@ -264,26 +321,10 @@ class Page {
    * @param {string} title
    */
   async replayText(text, title) {
-    const select = byId("paste-format", HTMLSelectElement);
-    const chosen = /** @type {import("./replay.js").Format | "auto"} */ (select.value);
-    byId("paste-found").textContent = "";
+    const format = /** @type {any} */ (byId("paste-format", HTMLSelectElement).value);
     byId("lead").hidden = true;
-    if (text.trim() === "") return this.showProblem("There is no text to replay.");
-    if (text.length > MAX_TEXT) return this.showProblem("The text is larger than 64 MB, the limit.");
     this._pressModel("");
-    let read;
-    try {
-      read = await readPaste(text, chosen, { title, pieceSize: this.pieceSize });
-    } catch (error) {
-      this._showStrip(title);
-      return this.fail(messageOf(error));
-    }
-    if (chosen === "auto") {
-      const { text: name } = within(select, `[value=${read.format}]`, HTMLOptionElement);
-      byId("paste-found").textContent = `Detected: ${name}`;
-    }
-    const restart = () => void this.replayText(text, title);
-    this.open(read.recording, { plays: true, suits: read.suits, restart });
+    await this.tools.read(text, title, { format });
   }
 
   /** @param {File} file */
@@ -337,6 +378,7 @@ class Page {
     const now = performance.now();
     let left = this.raw.draw(position, now + (until - now) / 2);
     left = this.tabs.draw(position, until) || left;
+    left = this.tools.draw(position) || left;
     this.scrubber.draw(recording, position, player.playing || player.following);
     this.log.show(position);
     this._showFigures();
@@ -467,7 +509,27 @@ class Page {
    */
   link = (kind, range, reveals) => {
     this.raw.link(kind, range, reveals);
+    if (kind === "selected") this.tools.moved();
   };
+
+  // ---- what tools ask for ----
+
+  get currentView() {
+    return this.tabs.current;
+  }
+
+  get selectedPath() {
+    return this._tree?.pane.selection.selected?.node.path ?? null;
+  }
+
+  get transport() {
+    return this.live?.counters ?? null;
+  }
+
+  /** Where the server has the events of the stream; `""` if it has not. */
+  get eventsUrl() {
+    return this.live === null ? "" : `${this.api.url(this.live.handle.urls.events).href}?format=fragments`;
+  }
 
   /** @param {number} offset */
   revealText(offset) {

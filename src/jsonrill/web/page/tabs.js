@@ -105,6 +105,15 @@ export class Tabs {
     if (this._isShown(id)) this._select(id);
   }
 
+  /**
+   * Shows a view, unless the user chose another.
+   * @param {string} id
+   */
+  suggest(id) {
+    this._check();
+    if (this._chosen === "") this.show(id);
+  }
+
   /** @param {string} id */
   _choose(id) {
     this._chosen = id;

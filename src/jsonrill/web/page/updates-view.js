@@ -3,7 +3,6 @@
 import { make } from "./dom.js";
 import { Tree } from "./tree.js";
 import { TreePane } from "./tree-pane.js";
-import { registerView } from "./views.js";
 import { PartialStream } from "../lib/partialstream.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
@@ -52,13 +51,6 @@ class UpdatesView {
     this.pane = new TreePane(panel, { number: 2, announce: stage.announce });
     this.mode.addEventListener("change", () => this._restart());
     this.entity.addEventListener("change", () => this._restart());
-  }
-
-  /** @param {Recording} recording */
-  suits(recording) {
-    // Of a violation of the schema only the server's updates could tell.
-    if (recording.options.checked) return false;
-    return recording.input !== "snapshots" && (recording.input !== "events" || recording.hasDocument);
   }
 
   /** @param {Recording | null} recording */
@@ -151,9 +143,10 @@ function nameOf({ entity, index }) {
   return entity === undefined ? `#${index}` : `${entity} #${index}`;
 }
 
-registerView({
-  id: "updates",
-  label: "Updates",
-  order: 20,
-  mount: (panel, stage) => new UpdatesView(panel, stage),
-});
+/**
+ * @param {HTMLElement} panel
+ * @param {import("./views.js").Stage} stage
+ */
+export function mount(panel, stage) {
+  return new UpdatesView(panel, stage);
+}

@@ -217,6 +217,9 @@ export class LenientMachine extends BracketMachine {
    */
   _mendClosingFence(pos) {
     if (!this.rules.has("cut-off") || !this.rules.has("fences")) return -1;
+    if (this._state === FIRST_KEY || this._state === FIRST_ELEMENT) {
+      throw this._twoReadings("the text stopped here", "a quote is missing", pos);
+    }
     this._mayRepair("cut-off", pos);
     this._closeAll(pos);
     return pos;

@@ -261,6 +261,7 @@ const EMPTY = [
 const BROKEN = [
   ["\\{", SPACE, COLON],
   ["\\[", SPACE, "[,:}]"],
+  ...["\\{", "\\["].map((bracket) => [bracket, SPACE, "`", "`", "`"]),
   ["[\\]}:,]"],
   ...[[NUMBER], ...WORDS.map((word) => [...word])].map((one) => ["\\[", SPACE, ...one, '"']),
   // Something complete that something else of JSON follows.

@@ -173,6 +173,7 @@ export class QuoteMachine extends StringMachine {
       if (this._nest !== 0) {
         // No JSON has three quotes in a row.
         if (this._innerRun > 2) throw this._loneQuote(quote);
+        this._nestString = !this._nestString;
       } else if (this._quotation) {
         const opens = OPENS.includes(before) && !isSpace(after);
         if (isSpace(before) || isAlnum(after) || opens) throw this._loneQuote(quote);
@@ -195,6 +196,7 @@ export class QuoteMachine extends StringMachine {
           // "x}, {"a": the string has no end; "["true: a comma is missing after it.
           if (!seen || NEXT_ELEMENT.test(this._shown)) throw this._loneQuote(quote);
           this._nest = 1;
+          this._nestString = true;
         } else {
           this._quotation = true;
           this._afterComma = lastVisible(this._shown + this._tailText) === ",";

@@ -47,11 +47,11 @@ const TAIL =
 const AFTER_VALUE = new RegExp(
   `\\n[ \\t\\r]*(?:\\n|\`\`\`)|<\\|[${WORD}.-]{1,40}\\|>|</s>|<(?:end_of_turn|eos)>` +
     "|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?" +
-    "|invoke|parameter)>",
+    "|invoke|parameter)>|[}\\]][ \\t\\r]{0,40}```",
   "u",
 );
 const AFTER_VALUE_CUT = new RegExp(
-  `(?:\\n[ \\t\\r]{0,40}\`{0,2}|<\\|[${WORD}.-]{0,40}\\|?|</?[a-z_]{0,20})$`,
+  `(?:\\n[ \\t\\r]{0,40}\`{0,2}|<\\|[${WORD}.-]{0,40}\\|?|</?[a-z_]{0,20}|[}\\]][ \\t\\r]{0,40}\`{0,2})$`,
   "u",
 );
 const LONGEST_TAIL = 200;
@@ -75,6 +75,8 @@ export class StringMachine extends NumberMachine {
   _afterComma = false;
   _quoted = false;
   _nest = 0;
+  // In that JSON, a string is open: brackets in it do not count.
+  _nestString = false;
   // A curly quote was opened in it; where the last inner quote was, and how many in a row.
   _curly = false;
   _innerAt = -1;
@@ -119,10 +121,10 @@ export class StringMachine extends NumberMachine {
   _takeText(run) {
     if (this._stringAt !== this._token) this._beginText();
     if (this._quoted && this._state === STRING && run.includes('"')) this._mixed = true;
-    if (this._watched !== "" || run.includes("<")) this._watch(run.replaceAll("\n", " "));
+    if (this._watched !== "" || /[<`]/.test(run)) this._watch(run.replaceAll("\n", " "));
     if (this._nest !== 0) {
       for (const char of run) {
-        if (this._nest === 0) break;
+        if (this._nest === 0 || this._nestString) break;
         if (char === "{" || char === "[") this._nest += 1;
         else if (char === "}" || char === "]") this._nest -= 1;
       }
@@ -150,7 +152,7 @@ export class StringMachine extends NumberMachine {
    * @param {string} run
    */
   _watch(run) {
-    run = this._watched + run;
+    run = (this._watched || (this._tailText === "" ? lastVisible(this._shown) : "")) + run;
     if (AFTER_VALUE.test(run)) this._afterValue = true;
     this._watched = AFTER_VALUE_CUT.exec(run)?.[0] ?? "";
   }

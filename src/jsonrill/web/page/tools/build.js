@@ -80,7 +80,9 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
  */
 function fill(recording, { format, items, timed }, pieceSize) {
   const isWhole = items.length === 1 && (format === "text" || format === "many");
-  const parts = isWhole ? pieces(items[0].data, pieceSize).map((data) => ({ data, at: null })) : items;
+  // A line that is no JSON is said to be wrong, and cannot be a snapshot.
+  const good = format === "snapshots" ? items.filter(({ data }) => isJson(data)) : items;
+  const parts = isWhole ? pieces(items[0].data, pieceSize).map((data) => ({ data, at: null })) : good;
   parts.forEach(({ data, at }, index) => {
     recording.add(data, { at: timed && at !== null ? at : (index + 1) * STEPS[format] });
   });
@@ -101,9 +103,9 @@ function verdict({ recording, found }, wishes) {
   }
   if (input === "events") return ofEvents(recording, found, wishes);
   if (input === "snapshots") {
-    const wrong = recording.pieces.findIndex(({ source }) => !isJson(source));
+    const wrong = found.items.findIndex(({ data }) => !isJson(data));
     if (wrong < 0) return { problem: "", suggestions: [] };
-    return { problem: `Line ${wrong + 1} is not JSON, so these are not snapshots.`, suggestions: others(found) };
+    return { problem: `Line ${wrong + 1} is not JSON and was left out.`, suggestions: others(found) };
   }
   if (recording.outline.errors.length === 0) return { problem: "", suggestions: [] };
   const { error, offers } = diagnose(text, { repair: options.repair, many, prefix: options.prefix });
@@ -127,7 +129,7 @@ function ofEvents({ text, answer, calls, outline, hasDocument, options }, found,
     return { problem, suggestions: wishes.provider ? [{ label: "Detect the provider", change: { provider: "" } }, ...others(found)] : others(found) };
   }
   // An answer in prose is no error. One that was meant to be JSON, and is not, can be helped.
-  const seemsJson = /^\s*(?:```|[[{"])/.test(text);
+  const seemsJson = /^\s*(?:\x60{3}|[[{"])/.test(text);
   if (!seemsJson || calls.length > 0 || (hasDocument && outline.errors.length === 0)) return { problem: "", suggestions: [] };
   const { error, offers } = diagnose(text, { repair: options.repair });
   if (error === null) return { problem: "", suggestions: [] };
@@ -195,6 +197,6 @@ function checked(recording, schema) {
 export function repairedText(places) {
   if (places.length === 0) return "";
   const kinds = [...new Set(places.map(({ label }) => label))];
-  const shown = kinds.slice(0, 4).join(", ") + (kinds.length > 4 ? ", …" : "");
+  const shown = kinds.slice(0, 4).join(", ") + (kinds.length > 4 ? " and more" : "");
   return `${formatCount(places.length, "place")} ${places.length === 1 ? "was" : "were"} repaired: ${shown}.`;
 }

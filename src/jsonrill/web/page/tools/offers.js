@@ -181,7 +181,7 @@ function endOf(text, start, rule) {
   const rest = text.slice(start, start + 2000);
   /** @type {Record<string, RegExp>} */
   const shapes = {
-    fences: /^`{3,}[^\n]*/,
+    fences: /^\x60{3,}[^\n]*/,
     comments: /^(?:\/\*[^]*?\*\/|\/\/[^\n]*|#[^\n]*)/,
     "bare-keys": /^[\p{L}\p{N}_$-]+/u,
     "bare-values": /^[^,\]}\n]+/,

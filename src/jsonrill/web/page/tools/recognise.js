@@ -285,6 +285,12 @@ function isEventStream(lines) {
  * @returns {Item[]}
  */
 function dataOf(lines) {
+  // Logs often lack the blank lines: then each line of data that is JSON is an event.
+  const inLines = lines.filter(({ data }) => data.startsWith("data:")).map(({ data, at }) => ({ data: data.slice(5).trim(), at }));
+  const hasBlank = lines.slice(0, -1).some(({ data }) => data.trim() === "");
+  if (!hasBlank && inLines.length > 1 && inLines.every(({ data }) => data === DONE || parsed(data) !== undefined)) {
+    return inLines.filter(({ data }) => data !== DONE);
+  }
   const decoder = new SSEDecoder();
   /** @type {Item[]} */
   const items = [];
@@ -444,6 +450,7 @@ function statements(events, provider) {
  */
 function formatOf(values) {
   const valid = values.filter((value) => value !== undefined);
+  if (values.length < 2) return "text";
   if (valid.length > 0 && valid.every((value) => typeof value === "string")) return "text";
   if (valid.length === values.length && valid.length > 1) return areGrowing(values) ? "snapshots" : "many";
   // NDJSON may have a broken line, and is often cut off in its last one.
@@ -518,8 +525,8 @@ export function described({ format, wrappings, provider, items, calls, timed, no
   const owner = provider === null ? "" : `${PROVIDERS[provider]} `;
   const count = format === "events" || format === "snapshots" ? `${items.length} ` : "";
   const one = items.length === 1 && format === "events" ? "event" : names[format];
-  const parts = [`${count}${owner}${one}`, ...wrappings.map((name) => inside[name])];
+  const parts = [`${count}${owner}${one}`, ...wrappings.map((name) => inside[name]).reverse()];
   if (calls) parts.push("with tool calls");
   const own = timed && !wrappings.includes("times") ? ", each with its time" : "";
-  return [`${parts.join(" ")}${own}.`, ...notes].join(" ").replace(/^./, (letter) => letter.toUpperCase());
+  return [`${parts.join(" ")}${own}.`, ...notes].join(" ");
 }

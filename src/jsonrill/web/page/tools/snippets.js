@@ -6,7 +6,8 @@
  * changes.
  */
 
-import { stringify } from "../../lib/json.js";
+import { parse, stringify } from "../../lib/json.js";
+import { ExactNumber } from "../../lib/values.js";
 
 /**
  * What a snippet is made of. `pieces` are texts, or events as JSON; `value` is the final value,
@@ -23,6 +24,9 @@ import { stringify } from "../../lib/json.js";
  * @property {string} [url]
  */
 
+/** The value of a piece, with all digits. @param {string} piece */
+const exact = (piece) => parse(piece, "exact");
+
 /** A Python literal of any value. @param {any} value @returns {string} */
 export function pythonLiteral(value) {
   if (value === null || value === undefined) return "None";
@@ -31,6 +35,7 @@ export function pythonLiteral(value) {
   if (typeof value === "number" && Number.isNaN(value)) return 'float("nan")';
   if (typeof value === "number" && !Number.isFinite(value)) return `float("${value > 0 ? "" : "-"}inf")`;
   if (typeof value === "string") return pythonString(value);
+  if (value instanceof ExactNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(", ")}]`;
   if (typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype) {
     return `{${Object.entries(value).map(([key, each]) => `${pythonString(key)}: ${pythonLiteral(each)}`).join(", ")}}`;
@@ -86,18 +91,18 @@ export function asPython(shown) {
     return [
       "import jsonrill",
       "",
-      `snapshots = ${pythonList(shown.pieces.map((piece) => pythonLiteral(JSON.parse(piece))))}`,
+      `snapshots = ${pythonList(shown.pieces.map((piece) => pythonLiteral(exact(piece))))}`,
       "for chunk in jsonrill.chunks(snapshots):",
       "    print(chunk, end=\"\")",
       "",
     ].join("\n");
   }
-  const print = { tool_calls: "call.name, call.args", updates: "item.status, item.data", values: "item" }[name];
-  const item = name === "tool_calls" ? "call" : "item";
+  const print = { tool_calls: "update.call.name, update.call.args", updates: "update.status, update.data", values: "value" }[name];
+  const item = name === "values" ? "value" : "update";
   return [
     "import jsonrill",
     "",
-    `stream = ${pythonList(shown.pieces.map((piece) => (shown.input === "events" ? pythonLiteral(JSON.parse(piece)) : pythonLiteral(piece))))}`,
+    `stream = ${pythonList(shown.pieces.map((piece) => (shown.input === "events" ? pythonLiteral(exact(piece)) : pythonLiteral(piece))))}`,
     `for ${item} in jsonrill.${name}(${["stream", ...options].join(", ")}):`,
     `    print(${print})`,
     "",
@@ -117,8 +122,8 @@ export function asJavaScript(shown) {
   const { js: name } = functionOf(shown);
   const options = optionsOf(shown, javaScriptLiteral, ": ");
   const argument = options.length > 0 ? `, { ${options.join(", ")} }` : "";
-  const print = { toolCalls: "call.name, call.args", updates: "item.status, item.data", values: "item" }[name];
-  const item = name === "toolCalls" ? "call" : "item";
+  const print = { toolCalls: "call.name, call.args", updates: "update.status, update.data", values: "value" }[name];
+  const item = { toolCalls: "call", updates: "update", values: "value" }[name];
   return [
     `import { ${name} } from "jsonrill";`,
     ...(shown.options.repair ? ['import "jsonrill/repair";'] : []),
@@ -162,7 +167,7 @@ function shellQuoted(text) {
 export function asPythonTest(shown) {
   const { calls, input, error, value } = shown;
   const options = optionsOf(shown, pythonLiteral, "=");
-  const pieces = shown.pieces.map((piece) => (input === "text" ? pythonLiteral(piece) : pythonLiteral(JSON.parse(piece))));
+  const pieces = shown.pieces.map((piece) => (input === "text" ? pythonLiteral(piece) : pythonLiteral(exact(piece))));
   const head = [`"""${docText(shown.title)}"""`, "", ...(error ? ["import pytest", ""] : []), "import jsonrill", "", `PIECES = ${pythonList(pieces)}`];
   if (!calls && !error) head.push(`VALUE = ${pythonLiteral(value)}`);
   /** @type {string[]} */
@@ -171,7 +176,7 @@ export function asPythonTest(shown) {
     const ended = /** @type {any[]} */ (Array.isArray(value) ? value : []);
     body.push(
       "def test_the_calls() -> None:",
-      `    calls = {call.id: call for call in jsonrill.tool_calls(${["PIECES", ...options].join(", ")})}`,
+      `    calls = {update.call.id: update.call for update in jsonrill.tool_calls(${["PIECES", ...options].join(", ")})}`,
       `    assert [(call.name, call.args) for call in calls.values()] == ${pythonList(ended.map((one) => `(${pythonLiteral(one.name)}, ${pythonLiteral(one.args)})`)).replaceAll("\n", "\n    ")}`,
     );
   } else if (input === "snapshots") {
@@ -249,6 +254,6 @@ export function asJavaScriptTest(shown) {
  * @param {Case} shown
  */
 export function asRecording({ title, input, pieces, times = [], options, value, error = null }) {
-  const records = pieces.map((data, at) => ({ at: times[at] ?? null, data: input === "text" ? data : JSON.parse(data) }));
+  const records = pieces.map((data, at) => ({ at: times[at] ?? null, data: input === "text" ? data : exact(data) }));
   return `${stringify({ recording: 1, title, input, options, records, value: value === undefined ? null : value, error }, 1)}\n`;
 }

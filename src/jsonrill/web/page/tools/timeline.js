@@ -229,11 +229,12 @@ export function figuresOf({ pieces, timed, calls }, written, lanes, position) {
   const isThere = (/** @type {Lane} */ lane) => lane.start <= upTo && isField(lane);
   const field = lanes.find((lane) => isThere(lane) && lane.kind !== "object" && lane.kind !== "array");
   const time = (/** @type {number} */ piece) => (timed && piece >= 1 && piece <= upTo ? pieces[piece - 1].at : null);
-  const firstToken = first < 0 ? null : time(first + 1);
+  const begin = first < 0 ? null : time(first + 1);
   const total = time(upTo);
-  const seconds = firstToken === null || total === null ? 0 : (total - firstToken) / 1000;
+  const seconds = begin === null || total === null ? 0 : (total - begin) / 1000;
   return {
-    firstToken,
+    // Times that begin with the first piece do not tell when the request was sent.
+    firstToken: begin === 0 ? null : begin,
     firstField: field === undefined ? null : time(field.start),
     total,
     // What came with the first piece took no time that is known.

@@ -4,8 +4,7 @@
 
 import { button, make, setAttributes } from "../dom.js";
 import { escapeText, formatNumber, shorten } from "../escaping.js";
-import { figuresOf, formatTime, lanesOf, ratesOf, ticksOf, writtenBy } from "./timeline.js";
-import { registerView } from "../views.js";
+import { formatTime, lanesOf, ratesOf, ticksOf, writtenBy } from "./timeline.js";
 
 /** @typedef {import("./timeline.js").Lane} Lane */
 /** @typedef {import("../recording.js").Recording} Recording */
@@ -25,10 +24,6 @@ export class Waterfall {
   _recording = null;
   /** @type {Row[]} */
   _rows = [];
-  /** @type {Lane[]} */
-  _lanes = [];
-  /** @type {number[]} */
-  _written = [];
   _read = -1;
   _wasEnded = false;
   _readAt = 0;
@@ -41,7 +36,6 @@ export class Waterfall {
    */
   constructor(panel, stage) {
     this._stage = stage;
-    this._figures = make("dl", "figures");
     this._chart = document.createElementNS(SVG, "svg");
     setAttributes(this._chart, { class: "rates", viewBox: `0 0 ${BINS} 24`, preserveAspectRatio: "none", role: "img" });
     this._levels = make("select");
@@ -50,7 +44,8 @@ export class Waterfall {
       this._refresh();
     });
     this._note = make("p", "hint");
-    const tools = make("div", "waterfall-tools", make("label", "", "Show ", this._levels), this._note);
+    this._rates = make("div", "waterfall-rates", make("span", "muted", "Characters a second"), this._chart);
+    const tools = make("div", "waterfall-tools", make("label", "", "Show ", this._levels), this._note, this._rates);
     this._body = make("tbody");
     this._axis = make("div", "axis");
     this._axis.setAttribute("aria-hidden", "true");
@@ -62,7 +57,7 @@ export class Waterfall {
     const scroller = make("div", "scroller waterfall-scroller", this._table);
     setAttributes(scroller, { tabindex: 0, role: "region", "aria-label": "When each field was written" });
     this._blank = make("p", "blank", "Start a stream: each field appears here with the time at which it was written.");
-    this._content = make("div", "waterfall-view", make("div", "waterfall-head", this._figures, this._chart), tools, scroller);
+    this._content = make("div", "waterfall-view", tools, scroller);
     panel.append(this._blank, this._content);
     this._content.hidden = true;
   }
@@ -106,15 +101,13 @@ export class Waterfall {
   _readAgain(recording) {
     this._read = recording.length;
     this._wasEnded = recording.ended;
-    this._written = writtenBy(recording);
-    const all = lanesOf(recording, Infinity, Infinity);
-    this._lanes = all.lanes;
     const { lanes, level, deepest, hidden } = lanesOf(recording, MAX_ROWS, this._level);
     this._showLevels(level, deepest);
     const notes = [];
     if (!recording.timed) notes.push("This text came without times: the axis counts pieces.");
     if (hidden > 0) notes.push(`${formatNumber(hidden)} more are not shown.`);
     this._note.textContent = notes.join(" ");
+    this._note.hidden = notes.length === 0;
     this._fill(lanes);
     this._showRates(recording);
     this._showAxis(recording);
@@ -228,41 +221,12 @@ export class Waterfall {
     }
     this._now.style.left = `${this._x(recording, position) * 100}%`;
     if (this._now.parentElement !== this._axis) this._axis.append(this._now);
-    this._showFigures(recording, position);
-  }
-
-  /**
-   * @param {Recording} recording
-   * @param {number} position
-   */
-  _showFigures(recording, position) {
-    const found = figuresOf(recording, this._written, this._lanes, position);
-    const span = recording.options.span ?? null;
-    const time = (/** @type {number | null} */ value) => (value === null ? "–" : formatTime(value));
-    /** @type {[string, string, string][]} */
-    const figures = [
-      ["First token", time(found.firstToken ?? span?.first ?? null), "when the first character came"],
-      ["First field", time(found.firstField), "when the first field had a value"],
-      ["Speed", found.rate === null ? "–" : `${formatNumber(Math.round(found.rate))} chars/s`, "from the first piece on"],
-      ["Total", time(found.total ?? span?.total ?? null), "until the last piece"],
-      ["Fields", formatNumber(found.fields), "fields of objects at all levels"],
-      ["Characters", formatNumber(found.characters), "that the model wrote"],
-    ];
-    if (found.calls > 0) figures.push(["Calls", formatNumber(found.calls), "tool calls"]);
-    while (this._figures.children.length > figures.length) this._figures.lastElementChild?.remove();
-    figures.forEach(([label, value, title], at) => {
-      const box = this._figures.children[at] ?? this._figures.appendChild(make("div", "", make("dt"), make("dd")));
-      const [dt, dd] = box.children;
-      if (dt.textContent !== label) dt.textContent = label;
-      if (dd.textContent !== value) dd.textContent = value;
-      /** @type {HTMLElement} */ (box).title = title;
-    });
   }
 
   /** @param {Recording} recording */
   _showRates(recording) {
-    const found = ratesOf(recording, this._written, BINS);
-    this._chart.toggleAttribute("hidden", found === null);
+    const found = ratesOf(recording, writtenBy(recording), BINS);
+    this._rates.hidden = found === null;
     if (found === null) return this._chart.replaceChildren();
     const most = Math.max(...found.rates, 1);
     const bars = found.rates.map((rate, at) => {
@@ -280,7 +244,11 @@ export class Waterfall {
   /** @param {Recording} recording */
   _showAxis(recording) {
     const end = recording.timed ? recording.timeOf(recording.length) : recording.length;
-    const marks = ticksOf(end, 5).map((tick) => {
+    const width = this._axis.clientWidth || 320;
+    const most = Math.max(2, Math.min(8, Math.floor(width / 75)));
+    // A mark at the very end would be cut off.
+    const ticks = ticksOf(end, most).filter((tick) => tick === 0 || ((end - tick) / end) * width > 22);
+    const marks = ticks.map((tick) => {
       const mark = make("span", "", recording.timed ? formatTime(tick) : formatNumber(Math.round(tick)));
       mark.style.left = `${end > 0 ? (tick / end) * 100 : 0}%`;
       return mark;
@@ -296,4 +264,10 @@ function head_(label) {
   return cell;
 }
 
-registerView({ id: "timing", label: "Timing", order: 40, mount: (panel, stage) => new Waterfall(panel, stage) });
+/**
+ * @param {HTMLElement} panel
+ * @param {import("../views.js").Stage} stage
+ */
+export function mount(panel, stage) {
+  return new Waterfall(panel, stage);
+}

@@ -1,0 +1,106 @@
+/** The strip of figures below the player: times, speed, fields; the connection only if it had trouble. */
+
+import { make } from "../dom.js";
+import { formatNumber } from "../escaping.js";
+import { figuresOf, formatTime, lanesOf, writtenBy } from "./timeline.js";
+
+/** @typedef {import("../recording.js").Recording} Recording */
+/** @typedef {{reconnects: number, duplicates: number, gaps: number}} Transport */
+
+// Milliseconds between two looks at a stream that grows.
+const PAUSE = 250;
+
+/** What the figures of a recording are counted from; read again when it has grown. */
+export class Reading {
+  /** @type {Recording | null} */
+  recording = null;
+  /** @type {import("./timeline.js").Lane[]} */
+  lanes = [];
+  /** @type {number[]} */
+  written = [];
+  /** Grows with every reading. */
+  version = 0;
+  _length = -1;
+  _ended = false;
+  _at = 0;
+
+  /**
+   * Reads the recording again if that is due. True if it is not, but has grown.
+   * @param {Recording} recording
+   */
+  update(recording) {
+    const isNew = recording !== this.recording;
+    if (!isNew && this._length === recording.length && this._ended === recording.ended) return false;
+    const now = performance.now();
+    if (!isNew && !recording.ended && now < this._at + PAUSE) return true;
+    this.recording = recording;
+    this.version += 1;
+    this._length = recording.length;
+    this._ended = recording.ended;
+    this.lanes = lanesOf(recording, Infinity, Infinity).lanes;
+    this.written = writtenBy(recording);
+    // Reading a large document takes long: then it is read less often.
+    const took = performance.now() - now;
+    this._at = now + took * 8;
+    return false;
+  }
+}
+
+export class Figures {
+  reading = new Reading();
+  _drawn = "";
+
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this._place = place;
+    this._list = make("dl", "figures");
+    place.replaceChildren(this._list);
+  }
+
+  /**
+   * @param {Recording | null} recording
+   * @param {number} position
+   * @param {Transport | null} [transport]
+   * @returns {boolean} true if something is left
+   */
+  draw(recording, position, transport = null) {
+    this._place.hidden = recording === null || recording.length === 0;
+    if (recording === null) return false;
+    const isLeft = this.reading.update(recording);
+    const { lanes, written } = this.reading;
+    const key = `${position} ${this.reading.version} ${transport?.reconnects} ${transport?.duplicates} ${transport?.gaps}`;
+    if (key === this._drawn) return isLeft;
+    this._drawn = key;
+    const found = figuresOf(recording, written, lanes, position);
+    const span = recording.options.span ?? null;
+    const time = (/** @type {number | null | undefined} */ value) => (typeof value === "number" ? formatTime(value) : "");
+    /** @type {[string, string, boolean?][]} */
+    const all = [
+      ["First token", time(found.firstToken ?? span?.first)],
+      ["First field", time(found.firstField)],
+      ["Speed", found.rate === null ? "" : `${formatNumber(Math.round(found.rate))} chars/s`],
+      ["Total", time(found.total ?? span?.total)],
+      ["Fields", formatNumber(found.fields)],
+      ["Calls", found.calls > 0 ? formatNumber(found.calls) : ""],
+      ["Characters", formatNumber(found.characters)],
+      ["Reconnects", transport?.reconnects ? formatNumber(transport.reconnects) : ""],
+      ["Duplicates", transport?.duplicates ? formatNumber(transport.duplicates) : "", true],
+      ["Gaps", transport?.gaps ? formatNumber(transport.gaps) : "", true],
+    ];
+    this._show(all.filter(([, value]) => value !== ""));
+    return isLeft;
+  }
+
+  /** @param {[string, string, boolean?][]} figures */
+  _show(figures) {
+    const list = this._list;
+    while (list.children.length > figures.length) list.lastElementChild?.remove();
+    figures.forEach(([label, value, alarming = false], at) => {
+      const box = list.children[at] ?? list.appendChild(make("div", "", make("dt"), make("dd")));
+      const [dt, dd] = box.children;
+      if (dt.textContent !== label) dt.textContent = label;
+      if (dd.textContent !== value) dd.textContent = value;
+      box.classList.toggle("alarm", alarming);
+    });
+  }
+}
