@@ -27,7 +27,8 @@ SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.
 # A file stays in one process: what it starts, it starts once.
 PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
-# The theme's advertisement for its successor is no warning about these pages.
+# The theme's advertisement for its successor is no warning about these pages. Never with --quiet:
+# warnings that are not shown are not counted by --strict.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
@@ -72,7 +73,7 @@ check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(PYTEST) tests/test_layers.py tests/test_public_names.py tests/test_reference.py tests/test_docs.py
-	$(MKDOCS) build --strict --quiet
+	$(MKDOCS) build --strict
 
 docs: .venv/.stamp-dev  ## serve the documentation site on this machine, and build it again when a page changes
 	$(MKDOCS) serve $(ARGS)

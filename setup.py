@@ -6,6 +6,7 @@ the two it made (`pip install -v` shows it, `jsonrill --version` tells later).
 """
 
 import os
+import re
 import sys
 import sysconfig
 from pathlib import Path
@@ -124,4 +125,16 @@ class Build(build_ext):
         say("made the pure Python version, because compiling failed (see above)")
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": Build})
+def readme() -> str:
+    """README.md for an index of packages: without pictures, and without links to other pages."""
+    text = (Path(__file__).parent / "README.md").read_text("utf8")
+    text = re.sub(r"<!--.*?-->\n|!\[[^\]]*\]\([^)]*\)\n+", "", text)
+    return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
+
+
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": Build},
+    long_description=readme(),
+    long_description_content_type="text/markdown",
+)

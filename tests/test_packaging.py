@@ -28,7 +28,7 @@ MADE = {".c", ".so", ".pyd", ".pyc"}
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     """A wheel of a copy of the sources, so that building leaves nothing in the repository."""
     copy = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     shutil.copytree(ROOT / "src" / "jsonrill", copy / "src" / "jsonrill")
     for name in DATA:
@@ -36,7 +36,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("data")
     build = "from setuptools import build_meta; build_meta.build_wheel('.')"
-    subprocess.run([sys.executable, "-c", build], cwd=copy, check=True, capture_output=True)
+    pure = {**os.environ, "JSONRILL_PURE": "1"}
+    command = [sys.executable, "-c", build]
+    subprocess.run(command, cwd=copy, check=True, capture_output=True, env=pure)
     return ZipFile(next(copy.glob("*.whl")))
 
 
@@ -90,6 +92,16 @@ def test_the_javascript_library_is_in_the_wheel_as_it_is(wheel: ZipFile) -> None
 def test_nothing_but_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
     tops = {Path(name).parts[0].split("-")[0] for name in wheel.namelist()}
     assert tops == {"jsonrill"}
+
+
+def test_the_text_for_an_index_has_no_pictures_and_no_links_into_the_repository(
+    metadata: Message,
+) -> None:
+    text = str(metadata.get_payload())
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert "jsonrill.values(stream, Trip)" in text and "## Promises" in text
+    assert "![" not in text and "](docs/" not in text and "](tests/" not in text
+    assert "<!--" not in text
 
 
 def test_the_core_depends_on_nothing(metadata: Message) -> None:

@@ -97,3 +97,9 @@ def test_each_page_has_a_description_and_a_place(file: object) -> None:
     name = str(file).removeprefix(f"{ROOT / 'docs'}/")
     line = next(it for it in listed.splitlines() if f"]({name}): " in it)
     assert len(line.partition("): ")[2]) > 10
+
+
+def test_the_check_of_the_site_counts_warnings() -> None:
+    """With --quiet MkDocs neither shows nor counts them, whatever --strict says."""
+    commands = [it for it in (ROOT / "Makefile").read_text("utf8").splitlines() if "(MKDOCS)" in it]
+    assert "\t$(MKDOCS) build --strict" in commands

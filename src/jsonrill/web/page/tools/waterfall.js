@@ -49,7 +49,7 @@ export class Waterfall {
     this._body = make("tbody");
     this._axis = make("div", "axis");
     this._axis.setAttribute("aria-hidden", "true");
-    const head = make("tr", "", head_("Field"), head_("Begins"), head_("Takes"), make("th", "when", this._axis));
+    const head = make("tr", "", head_("Field"), head_("Begins"), head_("Takes"), make("th", "when", make("span", "unseen", "When"), this._axis));
     /** @type {HTMLElement} */ (head.lastElementChild).setAttribute("scope", "col");
     this._table = make("table", "waterfall", make("thead", "", head), this._body);
     this._now = make("div", "now");
