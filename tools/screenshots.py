@@ -51,8 +51,12 @@ def stream(model: str, key: str) -> Callable[[Page], None]:
     return work
 
 
-def compare(page: Page) -> None:
-    page.locator("#compare").check()
+def arrival(page: Page) -> None:
+    """The first example plays by itself."""
+    until(page, "steps")
+
+
+def entities(page: Page) -> None:
     stream("voyage", "days #2")(page)
     page.wait_for_timeout(900)
 
@@ -74,11 +78,13 @@ def replay(page: Page) -> None:
     )
     page.locator("#paste-form .main").click()
     until(page, "steps")
+    page.locator("#play").click()
+    page.locator(".key", has_text="kcal").click()
 
 
 SHOTS = (
-    Shot("light", "light", stream("recipe", "steps")),
-    Shot("dark", "dark", compare),
+    Shot("light", "light", arrival),
+    Shot("dark", "dark", entities),
     Shot("tool-calls", "light", tool_calls),
     Shot("error", "light", error),
     Shot("replay", "dark", replay),

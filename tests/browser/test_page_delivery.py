@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from support import ROOT
 from support.look import Shown
@@ -103,3 +103,19 @@ def test_a_static_build_has_no_stale_files(tmp_path: Path) -> None:
     names = {file.name for file in static_page.build(tmp_path / "page", None)}
     assert {"index.html", "page.js", "page.css", "icon.svg", "examples.json"} <= names
     assert not {"old.js", "rivals.js"} & names
+
+
+def test_without_a_server_a_text_is_read_and_others_are_compared(page: Page, static: str) -> None:
+    shown = Shown(page, static)
+    shown.open("")
+    shown.paste("{'title': 'Storm', \"size\": 12")
+    page.locator("#offers").get_by_role("button", name="Repair").click()
+    expect(page.locator("#view-tree .tree")).to_contain_text("Storm")
+    page.locator("#tab-others").click()
+    names = page.locator(".other h4")
+    wanted = ["jsonrill", "JSON.parse"]
+    if shutil.which("npm"):
+        wanted += ["partial-json", "jsonrepair"]
+    expect(names).to_have_count(len(wanted))
+    assert [name.split()[0] for name in names.all_inner_texts()] == wanted
+    shown.check()

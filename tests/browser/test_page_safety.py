@@ -59,7 +59,7 @@ def look_at_hostile_strings(shown: Shown, view: str) -> None:
         assert "9007199254740993" in text and "12345678901234567890" in text
         assert shown.line("polluted").count() == 2
         assert shown.value('""') == "an empty key"
-    assert page.title() == "jsonrill"
+    assert page.title().endswith("jsonrill")
     assert page.evaluate("({}).polluted === undefined && [].polluted === undefined")
 
 

@@ -13,7 +13,8 @@ import { asCurl, asJavaScript, asJavaScriptTest, asPython, asRecording } from ".
 import { stringify } from "../../src/jsonrill/web/lib/json.js";
 import { EXPORTED } from "./exported.js";
 import { Document } from "../../src/jsonrill/web/lib/document.js";
-import { explain, diagnose, repairedPlaces, RULES } from "../../src/jsonrill/web/page/tools/offers.js";
+import { explain, diagnose, repairedPlaces } from "../../src/jsonrill/web/page/tools/offers.js";
+import { RULES } from "../../src/jsonrill/web/page/tools/rules.js";
 import { RULES as NAMES } from "../../src/jsonrill/web/lib/repair.js";
 import { check, schemaOf, SchemaError, violationText } from "../../src/jsonrill/web/page/tools/check.js";
 import { fromHash, MAX_ADDRESS, pack, toHash, unpack } from "../../src/jsonrill/web/page/tools/state.js";

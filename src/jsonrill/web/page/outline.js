@@ -18,7 +18,7 @@ import { put } from "../lib/values.js";
 /** @typedef {import("./tree-node.js").Type} Type */
 
 // A move that touches more nodes than this is drawn from the start.
-const MAX_CHANGES = 2000;
+const MAX_CHANGES = 20_000;
 
 /**
  * An error or a repair, and the piece that showed it. `offset` is a JavaScript offset; `text` tells

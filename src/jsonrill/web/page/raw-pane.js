@@ -9,7 +9,7 @@ import { TextView } from "./textview.js";
 
 const DESCRIPTIONS = { text: "", events: "events as received", snapshots: "snapshots as received" };
 // More events than this are not drawn.
-const MOST = 1500;
+const MOST = 150;
 
 export class RawPane {
   /** @type {Recording | null} */
@@ -68,7 +68,7 @@ export class RawPane {
     if (isEnd) this.follow.hidden = true;
     let left = false;
     if (this.text !== null) {
-      this.text.draw(position);
+      left = this.text.draw(position);
       this.text.showNewError();
       for (const [kind, range] of Object.entries(this._links)) this._highlight(kind, range);
     } else if (this._events !== null) {

@@ -2,7 +2,7 @@
  * The text of a recording, in colours, as it was at any moment; errors and repairs are marked at their
  * characters. Text nodes only.
  *
- * The text is drawn in blocks of about 2 000 characters, which the browser lays out separately. Only
+ * The text is drawn in blocks of about 1 000 characters, which the browser lays out separately. Only
  * some blocks are in the page: those around what is looked at, usually the last ones. Copying gives
  * the characters of the text itself, whatever is drawn for them.
  */
@@ -12,20 +12,30 @@ import { button, make } from "./dom.js";
 import { escapeText, formatCount } from "./escaping.js";
 import { lex, newLexer } from "./lexer.js";
 import { describe } from "./errors.js";
+import { RULES } from "./tools/rules.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./lexer.js").LexerState} LexerState */
 /** @typedef {{offset: number, kind: "error" | "repair", note: string}} Mark */
 
-const BLOCK = 2048;
-// How many blocks are in the page, and how many more each time the user asks.
-const SHOWN = 20;
+const BLOCK = 1024;
+// How many blocks are in the page, and how many more when the user asks.
+const SHOWN = 6;
+const MORE = 20;
+// More new characters than this in a frame are drawn without colours; these come when it is calm, after
+// this many frames.
+const FLOOD = 1000;
+const CALM = 4;
+// Letters that are written from right to left: they must not move what is around them.
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]|[\ud802\ud803\ud83a\ud83b]/;
 
 class Block {
   /** Its element, while it is in the page. @type {HTMLElement | null} */
   element = null;
   /** True if the next character begins another block. */
   isFull = false;
+  /** True if it is drawn without colours. */
+  isPlain = false;
   /** @type {LexerState} */
   _lexer;
   /** @type {Text | null} */
@@ -49,6 +59,7 @@ class Block {
   clear() {
     this.element?.replaceChildren();
     this.drawn = this.start;
+    this.isPlain = false;
     this._lexer = { ...this.first };
     this._last = null;
     this._colour = "";
@@ -60,10 +71,11 @@ class Block {
    * @param {number} end
    * @param {Mark[]} marks those in this block, in order
    * @param {WeakMap<Text, {start: number, end: number}>} places
+   * @param {boolean} isFlood
    */
-  draw(text, end, marks, places) {
+  draw(text, end, marks, places, isFlood) {
     const element = /** @type {HTMLElement} */ (this.element);
-    lex(this._lexer, text, this.drawn, end, (from, to, colour) => {
+    const onRun = (/** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ colour) => {
       let at = from;
       for (const mark of marks) {
         if (mark.offset < at || mark.offset >= to) continue;
@@ -73,7 +85,10 @@ class Block {
         at = Math.min(after, to);
       }
       this._run(element, text, at, to, colour, places);
-    });
+    };
+    this.isPlain ||= isFlood;
+    if (this.isPlain) onRun(this.drawn, end, "");
+    else lex(this._lexer, text, this.drawn, end, onRun);
     this.drawn = end;
   }
 
@@ -89,14 +104,15 @@ class Block {
     if (from === to) return;
     const shown = escapeText(text.slice(from, to));
     const place = this._last && places.get(this._last);
-    if (this._last && place && this._colour === colour && place.end === from) {
+    const isolated = RIGHT_TO_LEFT.test(shown);
+    if (this._last && place && this._colour === colour && place.end === from && !isolated) {
       this._last.appendData(shown);
       place.end = to;
       return;
     }
     const node = document.createTextNode(shown);
-    if (colour === "") element.append(node);
-    else element.append(make("span", `t-${colour}`, node));
+    if (colour === "" && !isolated) element.append(node);
+    else element.append(make("span", `t-${colour || "plain"}${isolated ? " isolated" : ""}`, node));
     places.set(node, { start: from, end: to });
     this._last = node;
     this._colour = colour;
@@ -151,6 +167,8 @@ export class RawText {
   _places = new WeakMap();
   /** @type {LexerState} */
   _lexer = newLexer();
+  /** How many frames had few new characters. */
+  _calm = CALM;
   /** An error that has to be scrolled into view. @type {number | null} */
   _showMark = null;
 
@@ -183,7 +201,7 @@ export class RawText {
   // ---- drawing ----
 
   /**
-   * Shows the text of a moment.
+   * Shows the text of a moment. True if colours are left for later.
    * @param {number} moment
    */
   draw(moment) {
@@ -193,11 +211,13 @@ export class RawText {
     this._splitUpTo(end);
     this._updateMarks(moment);
     if (end < this._end) this._shorten(end);
+    this._calm = end - this._end > FLOOD ? 0 : this._calm + 1;
     this._end = end;
     if (this._atEnd) this._moveWindow(this._countBlocks(end) - SHOWN, this._countBlocks(end));
     for (let at = this._first; at < this._last; at += 1) this._drawBlock(this._blocks[at]);
     this._drawEnds(isLast);
     this.autoScroll.toEnd();
+    return this._calm < CALM;
   }
 
   /**
@@ -276,9 +296,10 @@ export class RawText {
   /** @param {Block} block */
   _drawBlock(block) {
     const end = Math.min(block.end, this._end);
+    if (block.isPlain && this._calm >= CALM) block.clear();
     if (block.drawn >= end) return;
     const marks = this._marks.filter(({ offset }) => offset >= block.drawn && offset < end);
-    block.draw(this.recording.text, end, marks, this._places);
+    block.draw(this.recording.text, end, marks, this._places, this._calm === 0);
   }
 
   /** @param {boolean} isLast */
@@ -315,7 +336,7 @@ export class RawText {
         kind: /** @type {const} */ ("error"),
         note: escapeText(describe(one)),
       })),
-      ...repairs.map(({ offset, rule }) => ({ offset, kind: /** @type {const} */ ("repair"), note: rule })),
+      ...repairs.map(({ offset, rule }) => ({ offset, kind: /** @type {const} */ ("repair"), note: `Repaired: ${RULES[rule] ?? rule}` })),
     ].sort((one, other) => one.offset - other.offset);
     if (isFirst && this._marks.length === 0) return;
     const changed = new Set([...before, ...this._marks].map(({ offset }) => offset));
@@ -341,14 +362,14 @@ export class RawText {
     const { scrollHeight, scrollTop } = this.scroller;
     this.autoScroll.stop();
     this._atEnd = false;
-    this._moveWindow(this._first - SHOWN, this._last);
+    this._moveWindow(this._first - MORE, this._last);
     this._drawAll();
     this.scroller.scrollTop = scrollTop + this.scroller.scrollHeight - scrollHeight;
   }
 
   _showLater() {
     const count = this._countBlocks(this._end);
-    const to = Math.min(count, this._last + SHOWN);
+    const to = Math.min(count, this._last + MORE);
     this._atEnd = to === count;
     this._moveWindow(this._first, to);
     this._drawAll();
@@ -378,7 +399,7 @@ export class RawText {
     if (at === -1) return;
     if (at < this._first || at >= this._last) {
       this._atEnd = false;
-      const half = Math.floor(SHOWN / 2);
+      const half = Math.floor(MORE / 2);
       this._moveWindow(at - half, Math.min(this._countBlocks(this._end), at + half));
       this._drawAll();
     }

@@ -12,6 +12,7 @@ const BLOCK = 2048;
 // How many blocks and how many pieces stay in the page.
 const MAX_BLOCKS = 16;
 const MAX_PIECES = 1500;
+const MAX_EVENTS = 150;
 
 /** @typedef {"run" | "piece" | "event"} Style one text; its pieces distinguishable; a line for each */
 
@@ -192,7 +193,7 @@ export class TextView {
   /** Takes the earliest spans out of the page when there are many. */
   _dropEarlier() {
     if (this._showsAll) return;
-    const most = this.style === "run" ? MAX_BLOCKS : MAX_PIECES;
+    const most = { run: MAX_BLOCKS, piece: MAX_PIECES, event: MAX_EVENTS }[this.style];
     for (; this._spans.length - this._first > most; this._first += 1) {
       this._spans[this._first].element.remove();
     }

@@ -225,15 +225,19 @@ export class TreeView {
     }
     const { node } = line;
     if (!(node.isOpen || node.followed) || line.pinned || !this.autoScroll.on) return;
+    const count = length - line.start;
+    const isShort = !node.isOpen && line.start > 0 && count < PAGE;
     // In steps, because removing the first lines one by one moves all others.
-    if (length <= line.limit || length - line.start < PAGE + STEP) {
-      if (length > line.limit) line.limit = Math.max(line.limit, line.start + PAGE + STEP);
+    if (count < PAGE + STEP && !(isShort && length >= PAGE)) {
+      if (length > line.limit) line.limit = line.start + PAGE + STEP;
       return;
     }
-    const start = length - PAGE;
+    // More new elements than a frame can draw: the last ones are enough until it is calm.
+    const isFlood = node.isOpen && count - line.shown > STEP;
+    const start = length - (isFlood ? STEP : PAGE);
     node.followed = true;
-    if (start - line.start >= line.shown) this._removeBelow(line);
-    else for (let count = start - line.start; count > 0; count -= 1) this._removeFirst(line);
+    if (start - line.start >= line.shown || start < line.start) this._removeBelow(line);
+    else for (let left = start - line.start; left > 0; left -= 1) this._removeFirst(line);
     line.start = start;
     line.limit = start + PAGE + STEP;
   }

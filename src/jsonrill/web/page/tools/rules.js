@@ -1,0 +1,31 @@
+/** The rules of repair in words. */
+
+/** What each rule of repair does, for people. @type {Record<string, string>} */
+export const RULES = {
+  "leading-text": "text before the JSON",
+  "trailing-text": "text after the JSON",
+  fences: "a code fence",
+  "trailing-commas": "a comma too many",
+  "missing-commas": "a missing comma",
+  brackets: "a missing or extra bracket",
+  ellipses: "an ellipsis",
+  comments: "a comment",
+  "single-quotes": "single quotes",
+  "curly-quotes": "curly quotes",
+  "inner-quotes": "a quote that is not escaped",
+  "bare-keys": "a key without quotes",
+  "bare-values": "a value without quotes",
+  "python-literals": "a Python literal",
+  nan: "a number that JSON does not have",
+  numbers: "the spelling of a number",
+  tuples: "a Python tuple",
+  "odd-spaces": "an unusual space",
+  fullwidth: "full-width punctuation",
+  "missing-quotes": "a missing quote",
+  "block-strings": "a string in three quotes",
+  "back-ticks": "a string in back-ticks",
+  "raw-newlines": "a line break inside a string",
+  "bad-escapes": "a wrong escape",
+  "markdown-escapes": "a Markdown escape",
+  "cut-off": "an end that is cut off",
+};
