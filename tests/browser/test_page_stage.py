@@ -141,6 +141,27 @@ def test_the_end_of_a_list_is_followed_until_the_user_scrolls_back(shown: Shown)
     expect(shown.line("list").locator(".preview")).to_contain_text("{…}, {…}")
 
 
+def test_one_step_back_in_fifty_thousand_pieces(shown: Shown) -> None:
+    page = shown.page
+    text = json.dumps([{"n": at, "s": "w" * 12} for at in range(7350)])
+    shown.paste(text, "text")
+    page.locator("#play").click()
+    last = int(page.locator("#scrub").get_attribute("max") or 0)
+    assert last > 49_000
+    shown.slide("#scrub", last)
+    shown.done()
+    for _ in range(3):
+        page.locator("#previous-piece").click()
+    state = f"Paused at piece {last - 3:,}".replace(",", "\u202f")
+    expect(page.locator("#state")).to_have_text(state)
+
+    def steps_back() -> bool:
+        count = int(page.locator("#raw-figures b").inner_text().replace("\u202f", ""))
+        return count < len(text) and shown.raw()[-40:] == text[count - 40 : count]
+
+    shown.until(steps_back)
+
+
 @pytest.mark.parametrize("size", [(390, 844), (640, 400)], ids=["phone", "zoomed"])
 def test_what_grows_is_in_sight_on_a_small_screen(shown: Shown, size: tuple[int, int]) -> None:
     page = shown.page
