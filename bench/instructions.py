@@ -46,7 +46,9 @@ def counted(words: Iterable[str], **variables: str) -> dict[str, int]:
         command += [f"--callgrind-out-file={out}", sys.executable, *words]
         environment = {**os.environ, "PYTHONHASHSEED": "0", **variables}
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        return dict(_read(file) for file in Path(folder).glob("out.*") if _read(file)[0])
+        return dict(
+            sorted(found for file in Path(folder).glob("out.*") if (found := _read(file))[0])
+        )
 
 
 def _read(file: Path) -> tuple[str, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from statistics import median
+from time import process_time
 from typing import Any, Final
 
 from . import chunking, path_rows_core, path_rows_events
@@ -56,16 +57,27 @@ def ours(jsonrill: Any, text: str) -> dict[str, Work]:
 
 
 def instead(budget: float) -> dict[str, Any]:
-    """What others do, for texts of two sizes: most of them parse everything again."""
+    """What others do, for texts of two sizes: most of them parse everything again.
+
+    The first run is checked; one that takes long is the only one.
+    """
     found: dict[str, Any] = {}
     for shape in ("2 KB", "20 KB"):
         text = text_of(shape)
-        works = path_rows_events.others(text)
-        wanted = json.loads(text)
-        right = {name: work() == wanted for name, work in works.items()}
+        count, wanted = len(pieces(text)), json.loads(text)
+        right: dict[str, bool] = {}
+        rows: dict[str, list[float]] = {}
+        quick: dict[str, Work] = {}
+        for name, work in path_rows_events.others(text).items():
+            begun = process_time()
+            right[name] = work() == wanted
+            took = process_time() - begun
+            if took < budget / ROUNDS:
+                quick[name] = work
+            else:
+                rows[name] = [1e6 * took / count]
         settle()
-        rows = _rounds(works, len(pieces(text)), budget / 4)
-        found[shape] = {"rows": rows, "right": right}
+        found[shape] = {"rows": rows | _rounds(quick, count, budget), "right": right}
     return found
 
 

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { Recording } from "../../src/jsonrill/web/page/recording.js";
 import { align, countsOf } from "../../src/jsonrill/web/page/tools/align.js";
 import { build, repairedText } from "../../src/jsonrill/web/page/tools/build.js";
-import { figuresOf, formatTime, lanesOf, ratesOf, ticksOf, writtenBy } from "../../src/jsonrill/web/page/tools/timeline.js";
+import { figuresOf, formatTime, lanesOf, ratesOf, tallyOf, ticksOf, writtenBy } from "../../src/jsonrill/web/page/tools/timeline.js";
 
 /** @param {[number, string][]} pieces */
 function recorded(pieces, options = {}) {
@@ -43,15 +43,18 @@ test("as many levels as fit are chosen, and what does not fit is counted", () =>
 
 test("the figures of a stream, at its end and on the way", () => {
   const recording = recorded(PIECES);
-  const written = writtenBy(recording);
-  const { lanes } = lanesOf(recording, Infinity, Infinity);
-  const figures = figuresOf(recording, written, lanes, 4);
+  const tally = tallyOf(recording);
+  const figures = figuresOf(recording, tally, 4);
   assert.deepEqual(figures, { firstToken: 100, firstField: 100, total: 900, rate: (50 - 13) / 0.8, characters: 50, fields: 3, calls: 0 });
-  assert.deepEqual(figuresOf(recording, written, lanes, 2), { firstToken: 100, firstField: 100, total: 200, rate: 150, characters: 28, fields: 2, calls: 0 });
+  assert.deepEqual(figuresOf(recording, tally, 2), { firstToken: 100, firstField: 100, total: 200, rate: 150, characters: 28, fields: 2, calls: 0 });
   const untimed = recorded(PIECES, { timed: false });
-  const { firstToken, total, rate, fields } = figuresOf(untimed, written, lanes, 4);
+  const { firstToken, total, rate, fields } = figuresOf(untimed, tally, 4);
   assert.deepEqual([firstToken, total, rate, fields], [null, null, null, 3]);
-  assert.deepEqual(figuresOf(recorded([]), [], [], 0).characters, 0);
+  const empty = recorded([]);
+  assert.deepEqual(figuresOf(empty, tallyOf(empty), 0).characters, 0);
+  // Times that begin with the first piece say nothing about the first token.
+  const late = recorded([[0, '{"a": '], [500, "1}"]]);
+  assert.deepEqual([figuresOf(late, tallyOf(late), 2).firstToken, figuresOf(late, tallyOf(late), 2).firstField], [null, 500]);
 });
 
 test("characters a second, over time, are all characters", () => {
@@ -79,6 +82,8 @@ test("texts and calls have lanes, with the arguments below", () => {
   assert.deepEqual(lanes.map(({ label, depth }) => [label, depth]), [["text", 0], ["weather()", 0], ["city", 1], ["weather()", 0], ["city", 1]]);
   assert.deepEqual([lanes[2].start, lanes[2].end, lanes[4].start], [3, 5, 4]);
   assert.equal(writtenBy(recording).reduce((sum, each) => sum + each, 0), "Let me look.".length + 16 + 16);
+  const { fields, calls } = figuresOf(recording, tallyOf(recording), 4);
+  assert.deepEqual([fields, calls], [2, 2]);
 });
 
 test("snapshots have lanes: from the first to the last change", () => {

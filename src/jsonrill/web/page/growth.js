@@ -31,6 +31,14 @@ export class Growth {
   }
 
   /**
+   * Calls back with each piece that added to the text, and how much it added.
+   * @param {(piece: number, added: number) => void} onAdded
+   */
+  each(onAdded) {
+    this._pieces.forEach((piece, at) => onAdded(piece, this._lengths[at] - (this._lengths[at - 1] ?? 0)));
+  }
+
+  /**
    * The text after this many pieces.
    * @param {number} piece
    */

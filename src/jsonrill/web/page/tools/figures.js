@@ -2,7 +2,7 @@
 
 import { make } from "../dom.js";
 import { formatNumber } from "../escaping.js";
-import { figuresOf, formatTime, lanesOf, writtenBy } from "./timeline.js";
+import { figuresOf, formatTime, tallyOf } from "./timeline.js";
 
 /** @typedef {import("../recording.js").Recording} Recording */
 /** @typedef {{reconnects: number, duplicates: number, gaps: number}} Transport */
@@ -10,14 +10,12 @@ import { figuresOf, formatTime, lanesOf, writtenBy } from "./timeline.js";
 // Milliseconds between two looks at a stream that grows.
 const PAUSE = 250;
 
-/** What the figures of a recording are counted from; read again when it has grown. */
+/** What the figures of a recording are counted from; counted again when it has grown. */
 export class Reading {
   /** @type {Recording | null} */
   recording = null;
-  /** @type {import("./timeline.js").Lane[]} */
-  lanes = [];
-  /** @type {number[]} */
-  written = [];
+  /** @type {import("./timeline.js").Tally} */
+  tally = { sums: [], first: 0, starts: [], firstField: 0 };
   /** Grows with every reading. */
   version = 0;
   _length = -1;
@@ -37,11 +35,9 @@ export class Reading {
     this.version += 1;
     this._length = recording.length;
     this._ended = recording.ended;
-    this.lanes = lanesOf(recording, Infinity, Infinity).lanes;
-    this.written = writtenBy(recording);
-    // Reading a large document takes long: then it is read less often.
-    const took = performance.now() - now;
-    this._at = now + took * 8;
+    this.tally = tallyOf(recording);
+    // A large document takes long to count: then it is counted less often.
+    this._at = now + (performance.now() - now) * 20;
     return false;
   }
 }
@@ -67,11 +63,10 @@ export class Figures {
     this._place.hidden = recording === null || recording.length === 0;
     if (recording === null) return false;
     const isLeft = this.reading.update(recording);
-    const { lanes, written } = this.reading;
     const key = `${position} ${this.reading.version} ${transport?.reconnects} ${transport?.duplicates} ${transport?.gaps}`;
     if (key === this._drawn) return isLeft;
     this._drawn = key;
-    const found = figuresOf(recording, written, lanes, position);
+    const found = figuresOf(recording, this.reading.tally, position);
     const span = recording.options.span ?? null;
     const time = (/** @type {number | null | undefined} */ value) => (typeof value === "number" ? formatTime(value) : "");
     /** @type {[string, string, boolean?][]} */

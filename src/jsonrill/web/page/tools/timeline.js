@@ -5,6 +5,7 @@
  * the piece `end`, which is Infinity while it is open.
  */
 
+import { countUpTo, countWhile } from "../growth.js";
 import { formatPath } from "../../lib/paths.js";
 import { isObject } from "../../lib/values.js";
 
@@ -191,13 +192,7 @@ export function writtenBy({ pieces, answer, input }) {
   for (const part of answer?.parts ?? []) {
     if (part.kind === "text") continue; // it is the text of the pieces
     const growth = part.kind === "call" ? part.raw : part.growth;
-    const last = Math.min(part.ended, pieces.length);
-    let before = 0;
-    for (let piece = part.begun; piece <= last; piece += 1) {
-      const length = growth.lengthAt(piece);
-      written[piece - 1] += length - before;
-      before = length;
-    }
+    growth.each((piece, added) => (written[piece - 1] += added));
   }
   return written;
 }
@@ -214,40 +209,73 @@ export function writtenBy({ pieces, answer, input }) {
  */
 
 /**
+ * What figures are counted from, so that those of any moment cost next to nothing.
+ * @typedef {object} Tally
+ * @property {number[]} sums characters that were written up to each piece
+ * @property {number} first the first piece with a character; 0 if there is none
+ * @property {number[]} starts the pieces in which fields begin, in order
+ * @property {number} firstField the first piece in which a field has a value; 0 if there is none
+ */
+
+/**
+ * @param {Recording} recording
+ * @returns {Tally}
+ */
+export function tallyOf(recording) {
+  let sum = 0;
+  const sums = writtenBy(recording).map((count) => (sum += count));
+  const first = sums.findIndex((each) => each > 0) + 1;
+  /** @type {number[]} */
+  const starts = [];
+  let firstField = Infinity;
+  const add = (/** @type {number} */ piece, /** @type {boolean} */ isContainer) => {
+    starts.push(piece);
+    if (!isContainer) firstField = Math.min(firstField, piece);
+  };
+  if (recording.input === "snapshots") {
+    for (const lane of ofSnapshots(recording)) {
+      if (typeof lane.path?.at(-1) === "string") add(lane.start, lane.kind === "object" || lane.kind === "array");
+    }
+  } else {
+    const { answer, outline, hasDocument } = recording;
+    const roots = [hasDocument ? outline.root : null, ...(answer?.calls ?? []).map((call) => call.outline?.root ?? null)];
+    for (const root of roots) {
+      const work = root === null ? [] : [root];
+      for (let node = work.pop(); node !== undefined; node = work.pop()) {
+        if (node.parent?.type === "object") add(node.born, node.isContainer);
+        for (const child of node.children) work.push(child);
+      }
+    }
+  }
+  starts.sort((one, other) => one - other);
+  return { sums, first, starts, firstField: firstField === Infinity ? 0 : firstField };
+}
+
+/**
  * The figures of a recording after this many pieces.
  * @param {Recording} recording
- * @param {readonly number[]} written from `writtenBy`
- * @param {readonly Lane[]} lanes all of them
+ * @param {Tally} tally
  * @param {number} position
  * @returns {Figures}
  */
-export function figuresOf({ pieces, timed, calls }, written, lanes, position) {
-  const upTo = Math.min(position, pieces.length);
-  const first = written.findIndex((count) => count > 0);
-  let characters = 0;
-  for (let at = 0; at < upTo; at += 1) characters += written[at];
-  const isThere = (/** @type {Lane} */ lane) => lane.start <= upTo && isField(lane);
-  const field = lanes.find((lane) => isThere(lane) && lane.kind !== "object" && lane.kind !== "array");
+export function figuresOf({ pieces, timed, calls }, { sums, first, starts, firstField }, position) {
+  const upTo = Math.min(position, sums.length);
   const time = (/** @type {number} */ piece) => (timed && piece >= 1 && piece <= upTo ? pieces[piece - 1].at : null);
-  const begin = first < 0 ? null : time(first + 1);
+  const characters = upTo > 0 ? sums[upTo - 1] : 0;
+  const begin = time(first);
   const total = time(upTo);
   const seconds = begin === null || total === null ? 0 : (total - begin) / 1000;
   return {
     // Times that begin with the first piece do not tell when the request was sent.
     firstToken: begin === 0 ? null : begin,
-    firstField: field === undefined ? null : time(field.start),
+    firstField: time(firstField),
     total,
     // What came with the first piece took no time that is known.
-    rate: seconds > 0 ? (characters - written[first]) / seconds : null,
+    rate: seconds > 0 ? (characters - sums[first - 1]) / seconds : null,
     characters,
-    fields: lanes.filter(isThere).length,
-    calls: calls.filter(({ begun }) => begun <= upTo).length,
+    fields: countUpTo(starts, upTo),
+    calls: countWhile(calls, ({ begun }) => begun <= upTo),
   };
-}
-
-/** @param {Lane} lane */
-function isField({ kind, depth, label }) {
-  return depth > 0 && kind !== "call" && kind !== "text" && kind !== "reasoning" && !/^\[\d+\]$/.test(label);
 }
 
 /**
