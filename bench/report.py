@@ -667,7 +667,7 @@ def load(found: Results) -> str:
     results = found["load"]
     rows = [
         (
-            number(int(readers)),
+            f"{int(readers):,}".replace(",", " "),
             name,
             number(one["rate"]),
             *(f"{1000 * one[share]:.1f} ms" for share in ("p50", "p99")),

@@ -11,8 +11,10 @@ import pytest
 
 from jsonrill import (
     ToolCalls,
+    UnknownSource,
     ai_sdk_message,
     content,
+    parts,
     to_ag_ui,
     to_ai_sdk,
     to_mcp_app,
@@ -210,3 +212,13 @@ def test_wrong_use_is_refused() -> None:
     for function in (*FUNCTIONS.values(), to_mcp_app):
         with pytest.raises(TypeError, match="did you mean repair"):
             function([], repiar=True)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("translate", [to_openai, to_ai_sdk, to_ag_ui, to_mcp_app])
+def test_what_is_no_event_of_a_provider_is_refused(translate: Any) -> None:
+    """Parts of an answer are no events; an empty translation would lose them in silence."""
+    chunk = {"id": "c", "choices": [{"index": 0, "delta": {"content": "hello"}}]}
+    with pytest.raises(UnknownSource, match="the first is jsonrill.answers.parts.Part"):
+        list(translate(parts([chunk])))
+    with pytest.raises(UnknownSource):
+        list(translate([{"some": "dict"}]))

@@ -82,12 +82,55 @@ def replay(page: Page) -> None:
     page.locator(".key", has_text="kcal").click()
 
 
+def paste(page: Page, text: str) -> None:
+    box = page.locator("#paste-box")
+    if box.get_attribute("open") is None:
+        box.locator("summary").click()
+    page.locator("#paste").fill(text)
+    page.locator("#paste-form .main").click()
+    page.locator("#offers .recognised").wait_for()
+    box.locator("summary").click()
+
+
+def timing(page: Page) -> None:
+    page.locator("[data-model=recipe]").click()
+    page.locator("#tab-timing").click()
+    expect(page.locator("#state")).to_have_text("Complete", timeout=60_000)
+    page.wait_for_timeout(500)
+
+
+def repair(page: Page) -> None:
+    paste(page, NEAR)
+    page.locator("#offers .main").click()
+    page.locator(".repaired").wait_for()
+    page.wait_for_timeout(1500)
+
+
+def compare(page: Page) -> None:
+    text = (ROOT / "src/jsonrill/demo/recordings/booking.txt").read_text("utf8")
+    paste(page, text)
+    page.locator("#tab-compare").click()
+    page.get_by_role("button", name="Keep this attempt").click()
+    paste(page, text.replace('"helicopter"', '"ferry"').replace("3,", '4,\n  "beds": 2,'))
+    page.locator(".compare tr.different").first.wait_for()
+    page.wait_for_timeout(500)
+
+
+NEAR = """Sure! Here is the event:
+```json
+{"title": "Storm over the bay", tags: ['sea', 'wind',], "when": None, // tonight
+ "stops": [{"name": "Quay", "minutes": 7}, {"name": "Lighthouse", "minutes": 12}],}
+```"""
+
 SHOTS = (
     Shot("light", "light", arrival),
     Shot("dark", "dark", entities),
     Shot("tool-calls", "light", tool_calls),
     Shot("error", "light", error),
     Shot("replay", "dark", replay),
+    Shot("timing", "light", timing),
+    Shot("repair", "light", repair),
+    Shot("compare", "dark", compare),
     Shot("narrow", "light", stream("recipe", "nutrition"), 400, 860),
 )
 

@@ -21,7 +21,7 @@ from .dialects.mcp_app import MCPApp
 from .eventstream import DONE
 from .options import PartOptions, refuse_unknown
 from .paths import ABSENT
-from .sources import AnswerText
+from .sources import AnswerText, EventReading
 from .streams import END, Source, content, drive
 
 Event = dict[str, Any]
@@ -155,7 +155,7 @@ def to_mcp_app(
     complete, `tool-cancelled` if they never will be.
     """
     refuse_unknown(options, PartOptions.__annotations__, "unknown option")
-    return _events(MCPApp(tool, **options), source, None)
+    return _events(MCPApp(tool, **options), source, options, None)
 
 
 def _translated(
@@ -165,7 +165,7 @@ def _translated(
     stage: Any = DIALECTS[name](Settings(calls=options, **more))
     if as_json:
         stage = _AsJson(stage, AnswerText(options.get("provider", "auto")))
-    return _events(stage, source, None if name == "ag-ui" else DONE)
+    return _events(stage, source, options, None if name == "ag-ui" else DONE)
 
 
 class _AsJson:
@@ -184,8 +184,8 @@ class _AsJson:
         return found
 
 
-def _events(stage: Any, source: Any, done: str | None) -> Any:
-    events = drive(_as_event, source)
+def _events(stage: Any, source: Any, options: Mapping[str, Any], done: str | None) -> Any:
+    events = drive(_as_event, source, reading=EventReading(options.get("provider", "auto")))
     if isinstance(events, AsyncGenerator):
         return AsyncClientEvents(_told_async(stage, events), done)
     return ClientEvents(_told_sync(stage, events), done)

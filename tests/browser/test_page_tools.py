@@ -287,3 +287,32 @@ def test_a_model_of_the_server_is_asked(page: Page, tmp_path: Any) -> None:
         expect(page.locator("#figures")).to_contain_text("First token")
         assert upstream.exchanges[-1].json["messages"][0]["content"] == "A storm, as JSON."
         assert shown.faults == []
+
+
+# ---- strangers' text ----
+
+
+def test_hostile_text_is_only_text_in_every_tool(shown: Shown) -> None:
+    page = shown.page
+    key = "<img src=x onerror=alert(1)>\u202e"
+    text = json.dumps({key: ["</script>\u202e", {key: "\u0000"}], "b": 1}, ensure_ascii=False)
+    shown.paste(f"'{key}' {text},")
+    to_end(page)
+    for view in ("timing", "others", "compare"):
+        page.locator(f"#tab-{view}").click()
+        page.wait_for_timeout(150)
+    page.get_by_role("button", name="Keep this attempt").click()
+    shown.paste(text)
+    to_end(page)
+    expect(page.locator(".compare tbody tr").first).to_be_visible()
+    page.get_by_role("button", name="Change how it is read").click()
+    page.get_by_label("JSON Schema").fill(json.dumps({"required": [key], "pattern": "("}))
+    page.get_by_label("Entity").fill(key)
+    bar(page).get_by_label("Format").focus()
+    page.wait_for_timeout(300)
+    assert page.locator("main img").count() == 0
+    shown_text = page.locator("main").evaluate("(main) => main.innerText")
+    assert "\u202e" not in shown_text and "\u0000" not in shown_text
+    titles = page.locator("[title]").evaluate_all("(all) => all.map((one) => one.title).join('')")
+    assert "\u202e" not in titles
+    assert "\u202e" not in page.title()

@@ -46,6 +46,22 @@ def _names_in(kind: type) -> dict[str, str] | None:
     return names
 
 
+@lru_cache(maxsize=1024)
+def _has(kind: type, name: str) -> bool:
+    return hasattr(kind, name)
+
+
+def field_of(model: Any, name: str) -> Any:
+    """The field or property of this name; None if there is none, which models are slow to say."""
+    fields = getattr(model, "__dict__", None)
+    if fields is not None and name in fields:
+        return fields[name]
+    kind: Any = type(model)
+    if hasattr(model, "__pydantic_extra__") and not _has(kind, name):
+        return (model.__pydantic_extra__ or {}).get(name)
+    return getattr(model, name, None)
+
+
 def read_model(model: Any, left_out: Collection[str], depth: int = 0) -> dict[str, Any]:
     """What `model_dump` returns with these fields left out, read from the fields themselves.
 

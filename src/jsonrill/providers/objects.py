@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-from .models import OwnWay, read_model
+from .models import OwnWay, field_of, read_model
 
 # How many values an event may have.
 _MOST: Final = 100_000
@@ -80,12 +80,12 @@ def as_data(value: Any, budget: list[int] | None = None) -> Any:
 
 def _from_model(event: Any) -> Any:
     """The content of a pydantic model, which nearly all client libraries use."""
-    kind = getattr(event, "type", None)
+    kind = field_of(event, "type")
     if kind == "chunk" and hasattr(event, "chunk"):
         # A helper of the library wraps the chunk together with a growing snapshot.
         event = event.chunk
     left_out = {"snapshot"}
-    raw = getattr(event, "raw", None)
+    raw = field_of(event, "raw")
     if raw is not None and hasattr(event, "delta"):
         left_out |= {"raw", "message", "response", "text"}
     # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
