@@ -126,12 +126,16 @@ TEXT = {
 }
 
 AS_DUMPED: dict[str, Callable[[], BaseModel]] = {
-    "chunk": lambda: ChatCompletionChunk.construct(**CHUNK),
+    "chunk": lambda: ChatCompletionChunk.construct(**CHUNK),  # type: ignore[arg-type]
     "validated chunk": lambda: ChatCompletionChunk.model_validate(CHUNK),
-    "response event": lambda: ResponseTextDeltaEvent.construct(**TEXT),
+    "response event": lambda: ResponseTextDeltaEvent.construct(**TEXT),  # type: ignore[arg-type]
     "nothing set": lambda: Inner(),
-    "extra fields": lambda: Inner(text="a", more=[{"b": None}], inner=Inner(given={"a": Inner()})),
-    "aliases": lambda: Named(tool_call="a", done=True, inner=Inner(parts=[Inner(text="b")])),
+    "extra fields": lambda: Inner(  # type: ignore[call-arg]
+        text="a", more=[{"b": None}], inner=Inner(given={"a": Inner()})
+    ),
+    "aliases": lambda: Named(  # type: ignore[call-arg]
+        tool_call="a", done=True, inner=Inner(parts=[Inner(text="b")])
+    ),
     "by alias": lambda: Named.model_validate({"toolCall": "a"}),
 }
 OWN_WAY: dict[str, Callable[[], BaseModel]] = {
@@ -172,7 +176,7 @@ def test_a_root_model_is_left_to_model_dump() -> None:
 
 
 def test_a_field_that_is_left_out_is_not_read() -> None:
-    model = Inner(text="a", snapshot=object())
+    model = Inner(text="a", snapshot=object())  # type: ignore[call-arg]
     assert read_model(model, {"snapshot"}) == {"text": "a"}
 
 

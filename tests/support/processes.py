@@ -38,9 +38,7 @@ FAST_DEMO = (
 class Server:
     """`python -m jsonrill serve` on a free port of loopback. Settings are its flags."""
 
-    def __init__(
-        self, folder: Path, *, program: tuple[str, ...] = ("-m", "jsonrill"), **settings: Any
-    ) -> None:
+    def __init__(self, folder: Path, *, program: Any = ("-m", "jsonrill"), **settings: Any) -> None:
         self.program = program
         self.settings = {"port": 0, "access_log": False, **settings}
         self.folder = folder
