@@ -25,8 +25,12 @@ class GrowingDocument(GrowingValue):
     which Python reads in a third of the time. So the class that people use is a Python class.
     """
 
-    __slots__ = {"_machine": "", "_root": "", "many": "True if one document may follow another."}
-    live: Any
+    __slots__ = {
+        "_machine": "",
+        "_root": "",
+        "live": "",
+        "many": "True if one document may follow another.",
+    }
 
     def __init__(
         self,
@@ -42,7 +46,7 @@ class GrowingDocument(GrowingValue):
         self.many = many
         # What `GrowingValue` does, without the way there: tiny documents are made often.
         self._builder = ValueBuilder()
-        self.live = None
+        self.live: Any = None
         # The root as `live` has it; `_CHANGES` if it is no container, and may be another next time.
         self._root: Any = None
         self._machine = create_machine(
