@@ -99,22 +99,44 @@ def floors() -> dict[str, Read]:
             update = _Update(None, "PARTIAL")
             update.delta = [{"op": "append", "path": "/sections/0/body", "value": piece}]
 
-    return {"`Document.live`": live, "`values()`": copied, "updates, deltas": deltas}
+    def models(pieces: Sequence[str]) -> None:
+        for value in _copies(pieces):
+            section, report = _Model(), _Model()
+            section.__dict__ = value["sections"][-1]
+            section.names = {"id", "heading", "body"}
+            report.__dict__ = value
+            report.names = {"title", "summary", "language", "sections"}
+
+    return {
+        "`Document.live`": live,
+        "`values()`": copied,
+        "`values()`, pydantic": models,
+        "updates, deltas": deltas,
+        "updates, models": models,
+    }
 
 
 def _copies(pieces: Sequence[str]) -> Any:
     """An object in a list in an object, copied for each piece with one more piece of text."""
-    section = {"id": 1, "heading": "a", "body": ""}
-    root = {"title": "a", "summary": "b", "language": "en", "sections": [section] * 20}
+    section: Any = {"id": 1, "heading": "a", "body": ""}
+    root: Any = {"title": "a", "summary": "b", "language": "en", "sections": [section] * 20}
     for piece in pieces:
         section = section.copy()
         section["body"] += piece
-        sections: Any = root["sections"]
-        sections = sections.copy()
+        sections = root["sections"].copy()
         sections[-1] = section
         root = root.copy()
         root["sections"] = sections
         yield root
+
+
+class _Model:
+    """An instance of a class: its fields in a dict, and the names of those that have come."""
+
+    __slots__ = ("__dict__", "names")
+
+    def __init__(self) -> None:
+        self.names: Any = None
 
 
 class _Update:
