@@ -117,7 +117,7 @@ def test_tool_calls_grow_in_cards(shown: Shown) -> None:
     shown.page.locator("#restart").click()
     shown.done()
     assert cards.locator("h3").all_inner_texts() == ["get_tides", "book_berth"]
-    assert cards.locator(".badge").all_inner_texts() == ["complete", "complete"]
+    assert cards.locator("header .badge").all_inner_texts() == ["complete", "complete"]
     assert shown.value("harbour") == "Old mole" and shown.value("name") == "Kittiwake"
     assert "04:12" in cards.first.locator(".result").inner_text()
     assert "Berth C14 is yours" in cards.last.locator(".result").inner_text()
@@ -130,7 +130,7 @@ def test_a_broken_call_shows_its_text_and_leaves_the_other_alone(shown: Shown) -
     shown.model("stumble")
     shown.done()
     cards = shown.page.locator(".call")
-    assert cards.locator(".badge").all_inner_texts() == ["complete", "error"]
+    assert cards.locator("header .badge").all_inner_texts() == ["complete", "error"]
     broken = cards.last
     told = broken.locator(".problem").inner_text()
     assert told.startswith("INVALID_JSON: line 1, column 49, in root.urgent: expected a value")

@@ -33,4 +33,3 @@ cdef class ValueBuilder(Sink):
 
 cdef class GrowingValue:
     cdef ValueBuilder _builder
-    cdef readonly object live

@@ -16,6 +16,8 @@ from ..paths import ABSENT, Path, is_complete
 # Keys that are kept once for all their objects; more than that are hardly names.
 MANY_NAMES: Final = 1000
 _NO_NAMES: Final[dict[str, str]] = {}
+# What is said about an attribute of those who show the value.
+LIVE: Final = "The value so far without a copy: it changes with the next `feed`."
 
 
 class ValueBuilder(Sink):
@@ -273,17 +275,8 @@ class ValueBuilder(Sink):
 class GrowingValue:
     """A value that grows, as `Document` and `Rebuilder` show it."""
 
-    __slots__ = {
-        "_builder": "",
-        "live": "The value so far without a copy: it changes with the next `feed`.",
-    }
+    __slots__ = ("_builder",)
     _builder: ValueBuilder
-    live: Any
-
-    def __init__(self) -> None:
-        self._builder = ValueBuilder()
-        # The root of the tree once more: an attribute is read in a fifth of the time of a property.
-        self.live = None
 
     def __copy__(self) -> NoReturn:
         refuse_copy(self)

@@ -7,8 +7,13 @@ from .builder cimport GrowingValue, ValueBuilder
 cdef bint _COMPILED
 cdef int PLAIN, READY
 
-cdef class Document(GrowingValue):
+cdef object _CHANGES
+
+cdef class GrowingDocument(GrowingValue):
     cdef Machine _machine
+    cdef object _root
     cdef readonly object many
     @cython.locals(machine=Machine, builder=ValueBuilder, members=dict, key=str, piece=str, text=str, end=Py_ssize_t)
     cpdef bint feed(self, data)
+    @cython.final
+    cdef _show(self)

@@ -11,20 +11,26 @@ from ..parse.machine import plain_end
 from ..parse.sink import Repair
 from ..parse.states import PLAIN, READY
 from ..paths import Path
-from .builder import GrowingValue, ValueBuilder
+from .builder import LIVE, GrowingValue, ValueBuilder
 
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
+_CHANGES: Final[Any] = object()
 
 
-class Document(GrowingValue):
-    """Parser and Rebuilder in one, for those who only want the value.
+class GrowingDocument(GrowingValue):
+    """All of a `Document` but its attribute `live`.
 
-    Strings are there from their opening quote and only grow; numbers and literals are complete
-    or absent. What was good before an error stays in `value`.
+    Of a class that is compiled an attribute is read by a call; of one that is not it is a slot,
+    which Python reads in a third of the time. So the class that people use is a Python class.
     """
 
-    __slots__ = {"_machine": "", "many": "True if one document may follow another."}
+    __slots__ = {
+        "_machine": "",
+        "_root": "",
+        "live": "",
+        "many": "True if one document may follow another.",
+    }
 
     def __init__(
         self,
@@ -40,7 +46,9 @@ class Document(GrowingValue):
         self.many = many
         # What `GrowingValue` does, without the way there: tiny documents are made often.
         self._builder = ValueBuilder()
-        self.live = None
+        self.live: Any = None
+        # The root as `live` has it; `_CHANGES` if it is no container, and may be another next time.
+        self._root: Any = None
         self._machine = create_machine(
             self._builder, repair, many, duplicates, parse_float, limits, on_repair, prefix
         )
@@ -90,14 +98,16 @@ class Document(GrowingValue):
         builder.changed = False
         if builder.finished:
             builder.finished = None
-        self.live = None
+        if self._root is _CHANGES:
+            self.live = None  # a string has no other owner while it is extended
         try:
             if machine._entry <= READY and not machine._many and type(data) is str:
                 machine._run(data)
             else:
                 machine.read(data)
         finally:
-            self.live = builder.root
+            if builder.root is not self._root:
+                self._show()
         return builder.changed
 
     def flush(self) -> bool:
@@ -108,8 +118,13 @@ class Document(GrowingValue):
         try:
             self._machine.flush()
         finally:
-            self.live = builder.root
+            self._show()
         return builder.changed
+
+    def _show(self) -> None:
+        """Let `live` be the root."""
+        root = self.live = self._builder.root
+        self._root = root if type(root) is dict or type(root) is list else _CHANGES
 
     @property
     def changed(self) -> bool:
@@ -140,3 +155,13 @@ class Document(GrowingValue):
     def pending(self) -> tuple[Path, str] | None:
         """Path and text of the number or literal that is being read, else None."""
         return self._machine.pending
+
+
+class Document(GrowingDocument):
+    """Parser and Rebuilder in one, for those who only want the value.
+
+    Strings are there from their opening quote and only grow; numbers and literals are complete
+    or absent. What was good before an error stays in `value`.
+    """
+
+    __slots__ = {"live": LIVE}

@@ -4,3 +4,4 @@ from .builder cimport GrowingValue
 
 cdef class Rebuilder(GrowingValue):
     cdef object _reader
+    cdef readonly object live

@@ -8,16 +8,17 @@ from typing import Any
 from ..wire.foreign import Dialect
 from ..wire.parser import emit
 from ..wire.reader import WireReader
-from .builder import GrowingValue
+from .builder import LIVE, GrowingValue, ValueBuilder
 
 
 class Rebuilder(GrowingValue):
     """Fragments, as objects or from the wire, in any grouping → the value they tell of."""
 
-    __slots__ = ("_reader",)
+    __slots__ = {"_reader": "", "live": LIVE}
 
     def __init__(self, *, dialect: Dialect = "jsonrill") -> None:
-        super().__init__()
+        self._builder = ValueBuilder()
+        self.live: Any = None
         self._reader = WireReader(dialect)
 
     def feed(self, fragments: Iterable[Any]) -> None:

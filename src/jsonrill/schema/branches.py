@@ -68,7 +68,9 @@ def expand(expected: list[Obligation], kind: int) -> tuple[list[Obligation], Ref
     active: list[Obligation] = []
     refused: Refused = []
     if len(expected) == 1 and expected[0][1] is None:
-        parts = expected[0][0].parts
+        node = expected[0][0]
+        # A property of a compiled class is a call; this one is known after the first.
+        parts = node._parts if node._parts is not None else node.parts
         if len(parts) == 1 and not parts[0].choices:
             return _simple(parts[0], kind)
     elif expected:
@@ -88,7 +90,8 @@ def _simple(node: Node, kind: int) -> tuple[list[Obligation], Refused]:
     """The most frequent case: one node, no choices."""
     if not node.kinds & kind:
         return [], [(None, node.mismatch(kind))]
-    return [(node, None)] if kind & ~node.idle else [], []
+    idle = node._idle if node._idle is not None else node.idle
+    return [(node, None)] if kind & ~idle else [], []
 
 
 def _is_branched(obligation: Obligation) -> bool:

@@ -6,10 +6,16 @@ cdef class Members:
     cdef public list patterns, required
     cdef public object additional, closed, maximum, minimum, names, rules
     cdef list _sorted
+    @cython.locals(found=tuple, node=Node)
+    cpdef find(self, key)
+    cpdef missing(self, seen)
+    cpdef excess(self, count)
 
 cdef class Elements:
     cdef public list prefix
     cdef public object closed, maximum, minimum, rest, rules
+    cpdef find(self, index)
+    cpdef missing(self, length)
 
 cdef class Node:
     cdef public int about, kinds, natural, sure
@@ -23,3 +29,5 @@ cdef class Node:
     cdef public object text_rule
     cdef public object _idle, _width
     cdef public tuple _parts
+
+cpdef int kind_of(value)

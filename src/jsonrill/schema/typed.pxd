@@ -5,7 +5,7 @@ from ..paths cimport Place
 from .branches cimport Branch
 from .check cimport Check
 from .makers cimport Maker
-from .nodes cimport Elements, Members, Node
+from .nodes cimport Elements, Members, Node, kind_of
 from .walk cimport Frame, Walk
 
 cdef int EVERY, FRACTION, OBJECT, STRING
