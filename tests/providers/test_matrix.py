@@ -304,28 +304,3 @@ def test_an_event_that_was_cut_off(tmp_path: Path) -> None:
         assert reply.status_code == 400 and reply.json()["error"]["code"] == "INVALID_BODY"
 
     serve(check)
-
-
-# ---- the page ----
-
-
-@pytest.mark.parametrize("name", [name for name in ANSWERS if not name.endswith("broken-off")])
-def test_the_page_is_told_whose_events_these_are(name: str) -> None:
-    answer = ANSWERS[name]
-
-    async def check(http: Any) -> None:
-        body = "\n".join(lines_of(answer, "odd"))
-        found = (await http.post("/recognise", content=body)).json()
-        assert found == {"provider": _page(answer), "calls": bool(answer.calls)}
-
-    serve(check)
-
-
-def test_the_page_is_told_that_nobody_is_known() -> None:
-    async def check(http: Any) -> None:
-        for body in ('{"type":"Feature"}\n{"choices":[]}', "oops", "", "[1]"):
-            found = (await http.post("/recognise", content=body)).json()
-            assert found == {"provider": None, "calls": False}
-        assert (await http.post("/recognise", content=b"x" * 300_000)).status_code == 413
-
-    serve(check)

@@ -142,7 +142,6 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
 )
 PAGE: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/", pages.index),
-    ("POST", "/recognise", pages.recognise),
     ("GET", "/web/{name:path}", pages.web),
 )
 

@@ -1,4 +1,4 @@
-"""The page and its modules, as files: GET / and GET /web/{name}; and what it asks about a text.
+"""The page and its modules, as files: GET / and GET /web/{name}.
 
 The files are public, so that no token is needed to get them; the requests that the page then makes
 need one as always. Only the files of the package are there, as they are, and those of the page,
@@ -17,14 +17,11 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from ... import __version__, providers
-from ...providers.statements import CallDelta
-from ..access.permissions import require_subject
+from ... import __version__
 from ..problems import Problem
 from .bundle import INDEX, page_files
-from .publish import read_body
 
 TYPES: Final = {
     "css": "text/css; charset=utf-8",
@@ -32,10 +29,6 @@ TYPES: Final = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
-
-
-# More than the page sends of a text.
-_MOST: Final = 256 * 1024
 
 
 class File:
@@ -107,16 +100,6 @@ async def web(request: Request) -> Response:
     """GET /web/{name}: what the page is made of, for other pages of this origin, too."""
     # An empty name is that of the page itself, which is at `/` alone.
     return _answer(request, str(request.path_params["name"]) or "web")
-
-
-async def recognise(request: Request) -> Response:
-    """POST /recognise: whose events these lines are, and whether tool calls are among them."""
-    require_subject(request)
-    lines = (await read_body(request, _MOST)).split(b"\n")
-    reader = providers.Reader()
-    said = [one for line in lines for one in reader.feed(line)]
-    calls = any(type(one) is CallDelta and one.opens for one in said)
-    return JSONResponse({"provider": providers.recognise(lines[0]), "calls": calls})
 
 
 def _answer(request: Request, name: str) -> Response:
