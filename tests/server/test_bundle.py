@@ -15,9 +15,8 @@ from jsonrill.server.http import bundle
 from jsonrill.server.http.bundle import bundles, page_files, without_comments
 from jsonrill.server.http.pages import sources
 from support import ROOT, need_command
+from support.asgi import asked
 from support.npm import installed
-
-from .test_page import asked
 
 # Reads [[text, stripped], ...] and prints those whose tokens differ; white space is no token.
 COMPARE = """

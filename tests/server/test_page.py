@@ -17,23 +17,12 @@ from jsonrill.runs.options import StreamOptions, ViewOptions
 from jsonrill.runs.records import CLOSED, Record
 from jsonrill.runs.render import rendering
 from jsonrill.schema import _of_text
-from jsonrill.server import Config, create_app
+from jsonrill.server import Config
+from support.asgi import asked
 from support.processes import Server, all_events
 
 NAMES = list(models())
 WEB = Path(__file__).parents[2] / "src" / "jsonrill" / "web"
-
-
-def asked(method: str, url: str, config: Config | None = None, **more: Any) -> httpx2.Response:
-    async def work() -> httpx2.Response:
-        app = create_app(config or Config(access_log=False))
-        transport = httpx2.ASGITransport(app=app)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
-            answer = await http.request(method, url, **more)
-        await app.state.hub.close()
-        return answer
-
-    return asyncio.run(work())
 
 
 def quiet(**settings: Any) -> Config:

@@ -259,7 +259,8 @@ export class ToolCall {
     if (this.status === "streaming") {
       if (status === "error") {
         const unknown = problem("PROVIDER_ERROR", "the sender gave no reason");
-        this.#fail(/** @type {Problem} */ (error ?? unknown));
+        const given = Object.keys(error ?? {}).length > 0;
+        this.#fail(given ? /** @type {Problem} */ (error) : unknown);
       } else if (status === "complete") {
         this.#close({});
       } else if (status === "truncated") {
