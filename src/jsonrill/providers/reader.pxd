@@ -2,5 +2,6 @@
 
 cdef class Reader:
     cdef public object given, provider
-    cdef object _accepts, _translate
+    cdef object _accepts
+    cdef readonly object _translate
     cdef readonly dict _pages
