@@ -110,6 +110,10 @@ class Build(build_ext):
     A part of the modules would be a third version that nobody tests: all are kept, or none.
     """
 
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or True  # as many at once as there are processors
+
     def run(self) -> None:
         super().run()
         if not self.extensions:

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.bench_server import start, versions
 
 STREAMS = 3
+MANY_READERS = ("--readers", "10000", "--readers-per-stream", "10000")
 PADDING = "x" * 40
 SWEEP = (1, 30, 300, 3000)
 RELAY_RATE, RELAY_READERS = 20.0, 5
@@ -76,6 +77,7 @@ class Reader(asyncio.Protocol):
     """Counts events and notes how late the last of each piece is, with as little work as can be."""
 
     events = 0
+    refused = 0
     late: list[float] = []
 
     def __init__(self, request: bytes) -> None:
@@ -85,6 +87,7 @@ class Reader(asyncio.Protocol):
         transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
+        Reader.refused += data.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5"))
         Reader.events += data.count(b"\ndata: ")
         *_, stamp, _ = (b"", b"", *data.rsplit(b"@", 2))
         if len(stamp) > 6 and stamp.replace(b".", b"").isdigit():
@@ -127,7 +130,7 @@ def memory_of(process: int) -> int:
 async def measured(
     process: int, connecting: Callable[[], Any], readers: int, seconds: float
 ) -> Figures:
-    """The figures of one server: connect, wait for the first event and a second, then measure."""
+    """The figures of one server: connect, wait for the first event and 3 seconds, then measure."""
     before = memory_of(process)
     Reader.late.clear()
     links = await connecting()
@@ -135,7 +138,7 @@ async def measured(
     while not Reader.late and waited < 30:
         await asyncio.sleep(1.0)
         waited += 1
-    await asyncio.sleep(1.0)
+    await asyncio.sleep(3.0)
     Reader.late.clear()
     events, begun = Reader.events, time.monotonic()
     await asyncio.sleep(seconds)
@@ -146,6 +149,8 @@ async def measured(
         link.abort()
     if not late:
         raise RuntimeError("no event arrived")
+    if Reader.refused:
+        raise RuntimeError(f"{Reader.refused} readers were refused")
     return Figures(rate, late[len(late) // 2], late[len(late) * 99 // 100], memory)
 
 
@@ -188,7 +193,7 @@ async def _publish(http: Any, path: str, rate: float) -> None:
 async def compare(options: argparse.Namespace) -> dict[str, Figures]:
     found: dict[str, Figures] = {}
     for name in ("jsonrill", "bare", "sse-starlette"):
-        serve = ("-m", "jsonrill", "serve", "--port", "0", "--no-access-log")
+        serve = ("-m", "jsonrill", "serve", "--port", "0", "--no-access-log", *MANY_READERS)
         process, url = start(*(serve if name == "jsonrill" else (__file__, "--serve", name)))
         try:
             if name == "jsonrill":
