@@ -687,9 +687,9 @@ How late events arrive, pure Python, by the number of readers of one process: {r
 seconds each, up to {results["offered"]:,.0f} events a second offered to all readers together, and
 at most 200 to one. The time is that from when an event was due at the publisher to when its bytes
 are with the reader, on the same machine, which is what limits the last rows. Beside it a bare ASGI
-loop and sse-starlette, which make the events themselves and need no publisher. They have a timer for
-each reader, so that their events are spread over time; ours sends one event to a thousand readers
-of a stream at once in the last row.
+loop and sse-starlette, which make the events themselves and need no publisher. They have a timer
+for each reader, so that their events are spread over time; ours sends one event to a thousand
+readers of a stream at once in the last row.
 
 {table(("readers", "server", "events a second", "p50", "p99", "memory a reader"), rows)}
 
