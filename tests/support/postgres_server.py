@@ -109,6 +109,7 @@ class PostgresServer:
             return row and row[0]
 
     def empty(self) -> None:
+        self.send(signal.SIGCONT)  # a test that failed may have left it halted
         self.ask("DROP SCHEMA IF EXISTS jsonrill CASCADE")
 
     def _processes(self) -> Iterator[tuple[int, list[str]]]:
@@ -130,7 +131,13 @@ class PostgresServer:
 
     def send(self, how: int) -> None:
         """Send a signal to all its processes, the parent first: each is a session of its own."""
-        for pid, _ in sorted(self._processes(), key=lambda found: found[0]):
+        assert self.process is not None
+        parent = self.process.pid
+        # Killed, it has no children any more; halted, it makes no more of them.
+        children = {pid for pid, _ in self._processes()} - {parent}
+        with suppress(ProcessLookupError):
+            os.kill(parent, how)
+        for pid in children | {pid for pid, _ in self._processes()} - {parent}:
             with suppress(ProcessLookupError):
                 os.kill(pid, how)
 
