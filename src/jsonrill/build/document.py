@@ -66,17 +66,18 @@ class GrowingDocument(GrowingValue):
             and (end := machine._offset + len(piece)) <= machine._stop
             and (
                 (
-                    (
-                        not _COMPILED
-                        and machine._plain_at == machine._token
-                        and piece.replace(" ", "").isalnum()  # the quickest way to see mere words
-                    )
-                    or machine._is_plain(piece)
+                    machine._is_plain(piece)
+                    if _COMPILED
+                    # The quickest way to see mere words.
+                    else piece.replace(" ", "").isalnum()
+                    or ('"' not in piece and machine._is_plain(piece))
                 )
                 if entry
-                else plain_end(piece, 0) == len(piece)
-                if _COMPILED
-                else '"' not in piece and "\\" not in piece and piece.isprintable()
+                else (
+                    plain_end(piece, 0) == len(piece)
+                    if _COMPILED
+                    else '"' not in piece and "\\" not in piece and piece.isprintable()
+                )
             )
         ):
             machine._offset = end

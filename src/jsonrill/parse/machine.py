@@ -236,17 +236,18 @@ class Machine(Position):
             and self._offset + len(data) <= self._stop
             and (
                 (
-                    (
-                        not _COMPILED
-                        and self._plain_at == self._token
-                        and data.replace(" ", "").isalnum()  # the quickest way to see mere words
-                    )
-                    or self._is_plain(data)
+                    self._is_plain(data)
+                    if _COMPILED
+                    # The quickest way to see mere words.
+                    else data.replace(" ", "").isalnum()
+                    or ('"' not in data and self._is_plain(data))
                 )
                 if entry
-                else plain_end(data, 0) == len(data)
-                if _COMPILED
-                else '"' not in data and "\\" not in data and data.isprintable()
+                else (
+                    plain_end(data, 0) == len(data)
+                    if _COMPILED
+                    else '"' not in data and "\\" not in data and data.isprintable()
+                )
             )
         ):
             if entry:
@@ -477,10 +478,12 @@ class Machine(Position):
         if self._held:
             after -= len(self._held)
             self._entry = HELD
-        elif self._state == STRING:
-            self._entry = WATCHED if self._wary else PLAIN
-        else:
+        elif self._state != STRING:
             self._entry = READY
+        elif not self._wary:
+            self._entry = PLAIN
+        else:
+            self._entry = WATCHED if self._plain_at == self._token else READY
         if "\n" in text:
             self._count_lines(text, after - self._offset)
         self._offset = after

@@ -34,7 +34,7 @@ ASIDE: Final = LENIENT + 14  # in brackets that are part of the prose
 
 # How the next piece is taken in. Many documents are always read carefully.
 PLAIN: Final = 0  # inside a string: the piece may be nothing but plain text
-WATCHED: Final = 1  # the same with leniency, which looks at the text more closely
+WATCHED: Final = 1  # the same with leniency, in a string that has nothing unusual so far
 READY: Final = 2  # nothing is held: the piece is run as it is
 HELD: Final = 3  # what is held comes before it
 CUT: Final = 4  # after half a UTF-8 character: only bytes can follow
