@@ -1,13 +1,13 @@
 # Types for the compiler; the code is in strings.py.
 cimport cython
-from ..machine cimport Machine, space_end
+from ..machine cimport Machine, plain_end, space_end
 from .numbers cimport NumberMachine
 
 cdef bint _COMPILED
 cdef str _UNSURE
-cdef Py_ssize_t NOWHERE, _REMEMBERED
+cdef Py_ssize_t NOWHERE, _FEW, _REMEMBERED
 
-@cython.locals(char=Py_UCS4, last=Py_UCS4, odd=bint, wide=bint)
+@cython.locals(char=Py_UCS4, at=Py_ssize_t, odd=bint)
 cdef bint is_usual(str run, bint plain) except -1
 @cython.locals(at=Py_ssize_t, char=Py_UCS4)
 cdef bint ends_simply(str run) except -1

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import Machine, space_end
+from ..machine import Machine, plain_end, space_end
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -63,6 +63,8 @@ _LONGEST_TAIL: Final = 200
 _UNSURE: Final = " \t\r\n,}]{[”’"
 _CURLY: Final = re.compile("[“”‘]")
 _REMEMBERED: Final = 64
+# More characters than these are searched by functions of the library, which are quicker then.
+_FEW: Final = 24
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
 
@@ -531,28 +533,29 @@ def is_usual(run: str, plain: bool) -> bool:
     """True if no character is looked at closely, and no end of the text must be held back.
 
     Characters that are: what may begin a fence or a mark like <|im_end|>, and curly quotes; if
-    `plain`, also a quote, a backslash and control characters. All of them are compared without a
-    branch in between: a processor cannot foresee which letter comes next.
+    `plain`, also a quote, a backslash and control characters. Those that hardly ever come are
+    sought without a branch: a processor cannot foresee which letter is next.
     """
-    odd = wide = False
-    last = " "
-    if plain:
+    odd = False
+    if len(run) > _FEW:
+        if plain and plain_end(run, 0) != len(run):
+            return False
+        odd = "<" in run or "`" in run or not run.isascii()
+    elif plain:
         for char in run:
-            odd |= (char == '"') | (char == "\\") | (char < " ") | (char == "<") | (char == "`")
-            wide |= char >= "‘"
-            last = char
+            if char == '"' or char == "\\" or char < " ":
+                return False
+            odd |= (char == "<") | (char == "`") | (char > "\x7f")
     else:
         for char in run:
-            odd |= (char == "<") | (char == "`")
-            wide |= char >= "‘"
-            last = char
+            odd |= (char == "<") | (char == "`") | (char > "\x7f")
     if odd:
-        return False
-    if wide:
         for char in run:
-            if char == "‘" or char == "“" or char == "”":
+            if char == "<" or char == "`" or char == "‘" or char == "“" or char == "”":
                 return False
-    return last not in " \t\r\n,}]{[”’" or ends_simply(run)
+    at = len(run) - 1
+    at -= (at > 0) & (run[at] == " ")
+    return run[at] not in " \t\r\n,}]{[”’" or ends_simply(run)
 
 
 def ends_simply(run: str) -> bool:
