@@ -938,3 +938,23 @@ def test_any_changed_text_gives_what_pydantic_gives(
             looks(type_, text, size)
     else:
         assert looks(type_, text, size)[-1] == expected
+
+
+# Types that were refused or not taken
+
+
+class Named(BaseModel):
+    name: str
+
+
+def test_an_annotated_model_is_a_type_and_no_instance() -> None:
+    noted = Annotated[Named, Field(description="A name.")]
+    found = list(jsonrill.values(['{"name": "Ro', 'me"}'], noted))
+    assert [is_partial(it) for it in found] == [True, False]
+    assert found[-1] == Named(name="Rome")
+
+
+def test_a_list_where_an_object_was_possible_has_no_fields() -> None:
+    type_ = TypeAdapter(list[Named] | Named)
+    assert list(jsonrill.fields(['[{"name": "Rome"}]'], type_)) == []
+    assert list(jsonrill.fields(['{"name": "Rome"}'], type_)) == [("name", "Rome")]
