@@ -621,7 +621,7 @@ def _given(complete: Any, parts: list[Part], raw: Any) -> Iterator[tuple[str, An
     if isinstance(complete, dict):
         yield from complete.items()
     elif not getattr(complete, "__pydantic_root_model__", False):
-        # What is no object has no keys: a list, or what a function of the user's makes an object of.
+        # A list has no keys, even if a function of the user's makes an object of it.
         keys = raw if isinstance(raw, dict) else ()
         names = [slot[0] for part in parts for key in keys for slot in part.slots(key)]
         given = sorted(getattr(complete, "model_fields_set", ()))
