@@ -7,6 +7,7 @@ it is. Nothing is read out of it here; that is done for each reader, in the form
 from __future__ import annotations
 
 import base64
+import json
 from codecs import getincrementaldecoder
 from collections.abc import (
     AsyncGenerator,
@@ -237,18 +238,19 @@ def _refuse(value: Any) -> Any:
     """The content of an object in an event of the program's own, complete; else `TypeError`."""
     kind = type(value)
     if not isinstance(value, type):
-        if callable(dump := getattr(value, "model_dump", None)):
+        if callable(write := getattr(value, "model_dump_json", None)):
             try:
-                return dump(mode="json")
+                return json.loads(write())
             except (TypeError, ValueError):  # bytes that are no text
-                return dump()
+                return value.model_dump()
         if callable(to_dict := getattr(value, "to_dict", None)):
             return to_dict()
         if is_dataclass(value):
             return {field.name: getattr(value, field.name) for field in fields(value)}
         if public := {name: it for name, it in _vars(value).items() if name[:1] != "_"}:
             return public
-        if kind.__str__ is not object.__str__ and not isinstance(value, BaseException):
+        written = any("__str__" in vars(it) for it in kind.__mro__[:-1])
+        if written and not isinstance(value, BaseException):
             return _text(value)
     raise TypeError(
         f"an event of a run is JSON, a model or a dataclass, not {kind.__module__}.{kind.__name__}:"
