@@ -204,7 +204,8 @@ def fields(
 def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the name and the value of each top-level field when it is complete, validated.
 
-    `schema` and options are those of `values`. A field that did not come is not yielded.
+    `schema` and options are those of `values`. A field that did not come is not yielded. One that
+    changes after it was yielded (a key that comes twice, a validator of the whole) comes again.
     """
     reading, given = take_options("values", options, "schema")
     document = _with_schema(schema, given)
@@ -541,8 +542,8 @@ def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> An
         if event is END and reading.error is not None:
             raise SourceFailed(reading.error)
 
-    text = bool(options.get("split"))
-    return drive(stage, source, reading=EventReading(options.get("provider", "auto"), text=text))
+    split = bool(options.get("split"))
+    return drive(stage, source, reading=EventReading(options.get("provider", "auto"), split=split))
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
