@@ -67,6 +67,7 @@ from .options import (
 )
 from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, parse_path, parse_pattern
+from .providers.statements import Finish
 from .selection import Selection, TextSelection
 from .sources import Decoder, EventReading, Opened, Reading
 from .toolcalls import ToolCalls, ToolCallUpdate
@@ -204,7 +205,8 @@ def fields(
 def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the name and the value of each top-level field when it is complete, validated.
 
-    `schema` and options are those of `values`. A field that did not come is not yielded.
+    `schema` and options are those of `values`. A field that did not come is not yielded. One that
+    changes after it was yielded (a key that comes twice, a validator of the whole) comes again.
     """
     reading, given = take_options("values", options, "schema")
     document = _with_schema(schema, given)
@@ -454,7 +456,8 @@ def tool_calls(
     """Yield an update for each change of a tool call in a provider's stream (`update.call`).
 
     The source is a provider's stream, or a response or text that holds its events. Options are
-    those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    those of `ToolCalls`; give one as `calls` to keep it, or for the next turn. `SourceFailed` is
+    raised at the end if the provider reported an error.
     """
     _known("calls", options, "calls")
     if calls is not None and options:
@@ -464,12 +467,20 @@ def tool_calls(
     reading = ToolCalls(**options) if calls is None else calls
     # Other streams may be read into the same calls: this one ends only its own messages.
     seen: set[str] = set()
+    failure: str | None = None
 
     def stage(event: Any) -> Iterator[ToolCallUpdate]:
+        nonlocal failure
         if event is END:
             yield from reading.flush(*sorted(seen)) if seen else ()
+            if failure is not None:
+                raise SourceFailed(failure)
             return
-        for update in reading.feed(event):
+        said = reading.reader.feed(event)
+        for statement in said:
+            if isinstance(statement, Finish):
+                failure = failure or statement.error or statement.malformed
+        for update in reading.read(said):
             seen.add(update.message_id)
             yield update
 
@@ -541,8 +552,8 @@ def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> An
         if event is END and reading.error is not None:
             raise SourceFailed(reading.error)
 
-    text = bool(options.get("split"))
-    return drive(stage, source, reading=EventReading(options.get("provider", "auto"), text=text))
+    split = bool(options.get("split"))
+    return drive(stage, source, reading=EventReading(options.get("provider", "auto"), split=split))
 
 
 def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:

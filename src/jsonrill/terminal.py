@@ -22,6 +22,13 @@ _UNSAFE: Final = re.compile(
 )
 
 
+class Screen(Console):
+    """A console whose reader may leave: `BrokenPipeError`, where rich would end the program."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def safe(text: str) -> str:
     """Text with the characters that control a terminal written as JSON escapes."""
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
@@ -31,7 +38,7 @@ def watched(
     pieces: Iterable[bytes | str], document: Document, console: Console | None = None
 ) -> None:
     """Feed the document and show it after each piece; an error is raised after the last view."""
-    console = console or Console()
+    console = console or Screen()
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
 
         def show() -> None:

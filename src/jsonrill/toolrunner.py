@@ -141,7 +141,8 @@ def run_tools(
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     run = ToolRun(tools, when=when, choice=choice, **options)
-    reading = EventReading(options.get("provider", "auto"), text=bool(options.get("split")))
+    split = bool(options.get("split"))
+    reading = EventReading(options.get("provider", "auto"), split=split)
     events = drive(_as_event, source, reading=reading)
     if isinstance(events, AsyncGenerator):
         return AsyncToolParts(run, _run_async(run, events, concurrency, timeout))

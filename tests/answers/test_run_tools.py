@@ -221,6 +221,18 @@ def test_empty_arguments_wait_for_the_next_part_or_the_close() -> None:
     assert given == [{}]
 
 
+def test_empty_arguments_are_complete_if_only_token_counts_follow() -> None:
+    counts = {**chunk(content=""), "usage": {"total_tokens": 3}}
+    found, running = run([call(0, "now", "{}"), counts], {"now": lambda: "noon"})
+    assert outcomes(found) == {"call-0": "noon"}
+    assert running.messages()
+    # Counts that come with the call itself do not tell that it is over.
+    with_counts = {**call(0, "now", "{}"), "usage": {"total_tokens": 1}}
+    found, _ = run([with_counts], {"now": lambda: "noon"})
+    assert outcomes(found) == {}
+    assert found[-1].call is not None and found[-1].call.status == "truncated"
+
+
 def test_a_call_that_goes_wrong_after_its_start_is_reported() -> None:
     item = {"type": "function_call", "id": "f", "call_id": "k", "name": "t", "arguments": ""}
     delta = {"type": "response.function_call_arguments.delta", "item_id": "f", "output_index": 0}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,6 +95,31 @@ def test_the_split_text_of_a_provider() -> None:
     running = run_tools(events, {"f": lambda a: a + 1}, split=True)
     assert [part.result for part in running if part.kind == "result"] == [2]
     assert running.messages()[0]["tool_calls"][0]["function"]["name"] == "f"
+
+
+@pytest.mark.parametrize("form", ["events", "named", "bytes", "response", "lines"])
+def test_the_events_of_a_provider_are_not_the_text(form: str) -> None:
+    events = [
+        {"id": "c", "choices": [{"index": 0, "delta": {"content": text}}]}
+        for text in ("<think>a</thi", "nk>b")
+    ]
+    text = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+    lines = "".join(json.dumps(event) + "\n" for event in events)
+
+    def source() -> tuple[Any, dict[str, Any]]:
+        if form == "events":
+            return events, {}
+        if form in ("response", "lines"):
+            kind = "text/event-stream" if form == "response" else "application/x-ndjson"
+            body = text if form == "response" else lines
+            return httpx.Response(200, headers={"content-type": kind}, content=body), {}
+        return [text] if form == "named" else text.encode(), {"provider": "openai_chat"}
+
+    for read_with in (parts, functools.partial(run_tools, tools={})):
+        stream, named = source()
+        found = [*read_with(stream, split=True, **named)]  # type: ignore[operator]
+        said = [(part.kind, part.text) for part in found if part.complete]
+        assert said == [("reasoning", "a"), ("text", "b")]
 
 
 @pytest.mark.parametrize(

@@ -116,9 +116,10 @@ def test_tool_calls_grow_in_cards(shown: Shown) -> None:
     expect(cards.first).to_have_attribute("data-status", "streaming")
     shown.page.locator("#restart").click()
     shown.done()
-    assert cards.locator("h3").all_inner_texts() == ["get_tides", "book_berth"]
-    assert cards.locator("header .badge").all_inner_texts() == ["complete", "complete"]
-    assert shown.value("harbour") == "Old mole" and shown.value("name") == "Kittiwake"
+    expect(cards.locator("h3")).to_have_text(["get_tides", "book_berth"])
+    expect(cards.locator("header .badge")).to_have_text(["complete", "complete"])
+    for key, value in (("harbour", "Old mole"), ("name", "Kittiwake")):
+        expect(shown.line(key).first.locator(".value")).to_have_text(value)
     assert "04:12" in cards.first.locator(".result").inner_text()
     assert "Berth C14 is yours" in cards.last.locator(".result").inner_text()
     cards.last.locator("summary").click()
@@ -130,7 +131,7 @@ def test_a_broken_call_shows_its_text_and_leaves_the_other_alone(shown: Shown) -
     shown.model("stumble")
     shown.done()
     cards = shown.page.locator(".call")
-    assert cards.locator("header .badge").all_inner_texts() == ["complete", "error"]
+    expect(cards.locator("header .badge")).to_have_text(["complete", "error"])
     broken = cards.last
     told = broken.locator(".problem").inner_text()
     assert told.startswith("INVALID_JSON: line 1, column 49, in root.urgent: expected a value")
@@ -177,6 +178,7 @@ def test_it_is_cut_and_taken_up_again(shown: Shown) -> None:
     shown.page.locator("#disconnect").click()
     expect(shown.page.locator("#resume")).to_be_enabled()
     expect(shown.page.locator("#state")).to_have_text(re.compile(r"Disconnected after event \d+"))
+    shown.drawn()
     last = shown.figure("last id")
     time.sleep(0.6)
     # The stream goes on without the page.

@@ -55,6 +55,7 @@ def test_it_is_paused_and_goes_on(shown: Shown) -> None:
     shown.line("list").wait_for()
     shown.page.locator("#play").click()
     expect(shown.page.locator("#play")).to_have_text("Play")
+    shown.drawn()
     paused = at(shown)
     shown.page.wait_for_timeout(300)
     assert at(shown) == paused

@@ -47,7 +47,8 @@ def test_hostile_strings_are_shown_as_text(shown: Shown) -> None:
 
 def look_at_hostile_strings(shown: Shown, view: str) -> None:
     page = shown.page
-    text = shown.panel.locator(".body").inner_text()
+    body = shown.panel.locator(".body")
+    text = shown.until(lambda: (text := body.inner_text()).count("isolated") and text)
     for said in ("<img src=x onerror=", "</script><script>", "javascript:alert(1)"):
         assert said in text.replace('\\"', '"')
     # Marks that reorder text are signs; nothing that reorders is left anywhere on the page.

@@ -34,16 +34,6 @@ def bar(page: Page) -> Locator:
     return page.locator("#offers")
 
 
-def to_end(page: Page) -> None:
-    """Show the last moment."""
-    page.locator("#scrub").evaluate(
-        """(scrub) => {
-            scrub.value = scrub.max;
-            scrub.dispatchEvent(new Event("input", { bubbles: true }));
-        }"""
-    )
-
-
 # ---- what is pasted ----
 
 
@@ -87,7 +77,7 @@ def test_a_pasted_text_does_not_leave_the_browser(shown: Shown) -> None:
     page = shown.page
     shown.requests.clear()
     shown.paste(timed('{"secret": "swordfish"}'))
-    to_end(page)
+    shown.to_end()
     expect(page.locator("#raw")).to_contain_text("rdfis")
     for view in ("timing", "others", "compare"):
         page.locator(f"#tab-{view}").click()
@@ -149,9 +139,9 @@ def test_each_field_has_a_row_with_its_time(shown: Shown) -> None:
     page = shown.page
     shown.paste(timed(STORM))
     page.locator("#tab-timing").click()
-    to_end(page)
+    shown.to_end()
     rows = page.locator(".waterfall tbody tr")
-    assert rows.locator("th").all_inner_texts() == ["root", "title", "tags", "[0]", "[1]", "size"]
+    expect(rows.locator("th")).to_have_text(["root", "title", "tags", "[0]", "[1]", "size"])
     cells = rows.nth(5).locator("td").all_inner_texts()
     assert cells[:2] == ["450 ms", "0 ms"]
     expect(page.locator(".rates rect")).to_have_count(60)
@@ -178,8 +168,7 @@ def test_reload_and_back_show_the_same_moment(shown: Shown) -> None:
     page = shown.page
     shown.paste(NEAR)
     bar(page).get_by_role("button", name=re.compile("Repair")).click()
-    page.locator("#previous-piece").click()
-    position = page.locator("#position").inner_text()
+    position = shown.back()
     page.locator("#tab-timing").click()
     expect(page).to_have_url(re.compile(r"#.*view=timing.*repair.*text="))
     expect(page).to_have_title("Pasted text – jsonrill")
@@ -200,9 +189,7 @@ def test_reload_and_back_show_the_same_moment(shown: Shown) -> None:
 def test_a_link_opens_the_same_in_another_tab(shown: Shown) -> None:
     page = shown.page
     shown.paste(STORM)
-    to_end(page)
-    page.locator("#previous-piece").click()
-    position = page.locator("#position").inner_text()
+    position = shown.back()
     page.locator(".menu > summary").click()
     page.get_by_role("button", name="Copy a link").click()
     expect(page.locator(".menu .told")).to_have_text("Copied the link.")
@@ -262,7 +249,7 @@ def test_what_others_show_at_a_piece(shown: Shown) -> None:
     page = shown.page
     shown.paste(STORM)
     page.locator("#tab-others").click()
-    to_end(page)
+    shown.to_end()
     expect(page.locator(".other.same h4")).to_contain_text("JSON.parse")
     page.locator("#previous-piece").click()
     expect(page.locator(".other.thrown h4")).to_contain_text("JSON.parse")
@@ -297,13 +284,13 @@ def test_hostile_text_is_only_text_in_every_tool(shown: Shown) -> None:
     key = "<img src=x onerror=alert(1)>\u202e"
     text = json.dumps({key: ["</script>\u202e", {key: "\u0000"}], "b": 1}, ensure_ascii=False)
     shown.paste(f"'{key}' {text},")
-    to_end(page)
+    shown.to_end()
     for view in ("timing", "others", "compare"):
         page.locator(f"#tab-{view}").click()
         page.wait_for_timeout(150)
     page.get_by_role("button", name="Keep this attempt").click()
     shown.paste(text)
-    to_end(page)
+    shown.to_end()
     expect(page.locator(".compare tbody tr").first).to_be_visible()
     page.get_by_role("button", name="Change how it is read").click()
     page.get_by_label("JSON Schema").fill(json.dumps({"required": [key], "pattern": "("}))

@@ -46,17 +46,13 @@ def read(shown: Shown, stream: str) -> None:
     shown.page.locator("#open-form .main").click()
 
 
-def end_of(shown: Shown) -> int:
-    return int(shown.page.locator("#scrub").get_attribute("max") or 0)
-
-
 def test_calls_that_come_all_at_once_are_not_called_nothing(shown: Shown) -> None:
     shown.speed(5)
     shown.paste(recorded("harbour.jsonl"))
     shown.done()
     shown.slide("#scrub", 0)
     expect(shown.page.locator(".call")).to_have_count(0)
-    shown.slide("#scrub", end_of(shown))
+    shown.slide("#scrub", shown.pieces())
     expect(shown.page.locator(".call")).to_have_count(2)
     expect(shown.panel.locator(".blank")).to_have_count(0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from jsonrill.cli import main
 from jsonrill.parse.lenient.rules import RULES
 from support import ROOT
 from support.commands import BASE, ENV, call
@@ -477,3 +479,133 @@ def test_version() -> None:
     assert re.match(
         rb"jsonrill \d+\.\d+\.\d+ \((compiled|pure Python)\)\n$", run("--version").stdout
     )
+
+
+# ---- streams of the shell that are closed, not UTF-8, or marked ----
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
+@pytest.mark.parametrize("name", [*FILTERS, "repair"])
+def test_a_closed_stream_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, stream: str
+) -> None:
+    """`<&-` and `>&-` in a shell; Python has None there."""
+    given = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'), "utf8")
+    monkeypatch.setattr(sys, "argv", ["jsonrill", name])
+    monkeypatch.setattr(sys, "stdin", given)
+    monkeypatch.setattr(sys, stream, None)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    kind = {"stdin": "input", "stdout": "output"}[stream]
+    assert capsys.readouterr().err == f"jsonrill: standard {kind} is closed\n"
+
+
+@pytest.mark.parametrize("name", [["values"], ["text", "a"], ["repair"], ["values", "--pretty"]])
+def test_a_pipe_gets_utf8_whatever_the_locale(name: list[str]) -> None:
+    env = {**ENV, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    env |= {"PYTHONIOENCODING": "latin-1"}
+    given = '{"a": "é→😀"}'.encode()
+    done = subprocess.run([*BASE, *name], input=given, capture_output=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "é→😀" in done.stdout.decode()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_a_mark_before_the_first_line_is_no_part_of_it(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Editors on Windows write the mark of UTF-8 before a text."""
+    monkeypatch.setattr("jsonrill.cli.input.PIECE", size)
+    mark = b"\xef\xbb\xbf"
+    fragments = run("fragments", given='{"a": [1, "é"]}').stdout
+    assert lines(run("rebuild", given=mark + fragments)) == [{"a": [1, "é"]}]
+    assert run("chunks", given=mark + b'{"a": 1}\n').stdout == b'"{\\"a\\":1"\n"}"\n'
+    assert lines(run("calls", given=mark + CALL))[-1]["args"] == {"a": 1}
+    assert run("chunks", given=mark).stderr == b"jsonrill: the input is empty\n"
+
+
+CALL = json.dumps(
+    {
+        "id": "x",
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {
+                            "id": "c",
+                            "type": "function",
+                            "function": {"name": "f", "arguments": '{"a": 1}'},
+                        }
+                    ],
+                },
+                "finish_reason": "tool_calls",
+            }
+        ],
+    }
+).encode()
+ANSWERS = {
+    "chat": CALL,
+    "responses": json.dumps(
+        {
+            "id": "r",
+            "object": "response",
+            "status": "completed",
+            "output": [
+                {
+                    "type": "function_call",
+                    "id": "i",
+                    "call_id": "c",
+                    "name": "f",
+                    "arguments": '{"a": 1}',
+                    "status": "completed",
+                }
+            ],
+        }
+    ).encode(),
+    "anthropic": json.dumps(
+        {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}}],
+            "stop_reason": "tool_use",
+        }
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("provider", ANSWERS)
+def test_calls_of_a_complete_answer_are_not_lost(provider: str) -> None:
+    """What `curl` gets without `"stream": true`."""
+    [*_, call] = lines(run("calls", given=ANSWERS[provider]))
+    assert (call["name"], call["status"], call["args"]) == ("f", "complete", {"a": 1})
+
+
+def test_errors_say_which_snapshot_and_which_line() -> None:
+    done = run("chunks", given='{"a": "x"}\n\n{"a": "xy"}\n{"a": \n')
+    assert done.returncode == 1
+    [complaint] = done.stderr.decode().splitlines()
+    assert complaint.startswith("jsonrill: item 3: the snapshot is not JSON: ")
+    done = run("updates", given='{"a": 1,\n "b": x}')
+    assert done.stderr.decode().endswith("(line 2, column 7)\n")
+
+
+def test_a_long_line_in_many_pieces_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsonrill.cli.input.PIECE", 1000)
+    text = json.dumps({"a": "x" * 3_000_000})
+    assert lines(run("chunks", "--text", given=f"{text}\n{text}")) == [json.loads(text)]
+
+
+def test_the_demo_stops_quietly_when_its_reader_leaves() -> None:
+    with subprocess.Popen(
+        [*BASE, "demo", "--fast"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV
+    ) as demo:
+        assert demo.stdout is not None and demo.stderr is not None
+        demo.stdout.close()
+        assert demo.stderr.read() == b""
+        assert demo.wait() == 0

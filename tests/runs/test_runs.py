@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import enum
 import json
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from io import BytesIO
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pydantic
@@ -357,6 +360,69 @@ def test_any_json_event_is_logged_as_it_is(url: str) -> None:
         assert found[11]["data"] == {"a": 1}
 
     run(work, url)
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.size = 3
+
+
+def test_nothing_in_an_event_of_ones_own_is_lost() -> None:
+    """What is no JSON by itself is written in full, also inside a dict, a list or a dataclass."""
+    inside = {
+        "enum": Color.RED,
+        "keys": {Color.RED: 1, 2: 3},
+        "model": Progress(when=date(2026, 1, 2), done=3),
+        "models": [Progress(when=date(2026, 1, 2), done=4)],
+        "object": Plain(),
+        "seconds": timedelta(seconds=90),
+        "snapshot": Step("a", b"\x00\xff"),
+        "times": (datetime(2026, 1, 2, 3, 4, tzinfo=UTC), memoryview(b"\x01")),
+        "numbers": (frozenset({1}), Decimal("1.5"), UUID(int=7)),
+    }
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", [inside])
+        assert await all_of(runs, "k") == [
+            {
+                "enum": "red",
+                "keys": {"red": 1, "2": 3},
+                "model": {"kind": "progress", "when": "2026-01-02", "done": 3},
+                "models": [{"kind": "progress", "when": "2026-01-02", "done": 4}],
+                "object": {"size": 3},
+                "seconds": "PT1M30S",
+                "snapshot": {"name": "a", "data": "AP8="},
+                "times": ["2026-01-02T03:04:00+00:00", "AQ=="],
+                "numbers": [[1], 1.5, str(UUID(int=7))],
+            }
+        ]
+
+    run(work)
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["alone", "nested"])
+@pytest.mark.parametrize(
+    "kind",
+    [object, ValueError, "class", "function"],
+    ids=["object", "exception", "class", "function"],
+)
+def test_what_has_no_content_is_refused_not_logged_as_nothing(
+    kind: Any, nested: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    item = {"class": Progress, "function": print}.get(kind) or kind()
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", [{"a": 1}, {"b": [item]} if nested else item, {"c": 1}])
+        with pytest.raises(RunFailed) as failed:
+            await all_of(runs, "k")
+        assert failed.value.code == "SOURCE_FAILED"
+
+    run(work)
+    assert "yield a dict of what readers should see" in caplog.text
 
 
 def test_sync_sources_do_not_hold_up_the_event_loop(url: str) -> None:

@@ -938,3 +938,54 @@ def test_any_changed_text_gives_what_pydantic_gives(
             looks(type_, text, size)
     else:
         assert looks(type_, text, size)[-1] == expected
+
+
+# Types that were refused or not taken
+
+
+class Named(BaseModel):
+    name: str
+
+
+def test_an_annotated_model_is_a_type_and_no_instance() -> None:
+    noted = Annotated[Named, Field(description="A name.")]
+    found = list(jsonrill.values(['{"name": "Ro', 'me"}'], noted))
+    assert [is_partial(it) for it in found] == [True, False]
+    assert found[-1] == Named(name="Rome")
+
+
+def test_a_list_where_an_object_was_possible_has_no_fields() -> None:
+    type_ = TypeAdapter(list[Named] | Named)
+    assert list(jsonrill.fields(['[{"name": "Rome"}]'], type_)) == []
+    assert list(jsonrill.fields(['{"name": "Rome"}'], type_)) == [("name", "Rome")]
+
+
+class Renamed(BaseModel):
+    a: int = Field(validation_alias=AliasChoices("a", "A"))
+    b: str = ""
+
+    @model_validator(mode="after")
+    def _upper(self) -> Renamed:
+        if self.b:
+            self.b = self.b.upper()
+        return self
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "last"),
+    [
+        (Named, '{"name": "x", "name": "y"}', {"name": "y"}),
+        ({"type": "object"}, '{"a": 1, "b": 2, "a": 3}', {"a": 3, "b": 2}),
+        (Renamed, '{"A": 1, "a": 2}', {"a": 2}),
+        (Renamed, '{"a": 1, "A": 2}', {"a": 1}),
+        (Renamed, '{"b": "x", "a": 2}', {"a": 2, "b": "X"}),
+    ],
+    ids=["twice", "twice-plain", "alias-before", "alias-after", "validator"],
+)
+def test_fields_that_change_are_yielded_again(
+    schema: Any, text: str, last: dict[str, object]
+) -> None:
+    for pieces in ([text], list(text), [text, "  ", "\n"]):
+        assert dict(jsonrill.fields(pieces, schema)) == last
+        found = list(jsonrill.fields(pieces, schema))
+        assert len(found) <= len(last) + 1

@@ -198,6 +198,63 @@ def test_cancelling_the_stream_cancels_the_response_at_the_upstream(
     assert relay.provider.responses[own].cancelled.wait(5 * SLACK)
 
 
+@pytest.mark.parametrize("how", ["streamed", "complete", "background", "growing"])
+def test_a_deleted_response_is_gone_here_and_at_the_upstream(
+    client: openai.OpenAI, relay: Relay, how: str
+) -> None:
+    background = how in ("background", "growing")
+    model = "endless" if how == "growing" else "text"
+    ask = {"model": model, "input": "hi", "background": background, "stream": how == "streamed"}
+    made: Any = client.responses.create(**ask)  # type: ignore[call-overload]
+    if how == "streamed":
+        made = list(made)[-1].response
+    own = made.id.partition(".")[0]
+    if how == "background":
+        until(lambda: client.responses.retrieve(made.id).status == "completed")
+    client.responses.delete(made.id)
+    assert "DELETE" in [it.method for it in relay.asked(f"/responses/{own}")]
+    assert own not in relay.provider.responses
+    for ask_again in (client.responses.retrieve, client.responses.cancel, client.responses.delete):
+        with pytest.raises(openai.NotFoundError):
+            ask_again(made.id)
+
+
+@pytest.mark.parametrize("status", [401, 409, 500])
+def test_a_response_stays_if_the_upstream_does_not_delete_it(
+    client: openai.OpenAI, relay: Relay, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    def refuse(status: int) -> None:
+        refusal = Script.json({"error": {"message": "no", "type": "refused"}}, status)
+        monkeypatch.setattr(relay.provider, "_kept", lambda *_: refusal)
+
+    made = client.responses.create(model="text", input="hi")
+    refuse(status)
+    with pytest.raises(openai.InternalServerError) as caught:
+        client.responses.delete(made.id)
+    assert caught.value.status_code == 502 and str(status) in caught.value.message
+    assert client.responses.retrieve(made.id).output_text == "Hello wörld"
+    refuse(405)  # an upstream that keeps no responses
+    client.responses.delete(made.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(made.id)
+
+
+def test_only_its_owner_deletes_a_response(client: openai.OpenAI, relay: Relay) -> None:
+    made = client.responses.create(model="text", input="hi")
+    with relay.client("bob") as other, pytest.raises(openai.NotFoundError):
+        other.responses.delete(made.id)
+    assert client.responses.retrieve(made.id).status == "completed"
+
+
+@pytest.mark.parametrize("background", [True, False])
+def test_a_response_says_whether_it_is_in_the_background(
+    client: openai.OpenAI, background: bool
+) -> None:
+    made = client.responses.create(model="text", input="hi", background=background)
+    assert made.background is background
+    assert client.responses.retrieve(made.id).background is background
+
+
 def test_a_complete_response_is_not_cancelled(client: openai.OpenAI) -> None:
     made = client.responses.create(model="text", input="hi")
     assert client.responses.cancel(made.id).status == "completed"

@@ -50,6 +50,18 @@ def as_sse(events: Iterable[Any]) -> bytes:
 # ---- the answer's text ----
 
 
+def test_a_server_that_does_not_stream_is_read_at_once() -> None:
+    message = {"role": "assistant", "content": '{"a": "xy"}', "reasoning_content": "hm"}
+    answer = {
+        "id": "c1",
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    }
+    assert list(jsonrill.values([answer])) == [{"a": "xy"}]
+    found = [(part.kind, part.text) for part in jsonrill.parts([answer]) if part.complete]
+    assert found == [("reasoning", "hm"), ("text", '{"a": "xy"}')]
+
+
 @sources
 def test_values_texts_fragments_and_updates_read_the_answer(source: Source) -> None:
     assert collect(jsonrill.values(source(ANSWER))) == ([{}, {"a": "x"}, {"a": "xy"}], None)

@@ -80,7 +80,7 @@ def _measure(url: str, servers: StoreServers) -> Callable[[], int]:
     return {
         "memory": memory,
         "sqlite": lambda: 0,
-        "redis": lambda: int(servers["redis"].info("memory")["used_memory"]),
+        "redis": lambda: int(servers["redis"].memory()),
         "redis+cluster": lambda: int(servers["redis+cluster"].memory()),
         "postgresql": tables,
     }[url.partition(":")[0]]

@@ -80,6 +80,25 @@ class Shown:
         self.page.locator("#paste-format").select_option(format)
         self.page.locator("#paste-form .main").click()
 
+    def pieces(self) -> int:
+        """The number of pieces, once there are some."""
+        scrub = self.page.locator("#scrub")
+        found: int = self.until(lambda: int(scrub.get_attribute("max") or 0))
+        return found
+
+    def to_end(self) -> None:
+        """Show the last moment."""
+        self.slide("#scrub", self.pieces())
+
+    def back(self) -> str:
+        """Show the end and go one piece back; the position that the page then says."""
+        pieces = self.pieces()
+        self.to_end()
+        self.page.locator("#previous-piece").click()
+        position = f"{pieces - 1} of {pieces}"
+        expect(self.page.locator("#position")).to_have_text(position)
+        return position
+
     # ---- what is shown ----
 
     @property
@@ -124,7 +143,11 @@ class Shown:
         expect(self.page.locator("#state")).to_have_text(DONE, timeout=seconds * 1000 * SLACK)
         if drawn:
             expect(self.page.locator("#raw .cursor")).to_be_hidden(timeout=seconds * 1000 * SLACK)
-            self.page.evaluate(TWO_FRAMES)
+            self.drawn()
+
+    def drawn(self) -> None:
+        """Wait until what has arrived is drawn."""
+        self.page.evaluate(TWO_FRAMES)
 
     def state(self) -> str:
         return self.page.locator("#state").inner_text()

@@ -91,7 +91,7 @@ class RedisCluster:
             node.empty()
 
     def memory(self) -> int:
-        return sum(int(node.info("memory")["used_memory"]) for node in self.nodes)
+        return sum(node.memory() for node in self.nodes)
 
     def cpu(self) -> float:
         return sum(node.cpu() for node in self.nodes)

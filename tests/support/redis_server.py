@@ -80,6 +80,11 @@ class RedisServer:
     def empty(self) -> None:
         assert self.ask("FLUSHALL") == b"+OK\r\n"
 
+    def memory(self) -> int:
+        """Bytes that it has taken, without the buffers of its connections."""
+        lines = self.info("memory")
+        return int(lines["used_memory"]) - int(lines["mem_clients_normal"])
+
     def cpu(self) -> float:
         """Seconds of processor time that it has used."""
         lines = self.info("cpu")

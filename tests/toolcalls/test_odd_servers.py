@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import ToolCall, ToolCallEvents, ToolCalls, values
+from jsonrill import Parts, ToolCall, ToolCallEvents, ToolCalls, values
 from support import ROOT
 
 CASES = json.loads((ROOT / "tests" / "cases" / "calls.json").read_text("utf8"))["cases"]
@@ -34,6 +34,21 @@ def test_the_calls_are_right(case: dict[str, Any]) -> None:
     assert [call.status for call in calls] == ["error" if code else "complete" for code in codes]
     if "messages" in case:
         assert len({call.message_id for call in calls}) == case["messages"]
+
+
+@every_case
+def test_parts_has_the_same_calls_also_cut_off_anywhere(case: dict[str, Any]) -> None:
+    for at in range(len(case["events"]) + 1):
+        reading = Parts(choice=1 if case["name"] == "in another choice" else 0)
+        for event in case["events"][:at]:
+            reading.feed(event)
+        reading.flush()
+        wanted = read(case["events"][:at]).calls
+        assert [as_seen(call) for call in reading.calls] == [as_seen(call) for call in wanted]
+
+
+def as_seen(call: ToolCall) -> tuple[Any, ...]:
+    return call.name, call.args, call.status, call.error and call.error["code"]
 
 
 @every_case

@@ -419,3 +419,17 @@ test("a field that never came says so, of a provider's stream too", async () => 
   const { error } = await all(text([chunk({ content: "{}" }), END], "a"));
   assert.ok(error instanceof FieldNotFound);
 });
+
+test("empty arguments are complete if only token counts follow", async () => {
+  const counts = { ...chunk({ content: "" }), usage: { total_tokens: 3 } };
+  const last = async (events) => (await all(parts(later(events)))).found.at(-1).call.status;
+  assert.equal(await last([called(0, "now", "{}"), counts]), "complete");
+  assert.equal(await last([{ ...called(0, "now", "{}"), usage: { total_tokens: 1 } }]), "truncated");
+});
+
+test("toolCalls throws the error of the provider at the end", async () => {
+  const created = { type: "response.created", response: { id: "r" } };
+  const { found, error } = await all(toolCalls(later([created, { type: "error", message: "Overloaded" }])));
+  assert.equal(found.length, 0);
+  assert(error instanceof SourceFailed && error.message.includes("Overloaded"));
+});

@@ -205,10 +205,10 @@ class Parts:
         """
         if self._splitter is not None and isinstance(event, (str, bytes, bytearray, memoryview)):
             return self.feed_text(event)
-        return self.read(self.reader.feed(event))
+        return self.read(counts_first(self.reader.feed(event)))
 
     def read(self, said: Iterable[Statement]) -> list[Part]:
-        """The parts that statements change."""
+        """The parts that statements change; those of one event in the order of `counts_first`."""
         said = of_choice(said, self._choice)
         self._ending.feed(said)
         return [part for statement in said for part in self._act(statement)]
@@ -250,6 +250,7 @@ class Parts:
                 self._keep(statement)
             case Usage(counts):
                 self.usage = {**(self.usage or {}), **counts}
+                self._calls.read([statement])
             case Begin() | CallDelta() | Result() | Aggregate() | Finish():
                 yield from self._updates(self._calls.read([statement]))
                 if isinstance(statement, Begin):
@@ -387,6 +388,19 @@ class Parts:
             if its == block and entry.kind != "result":
                 return entry
         return None
+
+
+def counts_first(said: Iterable[Statement]) -> list[Statement]:
+    """The statements of one event, token counts before the rest.
+
+    Some servers end a response with nothing but its token counts: a call that came before them is
+    complete. Counts that come in one event with a call do not end that call.
+    """
+    return sorted(said, key=_is_no_count)
+
+
+def _is_no_count(statement: Statement) -> bool:
+    return not isinstance(statement, Usage)
 
 
 def _as_text(value: Any) -> str:

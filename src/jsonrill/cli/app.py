@@ -26,14 +26,16 @@ from .. import (
     compiled,
     to_wire,
 )
+from ..batch.input.exports import events_of
 from ..options import Stage, offered
 from ..selection import Selection, TextSelection
+from ..sources.failures import is_complete_answer
 from ..streams import drive, selection_stage, value_stage
 from ..terminal import safe
 from . import batch
 from .input import BadInput, Source
 from .options import LIMITS, Own, flagged, made, own_flags
-from .output import Sink
+from .output import BadOutput, Sink, write_utf8
 from .serve import serve
 
 app = typer.Typer(
@@ -63,15 +65,15 @@ def command(
         def run(options: dict[str, Any], own: Own) -> None:
             first = [vars(own)[name] for name in argument]
             made(lambda: make(*first, **options))  # options that are wrong come before all files
-            sink = own.sink()
 
             def filtered() -> bool:
-                good = [_filter(source, first) for source in own.sources()]
+                sink = own.sink()
+                good = [_filter(source, first, sink) for source in own.sources()]
                 if all(good):
                     sink.close()
                 return all(good)
 
-            def _filter(source: Source, first: list[Any]) -> bool:
+            def _filter(source: Source, first: list[Any], sink: Sink) -> bool:
                 stage = make(*first, **options)
                 try:
                     try:
@@ -198,7 +200,7 @@ def updates(stream: PartialStream, source: Source, own: Own, sink: Sink) -> None
             sink.line(update.to_json())
             failed = failed or update.error
     if failed:
-        raise BadInput(f"{failed['code']}: {failed['message']}")
+        raise BadInput(f"{failed['code']}: {failed['message']}{_place(failed)}")
 
 
 @command(Parser)
@@ -250,8 +252,11 @@ def chunks(chunker: Chunker, source: Source, own: Own, sink: Sink) -> None:
 
     Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
     """
-    for line in _ended(source.lines()):
-        chunk = chunker.flush() if line is None else chunker.feed(line)
+    for number, line in enumerate(_ended(source.lines()), start=1):
+        try:
+            chunk = chunker.flush() if line is None else chunker.feed(line)
+        except JsonrillError as error:
+            raise error if line is None else BadInput(f"item {number}: {error}") from error
         if chunk:
             (sink.raw if own.text else sink.write)(chunk)
     if own.text:
@@ -264,12 +269,13 @@ def chunks(chunker: Chunker, source: Source, own: Own, sink: Sink) -> None:
 def calls(live: ToolCalls, source: Source, own: Own, sink: Sink) -> None:
     """Write the tool calls in a provider's stream, after each event that changed one.
 
-    The input is one event a line, or the event stream as it came over HTTP.
+    The input is one event a line, or the event stream as it came over HTTP. A complete answer,
+    which was not streamed, is read as well.
 
     Example: curl -sN ... | jsonrill calls
     """
     events, empty = ToolCallEvents(live), True
-    for event in _ended(source.events()):
+    for event in _ended(_events(source)):
         empty = empty and event is None
         if own.wire:
             for message in events.flush() if event is None else events.feed(event):
@@ -285,6 +291,13 @@ def calls(live: ToolCalls, source: Source, own: Own, sink: Sink) -> None:
     wrong = [call for call in live.calls if call.status in ("error", "truncated")]
     if wrong:
         raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
+
+
+def _events(source: Source) -> Iterator[Any]:
+    """The events; a complete answer as the events of a stream."""
+    for event in source.events():
+        answer = events_of(event) if is_complete_answer(event) else None
+        yield from answer or [event]
 
 
 app.add_typer(batch.app)
@@ -329,6 +342,7 @@ def main(
 
 def run() -> None:
     """Run the command line."""
+    write_utf8()
     app()
 
 
@@ -336,7 +350,7 @@ def _do(work: Callable[[], bool | None]) -> None:
     """Run a command. False is exit code 1; bad input is one line; a closed pipe is no error."""
     try:
         good = work()
-    except (JsonrillError, BadInput) as error:
+    except (JsonrillError, BadInput, BadOutput) as error:
         _complain(error)
         raise typer.Exit(1) from None
     except OSError as error:
@@ -368,10 +382,15 @@ def _report(stage: Any) -> None:
 def _line(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, JsonrillError) and error.line is not None:
-        text += f" (line {error.line}, column {error.column})"
+        text += _place({"line": error.line, "column": error.column})
     if isinstance(error, LimitExceeded) and error.limit in LIMITS:
         text += f"; on the command line --max-{error.limit} N"
     return text
+
+
+def _place(error: dict[str, Any]) -> str:
+    known = error.get("line") is not None
+    return f" (line {error['line']}, column {error['column']})" if known else ""
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from codecs import getincrementaldecoder
+from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -121,12 +121,15 @@ class Source:
             raise BadInput("the answer has tool calls and no text: use jsonrill calls")
 
     def _lines(self, raw: Iterable[bytes]) -> Iterator[str]:
-        rest = b""
-        for piece in raw:
-            *whole, rest = (rest + piece).split(b"\n")
-            yield from (_text(line) for line in whole if line.strip())
-        if rest.strip():
-            yield _text(rest)
+        """The lines as text. A line may come in many pieces; they are joined once."""
+        rest: list[bytes] = []
+        for piece in chain(_without_mark(iter(raw)), [b"\n"]):
+            first, *others = piece.split(b"\n")
+            rest.append(first)
+            if others:
+                whole = [b"".join(rest), *others]
+                rest = [whole.pop()]
+                yield from (_text(line) for line in whole if line.strip())
 
     def _cut(self, pieces: Iterable[bytes | str]) -> Iterator[str]:
         """Pieces of `tokens` characters (4, if there is only a delay)."""
@@ -171,6 +174,14 @@ def _decompressed(raw: Iterator[bytes]) -> Iterator[bytes]:
         raise BadInput(f"the {compression} data is damaged: {expander.damage}")
 
 
+def _without_mark(raw: Iterator[bytes]) -> Iterator[bytes]:
+    """The bytes without the mark of UTF-8 that editors on Windows put before a text."""
+    beginning = b""
+    while len(beginning) < len(BOM_UTF8) and (piece := next(raw, b"")):
+        beginning += piece
+    return chain([beginning.removeprefix(BOM_UTF8)], raw)
+
+
 def _contents(events: Iterable[SSEEvent]) -> Iterator[str]:
     return (event.data for event in events if event.type != "CLOSE" and event.data != DONE)
 
@@ -204,6 +215,8 @@ def _text(line: bytes) -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     if str(path) == "-":
+        if sys.stdin is None:
+            raise BadInput("standard input is closed")
         yield sys.stdin.buffer
         return
     try:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+from io import TextIOWrapper
 from typing import Any, Final, TextIO
 
 from ..eventstream import DONE, encode_event
@@ -32,12 +33,26 @@ def _colour(found: re.Match[str]) -> str:
     return _COLOURS[found.lastgroup or "word"]
 
 
+class BadOutput(Exception):
+    """Nothing can be written: one line on standard error, exit code 1."""
+
+
+def write_utf8() -> None:
+    """Write UTF-8 to files and pipes, which JSON is, whatever the locale; to a terminal what it
+    can show."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
 class Sink:
     """Writes values to standard output; `close` ends an event stream."""
 
     def __init__(
         self, *, pretty: bool = False, color: bool | None = None, sse: bool = False
     ) -> None:
+        if sys.stdout is None:
+            raise BadOutput("standard output is closed")
         self._out: TextIO = sys.stdout
         self._sse = sse
         self._pretty = pretty and not sse

@@ -20,7 +20,7 @@ from rich.text import Text
 from .. import Chunker, PartialStream, ToolCalls
 from ..jsontext import dumps
 from ..options import Mode
-from ..terminal import CARET, rendered, safe
+from ..terminal import CARET, Screen, rendered, safe
 from .recordings import recorded
 
 MODES: tuple[Mode, ...] = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
@@ -28,7 +28,7 @@ MODES: tuple[Mode, ...] = ("REALTIME", "PROGRESSIVE", "ONE-BY-ONE")
 
 def show(pace: float = 1.0, console: Console | None = None, still: bool = False) -> None:
     """Show all four parts, one after the other."""
-    stage = Stage(console or Console(highlight=False), pace, still)
+    stage = Stage(console or Screen(highlight=False), pace, still)
     stage.title("jsonrill", "streaming JSON in both directions")
     for part in (text_to_values, snapshots_to_text, tool_calls, stopped_early):
         part(stage)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..answers import Part, Parts
+from ..answers.parts import counts_first
 from ..toolcalls import ToolCall
 from ..toolcalls.lifecycle import LiveCall
 from .dialect import Dialect, Event, Settings
@@ -35,7 +36,7 @@ class ChatDialect(Dialect):
     def feed(self, event: Any) -> list[Event]:
         events = [*self._opening()]
         # One statement at a time: what is shown of a call is what it is now.
-        for statement in self._parts.reader.feed(event):
+        for statement in counts_first(self._parts.reader.feed(event)):
             for part in self._parts.read([statement]):
                 events += self._shown(part)
         return events

@@ -59,8 +59,9 @@ def split_response_id(id: str) -> tuple[str, str]:
 class ResponseState:
     """A response as its events so far describe it."""
 
-    def __init__(self, run: str = "") -> None:
+    def __init__(self, run: str = "", *, background: bool = False) -> None:
         self.run = run
+        self._background = background
         # The provider's id, once it is known.
         self.id: str | None = None
         # Whether the provider has ended it.
@@ -104,6 +105,8 @@ class ResponseState:
                 grown[field] = "".join(texts)
         output = [self._output[index] for index in sorted(self._output)]
         found = {**self._response, **({"output": output} if output else {}), **fields}
+        if found.get("background") is None:  # not every upstream says it
+            found["background"] = self._background
         return {**found, "id": response_id(self.id, self.run)}
 
     def failed(self, problem: Problem) -> Json:

@@ -109,7 +109,11 @@ def _add_choice(
     choice: dict[str, Any], message: str | None, failed: bool, said: list[Statement]
 ) -> None:
     number = as_index(choice.get("index")) or 0
-    if (delta := as_dict(choice.get("delta"))) is not None:
+    delta = as_dict(choice.get("delta"))
+    if delta is None and "delta" not in choice:
+        # A server that does not stream answers with the message at once.
+        delta = as_dict(choice.get("message"))
+    if delta is not None:
         if thought := delta.get("reasoning_content") or delta.get("reasoning"):
             said += thoughts(thought, number)
         if text := delta.get("content"):

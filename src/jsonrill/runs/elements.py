@@ -7,9 +7,22 @@ it is. Nothing is read out of it here; that is done for each reader, in the form
 from __future__ import annotations
 
 import base64
+import json
 from codecs import getincrementaldecoder
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from contextlib import aclosing, suppress
+from dataclasses import fields, is_dataclass
+from datetime import date, time
+from decimal import Decimal
+from enum import Enum
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from typing import Any, Final
 
@@ -180,25 +193,80 @@ def _own(item: Any) -> str:
     if not isinstance(item, tuple | Mapping):
         with suppress(TypeError, ValueError):  # bytes in it, for instance
             return event_data(item)
-    return _dumps(as_data(item))
+    return dumps(_jsonable(item, _refuse))
 
 
 def _dumps(value: Any) -> str:
+    """The JSON text of a plain value: a provider's event, or one of the program's own."""
     try:
         return dumps(value)
-    except TypeError:
-        return dumps(_jsonable(value))
+    except TypeError:  # models, dates or bytes in it
+        known = isinstance(value, dict) and recognise(value) is not None
+        return dumps(_jsonable(value, _as_a_provider if known else _refuse))
 
 
-def _jsonable(value: Any) -> Any:
-    """The value with bytes as base64, which is how providers write them, and the rest as text."""
-    if isinstance(value, Mapping):
-        return {str(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_jsonable(item) for item in value]
-    if isinstance(value, bytes | bytearray):
-        return base64.b64encode(value).decode()
-    if value is None or isinstance(value, str | int | float):
+def _jsonable(value: Any, other: Callable[[Any], Any]) -> Any:
+    """The value as JSON has it: bytes as base64, which is how providers write them.
+
+    `other` reads objects that have no form of their own in JSON.
+    """
+    if value is None or isinstance(value, str | int | float | Decimal):
         return value
+    if isinstance(value, Enum):
+        return _jsonable(value.value, other)
+    if isinstance(value, Mapping):
+        return {
+            _jsonable(key, other) if isinstance(key, Enum) else key: _jsonable(item, other)
+            for key, item in value.items()
+        }
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode()
+    if isinstance(value, Sequence | Set):
+        return [_jsonable(item, other) for item in value]
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return _jsonable(other(value), other)
+
+
+def _as_a_provider(value: Any) -> Any:
+    """The content of an object in a provider's event, read as the event itself is."""
     data = as_data(value)
-    return str(value) if data is None or data is value else _jsonable(data)
+    return str(value) if data is None or data is value else data
+
+
+def _refuse(value: Any) -> Any:
+    """The content of an object in an event of the program's own, complete; else `TypeError`."""
+    kind = type(value)
+    if not isinstance(value, type):
+        if callable(write := getattr(value, "model_dump_json", None)):
+            try:
+                return json.loads(write())
+            except (TypeError, ValueError):  # bytes that are no text
+                return value.model_dump()
+        if callable(to_dict := getattr(value, "to_dict", None)):
+            return to_dict()
+        if is_dataclass(value):
+            return {field.name: getattr(value, field.name) for field in fields(value)}
+        if public := {name: it for name, it in _vars(value).items() if name[:1] != "_"}:
+            return public
+        written = any("__str__" in vars(it) for it in kind.__mro__[:-1])
+        if written and not isinstance(value, BaseException):
+            return _text(value)
+    raise TypeError(
+        f"an event of a run is JSON, a model or a dataclass, not {kind.__module__}.{kind.__name__}:"
+        " yield a dict of what readers should see"
+    )
+
+
+def _vars(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = getattr(value, "__dict__", {})
+    return found
+
+
+def _text(value: Any) -> Any:
+    """A time span, an address and the like, as pydantic writes it, else as Python does."""
+    with suppress(ImportError, ValueError):
+        from pydantic_core import to_jsonable_python
+
+        return to_jsonable_python(value)
+    return str(value)

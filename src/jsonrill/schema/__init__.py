@@ -54,7 +54,8 @@ class Schema:
         elif isinstance(source, (int, float, list, tuple, set)):
             kind = type(source).__name__
             raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
-        elif hasattr(source, "model_dump") and not isinstance(source, type):
+        # (An annotated type is no instance, although it has the attributes of its type.)
+        elif hasattr(type(source), "model_dump") and not isinstance(source, type):
             name = type(source).__name__
             raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         else:

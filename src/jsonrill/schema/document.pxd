@@ -12,7 +12,7 @@ cdef class SchemaDocument:
     cdef readonly object many
     cdef bint _complete
     cdef list _fields
-    cdef set _seen
+    cdef dict _seen
     cdef Py_ssize_t _errors
     cdef Machine _machine
     cdef object _check, _schema, _state, _value, _violation

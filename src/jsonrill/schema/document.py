@@ -58,9 +58,9 @@ class SchemaDocument:
         self._value: Any = ABSENT
         self._check: Check
         self._state: _Plain | TypedCheck
-        # Top-level fields that are complete: those not read yet, and the names of all.
+        # Top-level fields that are complete: those not read yet, and what was last told of each.
         self._fields: list[tuple[str, Any]] = []
-        self._seen: set[str] = set()
+        self._seen: dict[str, Any] = {}
         self._begin()
 
     def feed(self, data: str | bytes) -> bool:
@@ -101,7 +101,7 @@ class SchemaDocument:
         """Begin a document."""
         self._complete = False
         self._value = ABSENT
-        self._seen = set()
+        self._seen = {}
         ends = (self._completed, self._next_document)
         if self._schema.is_typed:
             check = TypedCheck(self._schema.node, None, _Ends(*ends), self._violated, keep=False)
@@ -194,12 +194,24 @@ class SchemaDocument:
             self._begin()
 
     def _find_fields(self) -> None:
-        """Note the top-level fields that are complete; at the end also those only it tells."""
+        """Note the top-level fields that are complete; at the end also those only it tells.
+
+        A field that is another one at the end is told again: its key came twice, another of its
+        aliases came, or a validator of the whole changed it.
+        """
         found = self._state.complete_fields(self._value if self._complete else ABSENT)
         for name, value in found:
-            if name not in self._seen:
-                self._seen.add(name)
+            if name not in self._seen or _differs(value, self._seen[name]):
+                self._seen[name] = value
                 self._fields.append((name, value))
+
+
+def _differs(value: Any, other: Any) -> bool:
+    """True if these are not equal; False where their type has no answer, as arrays of numpy."""
+    try:
+        return value is not other and bool(value != other)
+    except Exception:
+        return False
 
 
 class _Ends(Sink):
@@ -249,3 +261,5 @@ class _Plain(ValueBuilder):
             found = list(islice(self.root.items(), self._told, end))
             self._told = end
             yield from found
+            if complete is not ABSENT:
+                yield from self.root.items()

@@ -621,7 +621,9 @@ def _given(complete: Any, parts: list[Part], raw: Any) -> Iterator[tuple[str, An
     if isinstance(complete, dict):
         yield from complete.items()
     elif not getattr(complete, "__pydantic_root_model__", False):
-        names = [slot[0] for part in parts for key in raw for slot in part.slots(key)]
+        # A list has no keys, even if a function of the user's makes an object of it.
+        keys = raw if isinstance(raw, dict) else ()
+        names = [slot[0] for part in parts for key in keys for slot in part.slots(key)]
         given = sorted(getattr(complete, "model_fields_set", ()))
         for name in dict.fromkeys([*names, *given]):
             if name is not None and hasattr(complete, name):

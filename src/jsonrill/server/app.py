@@ -130,6 +130,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/v1/chat/completions", relay.chat_completions),
     ("POST", "/v1/responses", relay.responses),
     ("GET", "/v1/responses/{id}", relay_responses.retrieve),
+    ("DELETE", "/v1/responses/{id}", relay_responses.delete),
     ("POST", "/v1/responses/{id}/cancel", relay_responses.cancel),
     ("POST", "/v1/messages", relay.messages),
     ("GET", "/v1/models", relay_models.list_models),

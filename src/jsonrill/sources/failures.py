@@ -31,15 +31,21 @@ def described(element: Any) -> str:
     return f"{name} with {shown}"
 
 
-def refuse_complete(source: Any) -> None:
-    """`TypeError` for the answer to a request without `stream=True`: it holds no events."""
+def is_complete_answer(source: Any) -> bool:
+    """True for the answer to a request without `stream=True`: it holds no events."""
     said = plain(source) or {}
     choices = said.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     chat = isinstance(choice, dict) and choice.get("message") and "delta" not in choice
     parts = said.get("output" if said.get("object") == "response" else "content")
     is_message = said.get("type") == "message" and said.get("role") == "assistant"
-    if chat or (isinstance(parts, list) and (is_message or said.get("object") == "response")):
+    listed = isinstance(parts, list) and (is_message or said.get("object") == "response")
+    return bool(chat) or listed
+
+
+def refuse_complete(source: Any) -> None:
+    """`TypeError` for an answer that was not streamed."""
+    if is_complete_answer(source):
         name = type(source).__qualname__
         raise TypeError(
             f"this {name} is a complete answer, not a stream: ask for it with stream=True, "

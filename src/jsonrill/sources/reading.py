@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from ..errors import SourceFailed, UnknownSource
 from ..options import TABLE, Provider, Rules, Tool
 from ..providers import Reader
+from ..providers.objects import plain
 from ..providers.statements import Finish
 from .answer import AnswerText
 from .arguments import ArgumentText
@@ -109,21 +110,23 @@ class Reading:
 class EventReading:
     """As `Reading`, for stages that read the events themselves.
 
-    Text holds events; with `text` it is the answer's text, and goes to the stage as it is.
+    Text holds events. With `split` the stage takes text for the answer's: then events are dicts,
+    and text of which nothing says that it holds events goes to the stage as it is.
     """
 
-    def __init__(self, provider: Provider = "auto", *, text: bool = False) -> None:
+    def __init__(self, provider: Provider = "auto", *, split: bool = False) -> None:
         self._provider = provider
-        self._text = text
+        self._split = split
 
     def decoder(self, first: Any, source: Opened) -> Decoder | None:
         """The decoder for a source whose first element this is; None for the answer's text."""
         if source.failure is not None:
             return FailedResponse(*source.failure)
         is_text = isinstance(first, (str, bytes, bytearray, memoryview))
-        if self._text and is_text and not source.sse:
+        holds_events = source.sse or source.lines or self._provider != "auto"
+        if self._split and is_text and not holds_events:
             return None
-        return EventDecoder(self._provider, source.sse)
+        return EventDecoder(self._provider, source.sse, as_dicts=self._split)
 
 
 class EventDecoder:
@@ -131,8 +134,9 @@ class EventDecoder:
 
     done = False
 
-    def __init__(self, provider: Provider, sse: bool) -> None:
+    def __init__(self, provider: Provider, sse: bool, *, as_dicts: bool = False) -> None:
         self._sse = sse
+        self._as_dicts = as_dicts
         self._text: EventText | None = None
         # Until an event is recognised: a reader, which tells if it says something.
         self._reader: Reader | None = None if callable(provider) else Reader(provider)
@@ -147,13 +151,13 @@ class EventDecoder:
             if self._text is None:
                 self._text = EventText(sse=self._sse)
             text = element if isinstance(element, str) else bytes(element)
-            return self._counted(self._text.feed(text))
+            return self._decoded(self._text.feed(text))
         return iter((element,)) if self._reader is None else self._counted((element,))
 
     def flush(self) -> Iterator[Any]:
         """The last event; an error if none was recognised."""
         if self._text is not None:
-            yield from self._counted(self._text.flush())
+            yield from self._decoded(self._text.flush())
         if self._unknown and self._reader is not None:
             raise UnknownSource(self._complaint())
 
@@ -161,6 +165,14 @@ class EventDecoder:
     def empty(self) -> bool:
         """True if there were no events."""
         return self._reader is not None and not self._unknown
+
+    def _decoded(self, events: Iterable[str]) -> Iterator[Any]:
+        """The events of a text: JSON text, or dicts."""
+        if not self._as_dicts:
+            return self._counted(events)
+        # A reader says nothing of what is no event.
+        found = (plain(event) for event in self._counted(events))
+        return (event for event in found if event is not None)
 
     def _counted(self, events: Iterable[Any]) -> Iterator[Any]:
         for event in events:

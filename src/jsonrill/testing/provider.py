@@ -22,7 +22,7 @@ class Provider:
 
     A response with `background` is generated with or without a reader, one token in `pace`
     seconds. It can be retrieved, also as a stream that begins after an event (`starting_after`),
-    and cancelled. `resumes=False` is a provider that has no such streams.
+    cancelled and deleted. `resumes=False` is a provider that has no such streams.
     """
 
     def __init__(
@@ -65,6 +65,10 @@ class Provider:
         found = self.responses.get(id)
         if found is None or action not in ("", "cancel"):
             return Script.json({"error": {"message": "not found", "type": "not_found"}}, 404)
+        if method == "DELETE" and not action:
+            found.cancelled.set()
+            del self.responses[id]
+            return Script.json({"id": id, "object": "response", "deleted": True})
         if method == "POST" and action == "cancel":
             found.cancelled.set()
         elif query.get("stream") == ["true"]:

@@ -489,6 +489,8 @@ class BracketMachine(QuoteMachine):
                 self._mend_bracket(text, pos)
                 self._reopen_root()
                 return pos
+        if char != "`" and self._begins_another(text, pos):
+            return self._hold(text, pos)
         self._end_root()
         return pos
 

@@ -29,6 +29,7 @@ cdef class StringMachine(NumberMachine):
     cdef Py_ssize_t _plain_run(self, str text, Py_ssize_t pos, Py_ssize_t stop, str run) except -2
     cdef Py_ssize_t _unusual_run(self, str text, Py_ssize_t stop, str run) except -2
     cdef _settle(self)
+    cdef _note_text(self, str run)
     cdef _take_text(self, str run)
     cdef _begin_text(self)
     cdef Py_ssize_t _finish_string(self, str text, Py_ssize_t quote) except -2

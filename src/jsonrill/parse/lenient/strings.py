@@ -144,7 +144,12 @@ class StringMachine(NumberMachine):
             self._shown = run
             return
         state = self._state
-        if state == KEY or state == ODD_KEY or self._expected_here is not None:
+        if self._expected_here is not None:
+            if self._string_at != self._token:
+                self._begin_text()
+            self._note_text(run)
+            self._add(run)
+        elif state == KEY or state == ODD_KEY:
             self._add(run)
         else:
             self._take_text(run)
@@ -171,11 +176,15 @@ class StringMachine(NumberMachine):
                 run = run[:start]
         if run:
             self._sink.text(run)
-            self._first = self._first or run.lstrip()[:1]
+            self._note_text(run)
             if not run.isascii():
                 self._note_curly(run)
-            self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
         self._settle()
+
+    def _note_text(self, run: str) -> None:
+        """Remember the first character of the string, and the end of its text so far."""
+        self._first = self._first or run.lstrip()[:1]
+        self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
 
     def _watch(self, run: str) -> None:
         """Note text of a string that may come after the value, if the string is cut off."""

@@ -265,7 +265,10 @@ def _routes() -> Iterator[Route]:
     at, shown = "GET /v1/responses/{id}", [_STREAMED, _AFTER]
     bad = f"{_READABLE} 400"
     yield Route(at, "retrieve-response", "Read a response again", answer, bad, shown)
-    at, bad = "POST /v1/responses/{id}/cancel", f"{_OWNED} 502 504"
+    at, bad = "DELETE /v1/responses/{id}", f"{_OWNED} 502 504"
+    gone: Good = {200: ("The response was deleted.", _ANY)}
+    yield Route(at, "delete-response", "Delete a response", gone, bad)
+    at = "POST /v1/responses/{id}/cancel"
     yield Route(at, "cancel-response", "Stop generating a response", answer, bad)
     models: Good = {200: ("The models of all upstreams.", _ANY)}
     bad = "401 404 502 504"

@@ -362,7 +362,8 @@ def json_response(value: Any, headers: dict[str, str] | None = None) -> Response
 async def response_of(hub: Hub, stream: str) -> tuple[dict[str, Any], ResponseState]:
     """The response object of a run as it is now, and what its events say."""
     status = await hub.status(stream)
-    state, end = ResponseState(stream), CLOSED
+    background = StreamOptions.from_bytes(status.meta).notes.get("background") is True
+    state, end = ResponseState(stream, background=background), CLOSED
     if status.last:
         async for batch in hub.store.read(stream):
             for found in map(from_entry, batch):

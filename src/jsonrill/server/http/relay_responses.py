@@ -1,4 +1,4 @@
-"""GET /v1/responses/{id}, also as a stream from any event on, and POST …/cancel.
+"""GET and DELETE /v1/responses/{id}, also as a stream from any event on, and POST …/cancel.
 
 A response is read from the log of its run, so that it does not matter whether this process relays
 it, or another one did. The number of an event is that of its record, counted from 0.
@@ -6,12 +6,12 @@ it, or another one did. The number of an event is that of its record, counted fr
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...dialects.native import split_response_id
+from ...dialects.native import ResponseState, split_response_id
 from ...runs.options import StreamOptions
 from ...runs.positions import START, Position
 from ...runs.records import CANCELLED
@@ -19,7 +19,7 @@ from ...store import Status, UnknownStream
 from ..access.permissions import Allowed, hub_of, owned
 from .relay import current, json_response, read_run, response_of, upstreams_of
 from .relay_apis import RESPONSES, Refused, in_form
-from .relay_run import cancel_response
+from .relay_run import cancel_response, delete_response
 
 TRUE: Final = ("true", "1")
 
@@ -37,9 +37,31 @@ async def retrieve(request: Request) -> Response:
 async def cancel(request: Request) -> Response:
     """POST /v1/responses/{id}/cancel: stop generating; a response that has ended stays."""
     allowed, kept = await _run(request)
+    value, _ = await _cancelled(request, allowed.stream, kept)
+    return json_response(value)
+
+
+@in_form(RESPONSES.error)
+async def delete(request: Request) -> Response:
+    """DELETE /v1/responses/{id}: delete it, at the upstream first; one in progress is cancelled."""
+    id = str(request.path_params["id"])
+    allowed, kept = await _run(request)
+    _, state = await _cancelled(request, allowed.stream, kept)
+    upstreams = upstreams_of(request)
+    upstream = upstreams.named(kept.notes.get("upstream", ""))
+    if upstream and state.id:
+        await delete_response(upstreams, upstream, state.id)
+    await hub_of(request).store.delete(allowed.stream)
+    return json_response({"id": id, "object": "response", "deleted": True})
+
+
+async def _cancelled(
+    request: Request, stream: str, kept: StreamOptions
+) -> tuple[dict[str, Any], ResponseState]:
+    """Stop a response that is still generated, here and at the upstream; return what it is."""
     hub, upstreams = hub_of(request), upstreams_of(request)
-    await hub.end(allowed.stream, CANCELLED)
-    value, state = await response_of(hub, allowed.stream)
+    await hub.end(stream, CANCELLED)
+    value, state = await response_of(hub, stream)
     upstream = upstreams.named(kept.notes.get("upstream", ""))
     if (
         value.get("status") == "cancelled"
@@ -48,7 +70,7 @@ async def cancel(request: Request) -> Response:
         and state.id
     ):
         await cancel_response(upstreams, upstream, state.id)
-    return json_response(value)
+    return value, state
 
 
 async def _run(request: Request) -> tuple[Allowed, StreamOptions]:

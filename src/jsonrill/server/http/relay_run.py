@@ -31,6 +31,8 @@ GONE: Final = End("error", "UPSTREAM_LOST", "the upstream cannot go on with the 
 BROKEN: Final = ("UPSTREAM_LOST", "UPSTREAM_TIMEOUT")
 # Statuses, beside those of 500 and more, after which another try may succeed.
 LATER: Final = (408, 409, 425, 429)
+# Statuses of an upstream that does not have a response, or keeps none that could be deleted.
+NOT_KEPT: Final = (404, 405, 410, 501)
 # Seconds before each try to reach it again, as long as none brings anything new.
 TRIES: Final = (0.0, 0.5, 1.0, 2.0)
 
@@ -159,6 +161,15 @@ async def cancel_response(upstreams: Upstreams, upstream: Upstream, id: str) -> 
     await received.read()
     if received.status >= 500:
         raise UpstreamFailed(502, "the upstream could not cancel the response", "upstream_error")
+
+
+async def delete_response(upstreams: Upstreams, upstream: Upstream, id: str) -> None:
+    """Delete a response at its upstream, unless that has none, or keeps none."""
+    received = await upstreams.send(upstream, "DELETE", f"/responses/{quote(id, safe='')}")
+    await received.read()
+    if received.status >= 300 and received.status not in NOT_KEPT:
+        message = f"the upstream did not delete the response: it answered {received.status}"
+        raise UpstreamFailed(502, message, "upstream_error")
 
 
 async def take_over(hub: Hub, upstreams: Upstreams, stream: str, status: Status) -> bool:

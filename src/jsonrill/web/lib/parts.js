@@ -113,7 +113,11 @@ export class Parts {
    * @param {unknown} event
    */
   add(event) {
-    return ofChoice(this.#reader.feed(event), this.#choice).flatMap((one) => this.#act(one));
+    // A call that came before token counts is complete, not one that comes in the same event.
+    const said = ofChoice(this.#reader.feed(event), this.#choice);
+    const counts = said.filter(({ kind }) => kind === "usage");
+    const rest = counts.length ? said.filter(({ kind }) => kind !== "usage") : said;
+    return [...counts, ...rest].flatMap((one) => this.#act(one));
   }
 
   /** The parts at the end of the stream: calls that have not ended are truncated. */
@@ -132,6 +136,7 @@ export class Parts {
         return this.#text(said);
       case "usage":
         this.usage = { ...this.usage, ...said.counts };
+        this.#calls.read([said]);
         return [];
       default: {
         const parts = this.#changes(this.#calls.read([said]));

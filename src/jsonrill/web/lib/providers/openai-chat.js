@@ -110,7 +110,9 @@ export function translate(event, message) {
   const error = filled(event.error);
   for (const one of items(event.choices)) {
     const choice = asIndex(one.index) ?? 0;
-    if (isObject(one.delta)) said.push(...deltaStatements(one.delta, message, choice));
+    // A server that does not stream answers with the message at once.
+    const delta = "delta" in one ? one.delta : one.message;
+    if (isObject(delta)) said.push(...deltaStatements(delta, message, choice));
     // With an error comes a `finish_reason` that says less.
     const reason = asText(either(one, "finish_reason", "finishReason"));
     if (reason !== null && error === undefined) {
