@@ -518,6 +518,8 @@ class ProseMachine(Machine):
             return False
         shape = lookahead.NAMED_FENCE if fence else lookahead.NEXT_VALUE
         seen = self._sees(shape, text, pos)
+        if seen and text[pos] in "{[":
+            seen = self._fits(text, pos)
         if seen:
             raise self._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None
