@@ -236,6 +236,12 @@ NEXT_VALUE: Final = Shape(
     *_scalars(_LINE_ENDS)[1:],
     *((*_TUPLE, *end) for end in _LINE_ENDS),
 )
+# The same in a sentence after a value that was found in a sentence, too.
+LATER_VALUE: Final = Shape(
+    *((r"\{", *way) for way in _object((), (_BEGINS_VALUE, *WORDS))),
+    (r"\[", _SPACE, _QUOTE),
+    *((r"\[", _SPACE, r"\{", *way) for way in _object((), (_BEGINS_VALUE, *WORDS))),
+)
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(
     *_brackets(_ANYTHING), *_scalars(_ANYTHING), (_NUMBER, "(?<=[0-9])[^-+.eE0-9]")

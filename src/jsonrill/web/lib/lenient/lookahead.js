@@ -301,6 +301,12 @@ export const NEXT_VALUE = new Shape(
   ...scalars(LINE_ENDS).slice(1),
   ...LINE_ENDS.map((end) => [...TUPLE, ...end]),
 );
+/** The same in a sentence after a value that was found in a sentence, too. */
+export const LATER_VALUE = new Shape(
+  ...[...object([], [BEGINS_VALUE, ...WORDS])].map((way) => ["\\{", ...way]),
+  ["\\[", SPACE, QUOTE],
+  ...[...object([], [BEGINS_VALUE, ...WORDS])].map((way) => ["\\[", SPACE, "\\{", ...way]),
+);
 /** The same where any number of values may follow each other. */
 export const ANY_VALUE_BEGINS = new Shape(...brackets(ANYTHING), ...scalars(ANYTHING), [
   NUMBER,
