@@ -518,13 +518,13 @@ class ProseMachine(Machine):
         """True if more text must come to tell. A second value, or one in a fence, is refused."""
         if "trailing-text" not in self._rules:
             return False
-        fence = text[pos] == "`"
-        if fence and "fences" not in self._rules:
-            return False
-        shape = lookahead.NAMED_FENCE if fence else lookahead.NEXT_VALUE
-        seen = self._sees(shape, text, pos)
-        if seen and text[pos] in "{[":
-            seen = self._fits(text, pos)
+        char = text[pos]
+        if char == "`":
+            seen = "fences" in self._rules and self._sees(lookahead.NAMED_FENCE, text, pos)
+        elif char in "{[":
+            seen = self._sees(lookahead.BRACKET, text, pos) and self._fits(text, pos)
+        else:
+            seen = self._sees(lookahead.ALONE, text, pos)
         if seen:
             raise self._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None
@@ -567,7 +567,7 @@ class ProseMachine(Machine):
                         "the value has ended", "this bracket ends it", text, pos
                     )
             elif "fences" in self._rules:
-                seen = self._sees(lookahead.JSON_FENCE, text, pos)
+                seen = self._sees_json_fence(text, pos)
                 if seen is None:
                     return self._hold(text, pos)
                 if seen:
@@ -577,6 +577,13 @@ class ProseMachine(Machine):
             pos += 1
         self._note_trailing(text, start, len(text))
         return len(text)
+
+    def _sees_json_fence(self, text: str, pos: int) -> bool | None:
+        seen = self._sees(lookahead.JSON_FENCE, text, pos)
+        found = lookahead.JSON_FENCE.whole.match(text, pos)
+        if found is None or text[found.end() - 1] not in "{[":
+            return seen
+        return self._sees(lookahead.BRACKET, text, found.end() - 1)
 
     def _is_later(self, text: str, pos: int) -> bool:
         """True if more text must come to tell. Another value in a sentence is refused."""

@@ -14,6 +14,7 @@ import { InvalidJSON } from "../errors.js";
 import { AFTER, END, Machine, NEXT_KEY, VALUE } from "../machine.js";
 import { WORD, endOf, find, lastOf } from "./characters.js";
 import {
+  ALONE,
   ANY_VALUE_BEGINS,
   BRACKET,
   COMMENT,
@@ -21,7 +22,6 @@ import {
   JSON_FENCE,
   LATER_VALUE,
   NAMED_FENCE,
-  NEXT_VALUE,
   ODD_SPACES,
   ONLY_THOUGHTS_END,
   REACH,
@@ -695,7 +695,8 @@ export class ProseMachine extends Machine {
     if (!this.rules.has("trailing-text")) return false;
     const fence = text[pos] === "`";
     if (fence && !this.rules.has("fences")) return false;
-    const seen = this._sees(fence ? NAMED_FENCE : NEXT_VALUE, text, pos);
+    const other = "{[".includes(text[pos]) ? BRACKET : ALONE;
+    const seen = this._sees(fence ? NAMED_FENCE : other, text, pos);
     if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
   }
@@ -739,12 +740,22 @@ export class ProseMachine extends Machine {
           throw this._twoReadings("the value has ended", "this bracket ends it", pos);
         }
       } else if (this.rules.has("fences")) {
-        const seen = this._sees(JSON_FENCE, text, pos);
+        const seen = this._seesJsonFence(text, pos);
         if (seen === null) return this._hold(text, pos);
         if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);
       }
       pos += 1;
     }
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   */
+  _seesJsonFence(text, pos) {
+    const end = JSON_FENCE.whole(text, pos) - 1;
+    if (end < 0 || !"{[".includes(text[end])) return this._sees(JSON_FENCE, text, pos);
+    return this._sees(BRACKET, text, end);
   }
 
   /**
