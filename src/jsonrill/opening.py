@@ -72,19 +72,13 @@ def _goes_both_ways(source: Any) -> bool:
 
 
 def _is_async_inside(source: Any) -> bool:
-    """True if what a stream reads from is async; if nothing tells, whether an event loop runs."""
+    """True if what a stream reads from is async, or nothing tells."""
     *_, last = _streams_inside(source)
     if not _goes_both_ways(last):
         return isinstance(last, AsyncIterable)
     # One that makes its request later has the function that makes it.
     if callable(make := getattr(last, "make_call", None)):
         return iscoroutinefunction(make)
-    from asyncio import get_running_loop  # which takes a while
-
-    try:
-        get_running_loop()
-    except RuntimeError:
-        return False
     return True
 
 
