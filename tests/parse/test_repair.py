@@ -302,7 +302,7 @@ def test_text_without_a_value_is_truncated(text: str) -> None:
         ("{}\n```", {}, ["fences"]),
         ("{} `", {}, ["trailing-text"]),
         ("{} ````", {}, ["fences", "trailing-text"]),
-        ("[0, 1] [1, 2] ```", [0, 1], ["trailing-text"]),
+        ("[0, 1] [see] ```", [0, 1], ["trailing-text"]),
         ("{'a': 1}}", {"a": 1}, ["single-quotes", "trailing-text"]),
         ('"a"\nb', "a", ["trailing-text"]),
     ],

@@ -130,6 +130,7 @@ class Writer:
                 and not after_comma
                 and not (brackets == "[]" and isinstance(items[0], list))
                 and not isinstance(items[-1], list if brackets == "[]" else dict)
+                and items != [""]  # the quotes may belong around the bracket
                 and self.does("brackets")
             ):
                 return text + " "

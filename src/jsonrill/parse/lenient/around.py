@@ -48,6 +48,8 @@ _NO_CLOSER: Final = ("`", ":", ";", "=")
 _TAG: Final = re.compile(r"[<◁\[]")
 # Before a tag that is spoken of.
 _QUOTES_TAG: Final = ("`", '"', "'", "“")
+# Before a bracket that is the value, even if the text stops after it.
+_INTRODUCES: Final = ("", ":", "\n")
 _BREAKS_ASIDE: Final = re.compile(r"[][{}]")
 _BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
 _FENCE_REST: Final = re.compile(r"[`\w.+-]*")
@@ -89,7 +91,6 @@ class ProseMachine(Machine):
         "_comment_quoted",
         "_comment_quotes",
         "_depth_aside",
-        "_in_prose",
         "_language",
         "_last",
         "_mended",
@@ -131,9 +132,8 @@ class ProseMachine(Machine):
         self._comment_closes = self._comment_quoted = False
         # A bracket of the prose begins where the value is due, or in a quotation.
         self._aside_is_due = self._aside_is_quoted = False
-        # The value was found in prose. Of the text after it: if there were words, and if thoughts
-        # have begun.
-        self._in_prose = self._trailing_words = self._trailing_thoughts = False
+        # Of the text after the value: if there were words, and if thoughts have begun.
+        self._trailing_words = self._trailing_thoughts = False
         self._start_document()
 
     def _start_document(self) -> None:
@@ -247,7 +247,12 @@ class ProseMachine(Machine):
         if text[pos] == "(" and "tuples" not in self._rules:
             return False
         if self._last and text[pos] in "{[" and shape.cut.match(text, pos):
-            return True  # cut off right after its bracket
+            # Cut off right after its bracket. In a sentence, [1 may be a footnote, {name a blank.
+            after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
+            bare = text[after : after + 1] not in ("{", "[") and text[pos:].rstrip() != "{"
+            before = self._before_text.rstrip(" \t")[-1:]
+            if shape is not lookahead.BRACKET or not bare or before in _INTRODUCES:
+                return True
         return self._sees(shape, text, pos)
 
     def _begin_value(self, pos: int) -> int:
@@ -317,7 +322,6 @@ class ProseMachine(Machine):
                     if fits is None:
                         return self._hold(text, pos)
                     self._aside_is_due = False
-                    self._in_prose = bool(fits)
                     return self._begin_value(pos) if fits else self._begin_aside(pos)
                 if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
                     self._aside_is_due = char == "{" and not self._before_text
@@ -494,6 +498,8 @@ class ProseMachine(Machine):
             return pos
         if text[pos] in lookahead.ODD_SPACES and self._may_repair("odd-spaces", text, pos):
             return pos + 1
+        if self._begins_another(text, pos):
+            return self._hold(text, pos)
         end = self._mend_around(text, pos)
         if end < 0 and self._may_repair("trailing-text", text, pos):
             self._state = IGNORED
@@ -503,11 +509,24 @@ class ProseMachine(Machine):
             return pos
         return end
 
+    def _begins_another(self, text: str, pos: int) -> bool:
+        """True if more text must come to tell. A second value, or one in a fence, is refused."""
+        if "trailing-text" not in self._rules:
+            return False
+        fence = text[pos] == "`"
+        if fence and "fences" not in self._rules:
+            return False
+        shape = lookahead.NAMED_FENCE if fence else lookahead.NEXT_VALUE
+        seen = self._sees(shape, text, pos)
+        if seen:
+            raise self._two_readings("the value is before this", "it begins here", text, pos)
+        return seen is None
+
     def _ignored(self, text: str, pos: int) -> int:
         """Pass over the text after the value, but for what shows that the value is another.
 
         A bracket that closes nothing shows that the value's bracket was none; the end of thoughts
-        that they began before it; a fence with JSON that the value was an example in the prose.
+        that they began before it; a fence with JSON that the value may have been an example.
         """
         start = pos
         while (found := _BREAKS_TRAILING.search(text, pos)) is not None:
@@ -537,7 +556,7 @@ class ProseMachine(Machine):
                     raise self._two_readings(
                         "the value has ended", "this bracket ends it", text, pos
                     )
-            elif self._in_prose and "fences" in self._rules:
+            elif "fences" in self._rules:
                 seen = self._sees(lookahead.JSON_FENCE, text, pos)
                 if seen is None:
                     return self._hold(text, pos)

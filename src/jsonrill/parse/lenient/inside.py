@@ -329,8 +329,10 @@ class LenientMachine(BracketMachine):
         if self._state == KEY:
             swallowed = re.search(r"[:{}\[\],]", self._begun) is not None
         elif self._state == STRING:
-            closer = (self._shown + self._tail_text).rstrip()[-1:]
-            unsure = self._quoted or self._after_value or closer in ANY_CLOSER
+            closer = (self._shown + self._tail_text).rstrip()[-1:] in ANY_CLOSER
+            # What a schema asks something else of is dropped.
+            closer = closer and self._expected_here is None
+            unsure = self._quoted or self._after_value or closer
             swallowed = in_string and unsure
         else:
             swallowed = self._last_string()[-1:] in ANY_CLOSER

@@ -93,7 +93,7 @@ _DOTS = (r"\.", r"\.", r"\.")
 FENCE: Final = Shape("```")
 COMMENT: Final = Shape(_COMMENT)
 ELLIPSIS: Final = Shape(_DOTS, "…")
-JSON_FENCE: Final = Shape("```json")
+NAMED_FENCE: Final = Shape("```json")
 
 
 def _letters(text: str) -> Way:
@@ -187,6 +187,15 @@ def _scalars(ends: tuple[Way, ...]) -> list[Way]:
 
 # A bracket that begins JSON, told from one in prose by the first thing inside it.
 BRACKET: Final = Shape(*_brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS)))
+# A fence that holds JSON: it names it, or it names nothing and such a bracket comes first.
+JSON_FENCE: Final = Shape(
+    "```json",
+    *(
+        (*"```", _GAP, "[\r\n]", _SPACE, *way)
+        for way in _brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS))
+    ),
+)
+_LISTED: Final[Way] = (r"\[", _SPACE, _NUMBER, _SPACE, r"\]")
 # The same where a value is due: it may also be a string, a number or a word, and {name: is an
 # object whatever follows.
 _BROKEN: Final[tuple[Way, ...]] = (
@@ -199,14 +208,17 @@ _BROKEN: Final[tuple[Way, ...]] = (
     # Something complete that something else of JSON follows.
     *((*one, _GAP, "[\"'{\\[:}\\]]") for one in ((r"\{", _SPACE, r"\}"), (r"\[", _SPACE, r"\]"))),
     *(
-        (*one, _GAP, ",", _SPACE, _BEGINS_VALUE)
+        (*one, _GAP, ",", _SPACE, *after)
+        for after in ((_BEGINS_VALUE,), _COMMENT)
         for one in (
             (r"\{", _SPACE, r"\}"),
             (r"\[", _SPACE, r"\]"),
+            _LISTED,
             (_NUMBER,),
             *map(tuple, WORDS),
         )
     ),
+    *((*_LISTED, _GAP, *_LISTED, *end) for end in _LINE_ENDS),
 )
 # A tuple that is alone in its line.
 _TUPLE: Final[Way] = (
@@ -216,6 +228,12 @@ VALUE_BEGINS: Final = Shape(
     *_brackets(_LINE_ENDS),
     *_scalars(_LINE_ENDS),
     *_BROKEN,
+    *((*_TUPLE, *end) for end in _LINE_ENDS),
+)
+# Another value after the first one, if nothing but white space, comments and fences is between.
+NEXT_VALUE: Final = Shape(
+    *_brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS)),
+    *_scalars(_LINE_ENDS)[1:],
     *((*_TUPLE, *end) for end in _LINE_ENDS),
 )
 # The same where any number of values may follow each other.

@@ -19,6 +19,8 @@ import {
   COMMENT,
   FENCE as FENCE_SHAPE,
   JSON_FENCE,
+  NAMED_FENCE,
+  NEXT_VALUE,
   ODD_SPACES,
   ONLY_THOUGHTS_END,
   REACH,
@@ -57,6 +59,8 @@ const NO_CLOSER = ["`", ":", ";", "="];
 const TAG = /[<◁[]/g;
 // Before a tag that is spoken of.
 const QUOTES_TAG = ["`", '"', "'", "“"];
+// Before a bracket that is the value, even if the text stops after it.
+const INTRODUCES = ["", ":", "\n"];
 const BREAKS_ASIDE = /[\][{}]/g;
 const BREAKS_ASIDE_OF_MANY = /[\][{}\n\x1e]/g;
 const FENCE_REST = new RegExp(`[\`${WORD}.+-]*`, "uy");
@@ -125,7 +129,7 @@ export class ProseMachine extends Machine {
     this._asideIsDue = this._asideIsQuoted = false;
     // The value was found in prose. Of the text after it: if there were words, and if thoughts have
     // begun.
-    this._inProse = this._trailingWords = this._trailingThoughts = false;
+    this._trailingWords = this._trailingThoughts = false;
     // Half of a pair of surrogates at the end of a piece.
     this._half = "";
     // How many repairs this document has.
@@ -326,8 +330,13 @@ export class ProseMachine extends Machine {
    */
   _seesValue(shape, text, pos) {
     if (text[pos] === "(" && !this.rules.has("tuples")) return false;
-    // Cut off right after its bracket.
-    if (this._last && "{[".includes(text[pos]) && shape.cut(text, pos)) return true;
+    // Cut off right after its bracket. In a sentence, [1 may be a footnote, {name a blank.
+    if (this._last && "{[".includes(text[pos]) && shape.cut(text, pos)) {
+      const after = text[pastSpaces(text, pos + 1)];
+      const bare = after !== "{" && after !== "[" && text.slice(pos).trimEnd() !== "{";
+      const before = this._beforeText.replace(/[ \t]+$/, "").slice(-1);
+      if (shape !== BRACKET || !bare || INTRODUCES.includes(before)) return true;
+    }
     return this._sees(shape, text, pos);
   }
 
@@ -416,10 +425,7 @@ export class ProseMachine extends Machine {
       } else {
         const seen = this._seesValue(BRACKET, text, pos);
         if (seen === null) return this._hold(text, pos);
-        if (seen) {
-          this._inProse = true;
-          return this._beginValue(pos);
-        }
+        if (seen) return this._beginValue(pos);
         if (endOf(ASIDE_BEGINS, text, pastSpaces(text, pos + 1)) >= 0) {
           this._asideIsDue = char === "{" && this._beforeText === "";
           return this._beginAside(pos);
@@ -662,6 +668,7 @@ export class ProseMachine extends Machine {
       return pos;
     }
     if (ODD_SPACES.includes(text[pos]) && this._mayRepair("odd-spaces", pos)) return pos + 1;
+    if (this._beginsAnother(text, pos)) return this._hold(text, pos);
     const end = this._mendAround(text, pos);
     if (end < 0 && this._mayRepair("trailing-text", pos)) {
       this._state = IGNORED;
@@ -674,10 +681,24 @@ export class ProseMachine extends Machine {
   }
 
   /**
+   * True if more text must come to tell. A second value, or one in a fence, is refused.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _beginsAnother(text, pos) {
+    if (!this.rules.has("trailing-text")) return false;
+    const fence = text[pos] === "`";
+    if (fence && !this.rules.has("fences")) return false;
+    const seen = this._sees(fence ? NAMED_FENCE : NEXT_VALUE, text, pos);
+    if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
+    return seen === null;
+  }
+
+  /**
    * Pass over the text after the value, but for what shows that the value is another.
    *
    * A bracket that closes nothing shows that the value's bracket was none; the end of thoughts that
-   * they began before it; a fence with JSON that the value was an example in the prose.
+   * they began before it; a fence with JSON that the value may have been an example.
    * @param {string} text
    * @param {number} pos
    */
@@ -707,7 +728,7 @@ export class ProseMachine extends Machine {
         else if (this._trailingWords && !NO_CLOSER.includes(this._beforeText)) {
           throw this._twoReadings("the value has ended", "this bracket ends it", pos);
         }
-      } else if (this._inProse && this.rules.has("fences")) {
+      } else if (this.rules.has("fences")) {
         const seen = this._sees(JSON_FENCE, text, pos);
         if (seen === null) return this._hold(text, pos);
         if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);

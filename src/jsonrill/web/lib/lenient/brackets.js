@@ -434,6 +434,7 @@ export class BracketMachine extends QuoteMachine {
         return pos;
       }
     }
+    if (char !== "`" && this._beginsAnother(text, pos)) return this._hold(text, pos);
     this._endRoot();
     return pos;
   }

@@ -149,7 +149,7 @@ const DOTS = ["\\.", "\\.", "\\."];
 export const FENCE = new Shape("```");
 export const COMMENT = new Shape(COMMENT_WAY);
 export const ELLIPSIS = new Shape(DOTS, "…");
-export const JSON_FENCE = new Shape("```json");
+export const NAMED_FENCE = new Shape("```json");
 // What models name the tags around their thoughts; some have marks of their own.
 const TAGS = [
   ...["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "analysis"],
@@ -258,6 +258,7 @@ const EMPTY = [
   ["\\{", SPACE, "\\}"],
   ["\\[", SPACE, "\\]"],
 ];
+const LISTED = ["\\[", SPACE, NUMBER, SPACE, "\\]"];
 const BROKEN = [
   ["\\{", SPACE, COLON],
   ["\\[", SPACE, "[,:}]"],
@@ -266,9 +267,10 @@ const BROKEN = [
   ...[[NUMBER], ...WORDS.map((word) => [...word])].map((one) => ["\\[", SPACE, ...one, '"']),
   // Something complete that something else of JSON follows.
   ...EMPTY.map((one) => [...one, GAP, "[\"'{\\[:}\\]]"]),
-  ...[...EMPTY, [NUMBER], ...WORDS.map((word) => [...word])].map((one) => {
-    return [...one, GAP, ",", SPACE, BEGINS_VALUE];
+  ...[...EMPTY, LISTED, [NUMBER], ...WORDS.map((word) => [...word])].flatMap((one) => {
+    return [[BEGINS_VALUE], COMMENT_WAY].map((after) => [...one, GAP, ",", SPACE, ...after]);
   }),
+  ...LINE_ENDS.map((end) => [...LISTED, GAP, ...LISTED, ...end]),
 ];
 
 // A tuple that is alone in its line.
@@ -276,6 +278,13 @@ const TUPLE = ["\\(", "[\"'“0-9-]", "[^(),\r\n]{0,200}", ",", "[^()\r\n]{0,200
 
 /** A bracket that begins JSON, told from one in prose by the first thing inside it. */
 export const BRACKET = new Shape(...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]));
+/** A fence that holds JSON: it names it, or it names nothing and such a bracket comes first. */
+export const JSON_FENCE = new Shape(
+  "```json",
+  ...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]).map((way) => {
+    return [..."```", GAP, "[\r\n]", SPACE, ...way];
+  }),
+);
 /**
  * The same where a value is due: it may also be a string, a number or a word, and {name: is an object
  * whatever follows.
@@ -284,6 +293,12 @@ export const VALUE_BEGINS = new Shape(
   ...brackets(LINE_ENDS),
   ...scalars(LINE_ENDS),
   ...BROKEN,
+  ...LINE_ENDS.map((end) => [...TUPLE, ...end]),
+);
+/** Another value after the first one, if nothing but white space, comments and fences is between. */
+export const NEXT_VALUE = new Shape(
+  ...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]),
+  ...scalars(LINE_ENDS).slice(1),
   ...LINE_ENDS.map((end) => [...TUPLE, ...end]),
 );
 /** The same where any number of values may follow each other. */
