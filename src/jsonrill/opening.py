@@ -29,6 +29,8 @@ from .sources.failures import ACCEPTED, described, refuse_complete
 
 _BLOCK: Final = 1 << 16
 _GENAI: Final = {"google", "genai"}
+# Where streams of LiteLLM have what they read from.
+_INSIDE: Final = ("completion_stream", "streaming_response")
 
 
 def open_source(source: Any, *, in_blocks: bool = True) -> Opened:
@@ -56,8 +58,47 @@ def open_source(source: Any, *, in_blocks: bool = True) -> Opened:
         standard = source is sys.stdin or source is getattr(sys.stdin, "buffer", None)
         return Opened(blocks, None if standard else source, _media(source), _failure(source))
     if isinstance(source, (AsyncIterable, Iterable)) and not isinstance(source, type):
+        if _goes_both_ways(source) and not _is_async_inside(source):
+            return Opened(_sync_elements(source), None)
         return Opened(source, source)
     raise TypeError(f"a source is {ACCEPTED}, or an iterable of these, not {_hint(source)}")
+
+
+# ---- streams of LiteLLM, which can be iterated both ways, but work one way only ----
+
+
+def _goes_both_ways(source: Any) -> bool:
+    return isinstance(source, AsyncIterable) and isinstance(source, Iterable)
+
+
+def _is_async_inside(source: Any) -> bool:
+    """True if what a stream reads from is async, or nothing tells."""
+    *_, last = _streams_inside(source)
+    if not _goes_both_ways(last):
+        return isinstance(last, AsyncIterable)
+    # One that makes its request later has the function that makes it.
+    if callable(make := getattr(last, "make_call", None)):
+        return iscoroutinefunction(make)
+    return True
+
+
+def _streams_inside(source: Any) -> Iterator[Any]:
+    """The stream, the one that it reads from, and so on."""
+    inside = source
+    while inside is not None:
+        yield inside
+        found = (getattr(inside, name, None) for name in _INSIDE)
+        inside = next((it for it in found if it is not None), None)
+
+
+def _sync_elements(source: Any) -> Iterator[Any]:
+    """The elements; afterwards what they were read from is closed, since the stream has no way."""
+    try:
+        yield from iter(source)
+    finally:
+        found = (getattr(it, "close", None) for it in _streams_inside(source))
+        if (close := next(filter(callable, found), None)) is not None:
+            close()
 
 
 def _is_stream(inner: Any) -> bool:

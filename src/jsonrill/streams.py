@@ -67,6 +67,7 @@ from .options import (
 )
 from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, parse_path, parse_pattern
+from .providers.statements import Finish
 from .selection import Selection, TextSelection
 from .sources import Decoder, EventReading, Opened, Reading
 from .toolcalls import ToolCalls, ToolCallUpdate
@@ -455,7 +456,8 @@ def tool_calls(
     """Yield an update for each change of a tool call in a provider's stream (`update.call`).
 
     The source is a provider's stream, or a response or text that holds its events. Options are
-    those of `ToolCalls`; give one as `calls` to keep it, or for the next turn.
+    those of `ToolCalls`; give one as `calls` to keep it, or for the next turn. `SourceFailed` is
+    raised at the end if the provider reported an error.
     """
     _known("calls", options, "calls")
     if calls is not None and options:
@@ -465,12 +467,20 @@ def tool_calls(
     reading = ToolCalls(**options) if calls is None else calls
     # Other streams may be read into the same calls: this one ends only its own messages.
     seen: set[str] = set()
+    failure: str | None = None
 
     def stage(event: Any) -> Iterator[ToolCallUpdate]:
+        nonlocal failure
         if event is END:
             yield from reading.flush(*sorted(seen)) if seen else ()
+            if failure is not None:
+                raise SourceFailed(failure)
             return
-        for update in reading.feed(event):
+        said = reading.reader.feed(event)
+        for statement in said:
+            if isinstance(statement, Finish):
+                failure = failure or statement.error or statement.malformed
+        for update in reading.read(said):
             seen.add(update.message_id)
             yield update
 

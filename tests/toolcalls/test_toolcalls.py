@@ -13,7 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, ToolCallUpdate, tool_calls
+from jsonrill import (
+    Limits,
+    Rebuilder,
+    SourceFailed,
+    ToolCall,
+    ToolCalls,
+    ToolCallUpdate,
+    tool_calls,
+)
 from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
 from support import pieces
 from support.costs import is_flat
@@ -664,3 +672,19 @@ def test_all_builders_are_read_by_statement_too() -> None:
             reader.say(*events_in.feed(event))
         reader.calls.flush()
         assert {call.status for call in reader.calls.calls} == {"complete"}, name
+
+
+def test_an_error_of_the_provider_is_raised_at_the_end() -> None:
+    created = {"type": "response.created", "response": {"id": "r"}}
+    opened = {
+        "type": "response.output_item.added",
+        "output_index": 0,
+        "item": {"type": "function_call", "id": "i", "call_id": "c", "name": "f", "arguments": ""},
+    }
+    failed = {"type": "error", "code": "server_error", "message": "Overloaded"}
+    for events, count in (([created, failed], 0), ([created, opened, failed], 2)):
+        found = []
+        with pytest.raises(SourceFailed, match="Overloaded"):
+            for update in tool_calls(events):
+                found.append(update)
+        assert len(found) == count

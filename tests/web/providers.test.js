@@ -426,3 +426,10 @@ test("empty arguments are complete if only token counts follow", async () => {
   assert.equal(await last([called(0, "now", "{}"), counts]), "complete");
   assert.equal(await last([{ ...called(0, "now", "{}"), usage: { total_tokens: 1 } }]), "truncated");
 });
+
+test("toolCalls throws the error of the provider at the end", async () => {
+  const created = { type: "response.created", response: { id: "r" } };
+  const { found, error } = await all(toolCalls(later([created, { type: "error", message: "Overloaded" }])));
+  assert.equal(found.length, 0);
+  assert(error instanceof SourceFailed && error.message.includes("Overloaded"));
+});

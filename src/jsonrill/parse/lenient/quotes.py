@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from ...errors import InvalidJSON
-from ..grammar import SPACE
+from ..machine import space_end
 from ..states import AFTER, NOWHERE, STRING, VALUE
 from . import lookahead
 from .strings import StringMachine
@@ -49,11 +49,11 @@ class QuoteMachine(StringMachine):
         # Nearly every string ends in one of these ways, told without a shape.
         pos = quote + 1
         if pos < end and text[pos] in " \n\r\t":
-            pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            pos = space_end(text, pos)
         if pos < end and text[pos] == ",":
             pos += 1
             if pos < end and text[pos] in " \n\r\t":
-                pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+                pos = space_end(text, pos)
             plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(self._parens)))
         else:
             plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(self._parens)))

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import Machine, space_end
+from ..machine import Machine, plain_end, space_end
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -70,6 +70,8 @@ _LONGEST_TAIL: Final = 200
 _UNSURE: Final = " \t\r\n,}]{[”’"
 _CURLY: Final = re.compile("[“”‘]")
 _REMEMBERED: Final = 64
+# More characters than these are searched by functions of the library, which are quicker then.
+_FEW: Final = 24
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
 
@@ -215,12 +217,15 @@ class StringMachine(NumberMachine):
     def _is_simple(self, run: str) -> bool:
         """True if text of a string without anything unusual has nothing unusual, either."""
         if _COMPILED:
-            usual = usual_end(run, False) == len(run)
-        else:
-            usual = (
-                "<" not in run and "`" not in run and (run.isascii() or _CURLY.search(run) is None)
-            )
-        return usual and (run[-1] not in _UNSURE or ends_simply(run))
+            return is_usual(run, False)
+        if run.replace(" ", "").isalnum():  # as in `Document.feed`
+            return True
+        return (
+            "<" not in run
+            and "`" not in run
+            and (run.isascii() or _CURLY.search(run) is None)
+            and (run[-1] not in _UNSURE or ends_simply(run))
+        )
 
     def _note_curly(self, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
@@ -241,21 +246,17 @@ class StringMachine(NumberMachine):
         self._nest = 0
 
     def _is_plain(self, run: str) -> bool:
-        if self._plain_at != self._token:
-            return False
         if _COMPILED:
-            plain = usual_end(run, True) == len(run)
-        else:
-            plain = (
-                '"' not in run
-                and "\\" not in run
-                and run.isprintable()
-                and "<" not in run
-                and "`" not in run
-                and (run.isascii() or _CURLY.search(run) is None)
-            )
-        last = run[len(run) - 1]
-        return plain and ((last > "," and last not in "}]{[”’") or ends_simply(run))
+            return is_usual(run, True)
+        return (
+            '"' not in run
+            and "\\" not in run
+            and run.isprintable()
+            and "<" not in run
+            and "`" not in run
+            and (run.isascii() or _CURLY.search(run) is None)
+            and (run[-1] not in _UNSURE or ends_simply(run))
+        )
 
     def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
         """Emit text of a string as the strict machine does, if nothing in it is unusual.
@@ -269,31 +270,40 @@ class StringMachine(NumberMachine):
             begins = self._offset + pos == self._token + 1 and stop > pos and text[pos] != " "
             if not (begins and self._inner and self._frames and self._expected_here is None):
                 return self._unusual_run(text, stop, run)
+        if stop == end:  # text that may go on; only its end can have to be held back
+            if not self._is_simple(run):
+                return self._unusual_run(text, stop, run)
+            self._sink.text(run)
+            self._shown = run
+            if not simple:
+                self._first = run
+                self._plain_at = self._token
+            return end
         at = stop + 1
-        if stop < end:
-            comma = at < end and text[at] == ","
+        comma = at < end and text[at] == ","
+        if not _COMPILED and comma and text[at : at + 3] == ', "':
+            at += 2
+        else:
             if comma:
                 at += 1
             if at < end and text[at] in " \t\n\r":
-                at = space_end(text, at)
+                at += 1
+                if at < end and text[at] in " \t\n\r":
+                    at = space_end(text, at)
             if at < end:
                 char = text[at]
                 if not (char == '"' if comma else char == "}" or char == "]"):
                     return self._unusual_run(text, stop, run)
-            elif self._last or end - stop >= _REMEMBERED:
+            elif self._last or end - stop >= _REMEMBERED or (run and not self._is_simple(run)):
                 return self._unusual_run(text, stop, run)
-        # Only text that may still grow can have an end that must be held back.
-        if at >= end and stop > pos and not self._is_simple(run):
-            return self._unusual_run(text, stop, run)
-        if stop > pos:
+        if run:
             self._sink.text(run)
             self._shown = run
         if not simple:
             self._first = run
-        if at >= end:
+        if at == end:
             self._plain_at = self._token
-            if stop < end:
-                self._held = text[stop:]
+            self._held = text[stop:]
             return end
         self._string_at = self._token
         self._sink.end_string()
@@ -547,31 +557,52 @@ class StringMachine(NumberMachine):
             self._after_value = True
 
 
-def usual_end(run: str, plain: bool) -> int:
-    """The index of the first character that is looked at closely, as `plain_end` in a string.
+def is_usual(run: str, plain: bool) -> bool:
+    """True if no character is looked at closely, and no end of the text must be held back.
 
-    These are what may begin a fence or a mark like <|im_end|>, and curly quotes; if `plain`, also
-    a quote, a backslash and control characters.
+    Characters that are: what may begin a fence or a mark like <|im_end|>, and curly quotes; if
+    `plain`, also a quote, a backslash and control characters. Those that hardly ever come are
+    sought without a branch: a processor cannot foresee which letter is next.
     """
-    at = 0
-    for char in run:
-        if char > "`":  # most letters
-            if char >= "‘" and (char == "‘" or char == "“" or char == "”"):
-                return at
-        elif char == "`":
-            return at
-        elif char == "<" or (plain and (char == '"' or char == "\\" or char < " ")):
-            return at
-        at += 1
-    return at
+    odd = False
+    if len(run) > _FEW:
+        if plain and plain_end(run, 0) != len(run):
+            return False
+        odd = "<" in run or "`" in run or not run.isascii()
+    elif plain:
+        for char in run:
+            if char == '"' or char == "\\" or char < " ":
+                return False
+            odd |= (char == "<") | (char == "`") | (char > "\x7f")
+    else:
+        for char in run:
+            odd |= (char == "<") | (char == "`") | (char > "\x7f")
+    if odd:
+        for char in run:
+            if char == "<" or char == "`" or char == "‘" or char == "“" or char == "”":
+                return False
+    at = len(run) - 1
+    at -= (at > 0) & (run[at] == " ")
+    return run[at] not in " \t\r\n,}]{[”’" or ends_simply(run)
 
 
 def ends_simply(run: str) -> bool:
-    """True if no end of this text must be held back: a comma, a curly quote, or space alone."""
-    if run[-1] not in _UNSURE:
-        return True
-    last = run.rstrip(" \t\r\n")[-1:]
-    return last != "" and last != "," and run.isascii()
+    """True if this text may end so although one of `_UNSURE` is last.
+
+    An end that must be held back is a comma, a curly quote, or space alone.
+    """
+    if not _COMPILED:
+        last = run.rstrip(" \t\r\n")[-1:]
+        return last != "" and last != "," and run.isascii()
+    at = len(run) - 1
+    while at >= 0 and run[at] in " \t\r\n":
+        at -= 1
+    if at < 0 or run[at] == ",":
+        return False
+    for char in run:
+        if char > "\x7f":
+            return False
+    return True
 
 
 def _tail(run: str) -> int:

@@ -31,6 +31,7 @@ export function content(source, options) {
 /**
  * A call in a provider's stream, each time that it changes: it is the same object, which grows, and
  * the `args` it hands out are safe to keep. `calls` is a `ToolCalls` to keep, or for the next turn.
+ * SourceFailed is thrown at the end if the provider reported an error.
  * @param {Source} source
  * @param {ToolCallsOptions & {calls?: ToolCalls}} [options]
  * @returns {AsyncGenerator<ToolCall, void, undefined>}
@@ -41,10 +42,19 @@ export function toolCalls(source, { calls, ...options } = {}) {
   // Other streams may be read into the same calls: this one ends only its own messages.
   /** @type {Set<string>} */
   const seen = new Set();
+  /** @type {string | null} */
+  let failure = null;
   const stage = (/** @type {any} */ event, /** @type {ToolCall[]} */ out) => {
-    const isEnd = event === undefined;
-    if (isEnd && seen.size === 0) return;
-    for (const call of isEnd ? reading.flush(...seen) : reading.add(event)) {
+    if (event === undefined) {
+      if (seen.size !== 0) out.push(...reading.flush(...seen));
+      if (failure !== null) throw new SourceFailed(failure);
+      return;
+    }
+    const said = reading.reader.feed(event);
+    for (const one of said) {
+      if (one.kind === "finish") failure ??= one.error ?? one.malformed ?? null;
+    }
+    for (const call of new Set(reading.read(said).map((update) => update.call))) {
       seen.add(call.messageId);
       out.push(call);
     }
