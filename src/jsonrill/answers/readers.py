@@ -360,12 +360,16 @@ def _as_json(text: str) -> str:
     """A parameter's text as JSON: what is JSON already stays, anything else is a string."""
     stripped = text.strip()
     try:
-        json.loads(stripped)
+        json.loads(stripped, parse_constant=_refuse)
     except (ValueError, RecursionError):
         named = {"True": "true", "False": "false", "None": "null"}
         plain = text.removeprefix("\n").removesuffix("\n")
         return named.get(stripped) or quoted(plain)
     return stripped
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
 
 
 class Reasoning(Reader):
