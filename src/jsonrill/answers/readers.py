@@ -271,7 +271,8 @@ class Reader(ABC):
                 self._say(value)  # a second name: the call fails in sight
             elif isinstance(value, str):
                 self._named = self._named or key != "id"
-                self._say(**{"id" if key == "id" else "name": value})
+                # Without a name it stays an error.
+                self._say(**{"id" if key == "id" else "name": value or None})
         else:
             yield from self._string()
         return False

@@ -45,8 +45,8 @@ class Tag(NamedTuple):
 
     With an empty opening the text begins inside of such a part. `reader` is the name of a reader in
     `READERS` and what it is made with, `accepts` the name of a function in `_FUNCTIONS`, or what
-    may follow after white space. `at_line` says that the opening must be the first thing in its line. `surely`: it
-    cannot be mistaken for prose.
+    may follow after white space. `at_line` says that the opening must be the first thing in its
+    line. `surely`: it cannot be mistaken for prose.
     """
 
     name: str

@@ -1,10 +1,12 @@
 /** Where a JSON value in a text ends, found without parsing it: it may come in any pieces. */
 
-const SPACE = " \t\n\r";
+import { SPACE } from "./split-text.js";
+
+const JSON_SPACE = " \t\n\r";
 const STRUCTURE = { strict: /["{}[\]]/g, lenient: /["'{}[\]]/g };
 /** @type {{[quote: string]: RegExp}} */
 const IN_STRING = { '"': /["\\]/g, "'": /['\\]/g };
-const SCALAR_END = /[\s,:}\][{"<]/g;
+const SCALAR_END = new RegExp(`[${SPACE},:}\\][{"<]`, "g");
 
 /**
  * The first match at or after a place.
@@ -44,7 +46,7 @@ export class JsonSpan {
    */
   take(text, at) {
     if (!this.started) {
-      while (at < text.length && SPACE.includes(text[at])) at += 1;
+      while (at < text.length && JSON_SPACE.includes(text[at])) at += 1;
       if (at === text.length) return at;
       this.started = true;
       if (!'"{['.includes(text[at]) && !(this.#repair && text[at] === "'")) return this.#scalar(text, at);

@@ -8,7 +8,7 @@
 
 import { JsonSpan } from "./json-span.js";
 import { pythonCalls, pythonString } from "./python-literals.js";
-import { MOST_SPACE, overlap, trim, trimStart } from "./split-text.js";
+import { MOST_SPACE, SPACE, overlap, trim, trimStart } from "./split-text.js";
 
 /**
  * What a reader found: text of the part, and of a call its name and id. `closed`: the part is closed;
@@ -21,6 +21,8 @@ import { MOST_SPACE, overlap, trim, trimStart } from "./split-text.js";
 const CALL_END = "</tool_call>";
 // Calls in Python that are held back; a longer text is no call.
 const MOST_PYTHON = 50_000;
+
+const ATTRIBUTE = new RegExp(`\\bname[${SPACE}]*=[${SPACE}]*(?:"([^"]*)"|'([^']*)'|([^${SPACE}"'>]+))`);
 
 /** The text has ended inside of a part. */
 class Over extends Error {}
@@ -326,7 +328,7 @@ export class Reader {
         this.say(value); // a second name: the call fails in sight
       } else if (typeof value === "string") {
         this.#named ||= key !== "id";
-        this.say("", key === "id" ? { id: value } : { name: value });
+        this.say("", key === "id" ? { id: value } : { name: value || null });
       }
     } else {
       yield* this.string();
@@ -448,7 +450,7 @@ function bare(text) {
 
 /** The `name` of a tag, in quotes of either kind or without; null if it has none. @param {string} tag */
 function attribute(tag) {
-  const found = /\bname\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/.exec(tag);
+  const found = ATTRIBUTE.exec(tag);
   return found && (found[1] ?? found[2] ?? found[3]);
 }
 

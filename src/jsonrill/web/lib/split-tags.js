@@ -1,9 +1,12 @@
 /**
- * The table of `split`, written by tools/split_table.py from src/jsonrill/answers/split.py: change it
- * there. `reader` and `accepts` name functions of `splitter.js`, and what they are made with.
+ * The table of `split`, written by tools/split_table.py from src/jsonrill/answers/split.py: change
+ * it there. `reader` and `accepts` name functions of `splitter.js`, and what they are made with.
  */
 
-/** @typedef {{name: string, opening: string, reader: string[], accepts: string[], atLine: boolean, surely: boolean}} Tag */
+/**
+ * @typedef {{name: string, opening: string, reader: string[], accepts: string[], atLine: boolean,
+ *   surely: boolean}} Tag
+ */
 
 /** @type {readonly Tag[]} */
 export const TAGS = [

@@ -1,11 +1,11 @@
 /** What the readers and the splitter do with text. White space and words are those of Python. */
 
-const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+/** The white space of Python, for the class of a pattern. */
+export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const BEFORE = new RegExp(`^[${SPACE}]+`);
 const BEHIND = new RegExp(`[${SPACE}]+$`);
 
-/** The source of a pattern for one white space, and for a character of a name. */
-export const SPACES = `[${SPACE}]`;
+/** The source of a pattern for a character of a name. */
 export const WORD = "[\\p{L}\\p{N}_.\\-]";
 
 /** White space that is held back; with more of it a tag is text. */

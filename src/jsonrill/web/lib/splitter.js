@@ -9,7 +9,7 @@
 
 import { READERS } from "./split-readers.js";
 import { TAGS } from "./split-tags.js";
-import { MOST_SPACE, SPACES, WORD, trim, trimStart } from "./split-text.js";
+import { MOST_SPACE, SPACE, WORD, trim, trimStart } from "./split-text.js";
 
 /** @typedef {import("./split-tags.js").Tag} Tag */
 /** @typedef {import("./split-readers.js").Reader} Reader */
@@ -25,10 +25,10 @@ import { MOST_SPACE, SPACES, WORD, trim, trimStart } from "./split-text.js";
 
 const JSON_FENCES = ["json", "jsonc", "json5"];
 const CALL_NAME = new RegExp(`^\\n?${WORD}{1,200}`, "u");
-const MISTRAL_NAME = new RegExp(`^${SPACES}{0,100}${WORD}{1,200}`, "u");
+const MISTRAL_NAME = new RegExp(`^[${SPACE}]{0,100}${WORD}{1,200}`, "u");
 const FUNCTION_NAME = new RegExp(`^${WORD}{1,200}`, "u");
-const PYTHON_CALL = new RegExp(`^${SPACES}{0,100}[A-Za-z_][\\p{L}\\p{N}_.]{0,100}\\(`, "u");
-const PYTHON_BEGUN = new RegExp(`^${SPACES}{0,100}(?:[A-Za-z_][\\p{L}\\p{N}_.]{0,100})?$`, "u");
+const PYTHON_CALL = new RegExp(`^[${SPACE}]{0,100}[A-Za-z_][\\p{L}\\p{N}_.]{0,100}\\(`, "u");
+const PYTHON_BEGUN = new RegExp(`^[${SPACE}]{0,100}(?:[A-Za-z_][\\p{L}\\p{N}_.]{0,100})?$`, "u");
 
 /**
  * Accepts a text that begins, after white space, with one of these.
