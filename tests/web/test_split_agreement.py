@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import importlib.util
 from random import Random
 from typing import Any
 
@@ -14,8 +14,10 @@ from jsonrill.answers.split import NAMES
 from support import ROOT, cases
 from support.javascript import Ask, agree, examples, spelled_message
 
-sys.path.insert(0, str(ROOT / "tools"))
-import split_table
+SPEC = importlib.util.spec_from_file_location("split_table", ROOT / "tools" / "split_table.py")
+assert SPEC is not None and SPEC.loader is not None
+split_table: Any = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(split_table)
 
 CASES: list[dict[str, Any]] = cases("split.json")
 TEXTS = [case["text"] for case in CASES]
