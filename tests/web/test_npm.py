@@ -30,7 +30,7 @@ MOST = {
     "repair, values, text": 23_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
-    "split, parts": 33_000,
+    "split, parts": 34_000,
     "observe: observeStream": 9_000,
     "react: useStream": 9_500,
     "react: useRun": 15_500,
