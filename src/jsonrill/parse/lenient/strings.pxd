@@ -15,7 +15,7 @@ cdef bint ends_simply(str run) except -1
 cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING, VALUE, GUIDED
 
 cdef class StringMachine(NumberMachine):
-    cdef bint _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma, _nest_string
+    cdef bint _info, _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma, _nest_string
     cdef str _opened, _first, _tail_text, _watched
     cdef Py_ssize_t _string_at, _nest, _inner_at, _inner_run
     cdef object _expected_here, _parens

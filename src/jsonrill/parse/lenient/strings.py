@@ -38,8 +38,15 @@ _PLAIN: Final = {
     quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in CLOSERS.items()
 }
 _BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
-_INFO_STRING: Final = re.compile(r"[\w.+-]*[ \t]*(?:\r?\n)")
+_INFO_STRING: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}(?:\r?\n)")
 _INFO_STRING_CUT: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}\r?\Z")
+# A language that a fence names, with something else after it in its line.
+_NAMED: Final = re.compile(
+    r"(?:bash|c|c\+\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md"
+    r"|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml"
+    r"|yml)(?:[ \t]{1,8}[^ \t\r\n]|[ \t]{9})",
+    re.IGNORECASE,
+)
 _LINE_BREAK: Final = re.compile(r"\r?\n")
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
 _MARKDOWN: Final = frozenset("_*#~>`")
@@ -79,6 +86,7 @@ class StringMachine(NumberMachine):
         "_curly",
         "_expected_here",
         "_first",
+        "_info",
         "_inner",
         "_inner_at",
         "_inner_run",
@@ -102,6 +110,8 @@ class StringMachine(NumberMachine):
         self._inner = not self._rules.isdisjoint(("inner-quotes", "missing-quotes"))
         # The quote that opened an odd string.
         self._opened = ""
+        # Three ticks opened it, and a word that may name a language is after them in their line.
+        self._info = False
         # What a schema asks for at the string that is being collected for it.
         self._expected_here: Expected | None = None
         # Of the string being read: its offset, its first character, the end of what was emitted,
@@ -464,8 +474,13 @@ class StringMachine(NumberMachine):
             if text.startswith("\r", pos) and len(text) == pos + 1 and not self._last:
                 return self._hold(text, pos)
             self._begun = ""
+            self._info = opened == "```" and found is not None and not text[pos].isspace()
             if found:
                 return found.end()
+            if opened == "```" and _NAMED.match(text, pos):
+                raise self._two_readings(
+                    "this line names the language", "it is part of the text", text, pos
+                )
         end = _BLOCK_TEXT[opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if end > pos:
             self._take(text[pos:end])
@@ -490,6 +505,10 @@ class StringMachine(NumberMachine):
             if seen is None:
                 return self._hold(text, end)
             if seen:
+                if self._info and not self._shown:
+                    raise self._two_readings(
+                        "the fence names a language", "the text is in its line", text, end
+                    )
                 self._state = STRING
                 return self._finish_string(text, start + 2)
         self._take(text[end:start] or text[end])
