@@ -181,6 +181,49 @@ def test_a_request_that_failed_goes_to_quarantine() -> None:
     assert "--include-body" in said[4] and "wrong key" in said[5] and "timeout" in said[7]
 
 
+NO_ANSWERS = {
+    "embeddings": {"object": "list", "data": [{"object": "embedding", "embedding": [0.1]}]},
+    "moderation": {"id": "modr-1", "model": "m", "results": [{"flagged": False}]},
+    "no choices": {"id": "c", "object": "chat.completion", "choices": []},
+    "failed": {"object": "response", "status": "failed", "error": {"message": "x"}, "output": []},
+    "something": {"weird": 1},
+}
+
+
+@pytest.mark.parametrize("wrap", [openai, anthropic, helicone], ids=lambda wrap: wrap.__name__)
+@pytest.mark.parametrize("name", NO_ANSWERS)
+def test_a_response_that_is_no_answer_is_not_taken_for_the_value(name: str, wrap: Any) -> None:
+    rows, bad, _ = done("values", wrap(NO_ANSWERS[name]))
+    assert not rows and [row["code"] for row in bad] == ["NO_ANSWER"]
+
+
+def test_answers_in_other_forms() -> None:
+    """Older completions, a body as JSON text, Gemini's batches, a conversation in Langfuse."""
+    old = {"object": "text_completion", "choices": [{"text": TEXT, "index": 0}]}
+    turns = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": TEXT}]
+    lines = [
+        *(openai(old), openai(json.dumps(CHAT)), {"key": "mine", "response": GEMINI}),
+        *(langfuse_api(turns), langfuse(turns), {**helicone(CHAT), "response_status": 200}),
+    ]
+    rows, bad, _ = done("values", *lines)
+    assert (rows, bad) == ([{"id": "mine", "value": {"city": "Lisbon"}}] * len(lines), [])
+
+
+def test_a_status_of_helicone_says_that_there_is_no_answer() -> None:
+    failed = [{**helicone({"detail": "x"}), "response_status": status} for status in (500, -2)]
+    without = {"request_id": "a", "response_id": "r", "signed_body_url": "https://host/x"}
+    wrong = {"key": "a", "error": {"code": 400, "message": "too long"}}
+    rows, bad, _ = done("values", *failed, without, wrong)
+    assert not rows and {row["code"] for row in bad} == {"NO_ANSWER"}
+    assert "--include-body" in bad[2]["message"] and "too long" in bad[3]["message"]
+
+
+@pytest.mark.parametrize("line", [json.dumps([CHAT]), "[", json.dumps(CHAT) + ",", "  [  "])
+def test_an_array_is_refused_with_the_remedy(line: str) -> None:
+    rows, [bad], _ = done("values", line)
+    assert not rows and "jq -c '.[]'" in bad["message"]
+
+
 def test_an_answer_that_was_cut_off_is_truncated() -> None:
     body = json.loads(json.dumps(CHAT_CALL))
     body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = TEXT[:9]

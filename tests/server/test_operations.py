@@ -51,6 +51,12 @@ def bearer(token: str) -> dict[str, str]:
         ({"JSONRILL_READERS": "0"}, "readers cannot be 0"),
         ({"JSONRILL_PORT": "65536"}, "port cannot be 65536"),
         ({"JSONRILL_PORT": "http"}, "port cannot be 'http'"),
+        ({"JSONRILL_ORIGINS": "app.example"}, "such as https://app.example, not app.example"),
+        ({"JSONRILL_ORIGINS": "https://app.example/"}, "not https://app.example/"),
+        ({"JSONRILL_ORIGINS": "*"}, "such as https://app.example, not *"),
+        ({"JSONRILL_ALLOWED_HOSTS": ""}, "allowed_hosts is empty"),
+        ({"JSONRILL_ALLOWED_HOSTS": "https://a.b"}, "such as app.example, or *, not https://a.b"),
+        ({"JSONRILL_ALLOWED_HOSTS": "*.example"}, "such as app.example, or *, not *.example"),
         ({"JSONRILL_WORKERS": "2"}, "several workers need a store that they share"),
         ({"JSONRILL_SECRET": "x", "JSONRILL_SECRET_FILE": "/y"}, "secret or secret_file"),
     ],
@@ -354,7 +360,8 @@ def test_lines_have_a_time_and_the_request_they_belong_to(tmp_path: Path) -> Non
             made = http.get("/livez", headers={"x-request-id": 'no "id"'})
         assert own.headers["x-request-id"] == "abc-1"
         assert re.fullmatch(r"[0-9a-f]{16}", made.headers["x-request-id"])
-        lines = [json.loads(line) for line in server.log().splitlines()]
+    # A request is logged after its answer was sent: the log is complete when the server has ended.
+    lines = [json.loads(line) for line in server.log().splitlines()]
     for line in lines:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"])
     found = [line["request"] for line in lines if line["logger"] == "jsonrill.access"]

@@ -27,7 +27,7 @@ MOST = {
     "Document": 7_500,
     "updates": 13_000,
     "open": 14_000,
-    "repair, values, text": 23_000,
+    "repair, values, text": 24_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
     "split, parts": 34_000,

@@ -23,8 +23,6 @@ cdef class ValueBuilder(Sink):
     @cython.final
     cdef _open(self, container)
     @cython.final
-    cdef _enter(self, container)
-    @cython.final
     cdef _put(self, value)
     @cython.final
     @cython.locals(spine=list, steps=list, at=Py_ssize_t, members=dict, elements=list)

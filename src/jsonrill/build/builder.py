@@ -73,8 +73,12 @@ class ValueBuilder(Sink):
     def end_container(self, offset: int) -> None:
         self._spine.pop()
         if self._spine:
-            self._enter(self._spine[-1])
+            container = self._spine[-1]
             self._steps.pop()
+            if type(container) is dict:
+                self._members, self._elements = container, None
+            else:
+                self._members, self._elements = None, container
         else:
             self._members = self._elements = None
 
@@ -233,9 +237,6 @@ class ValueBuilder(Sink):
             if self._names is _NO_NAMES:
                 self._names = {}
         self._spine.append(container)
-        self._enter(container)
-
-    def _enter(self, container: Any) -> None:
         if type(container) is dict:
             self._members, self._elements = container, None
         else:

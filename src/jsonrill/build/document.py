@@ -9,7 +9,7 @@ from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.machine import plain_end
 from ..parse.sink import Repair
-from ..parse.states import PLAIN, READY
+from ..parse.states import READY, WATCHED
 from ..paths import Path
 from .builder import LIVE, GrowingValue, ValueBuilder
 
@@ -58,29 +58,30 @@ class GrowingDocument(GrowingValue):
         machine, builder = self._machine, self._builder
         # Most pieces of an answer are plain text inside a string. They are told from others as in
         # `Machine.feed`, and added to a member as in `ValueBuilder.text`, without calling either.
+        entry = machine._entry
         if (
-            machine._entry == PLAIN
+            entry <= WATCHED
             and type(data) is str
             and (piece := data)
             and (end := machine._offset + len(piece)) <= machine._stop
-            and not builder.finished
             and (
                 (
-                    (
-                        not _COMPILED
-                        and machine._plain_at == machine._token
-                        and piece.replace(" ", "").isalnum()
-                    )
-                    or machine._is_plain(piece)
+                    machine._is_plain(piece)
+                    if _COMPILED
+                    # The quickest way to see mere words.
+                    else piece.replace(" ", "").isalnum()
+                    or ('"' not in piece and machine._is_plain(piece))
                 )
-                if machine._wary
-                else plain_end(piece, 0) == len(piece)
-                if _COMPILED
-                else '"' not in piece and "\\" not in piece and piece.isprintable()
+                if entry
+                else (
+                    plain_end(piece, 0) == len(piece)
+                    if _COMPILED
+                    else '"' not in piece and "\\" not in piece and piece.isprintable()
+                )
             )
         ):
             machine._offset = end
-            if machine._wary:
+            if entry:
                 machine._shown = piece
             members = builder._members
             if members is None:
@@ -101,10 +102,12 @@ class GrowingDocument(GrowingValue):
         if self._root is _CHANGES:
             self.live = None  # a string has no other owner while it is extended
         try:
-            if machine._entry <= READY and not machine._many and type(data) is str:
+            if entry <= READY and not machine._many and type(data) is str:
                 machine._run(data)
             else:
                 machine.read(data)
+                if builder.finished and machine._entry <= WATCHED:
+                    machine._entry = READY  # so that the next piece comes here, and forgets them
         finally:
             if builder.root is not self._root:
                 self._show()

@@ -4,7 +4,7 @@ from .sink cimport Sink
 from .position cimport Position
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, COLON, AFTER, END, STRING, KEY, DIGITS
-cdef int SKIPPED, LENIENT, PLAIN, READY, HELD, CUT, CLOSED
+cdef int SKIPPED, LENIENT, PLAIN, WATCHED, READY, HELD, CUT, CLOSED
 cdef int START, ZERO, INTEGER
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
 cdef Py_ssize_t NOWHERE
@@ -33,6 +33,7 @@ cdef class Machine(Position):
     cdef object _decoder, _limits, _parse_float, _seen
     cdef bytes _tail
     cdef Sink _sink
+    @cython.locals(entry=int)
     cpdef feed(self, data)
     @cython.locals(text=str)
     cpdef read(self, data)
@@ -54,7 +55,7 @@ cdef class Machine(Position):
     @cython.final
     cdef _begin_at(self, Py_ssize_t offset)
     @cython.final
-    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, state=int, char=Py_UCS4)
+    @cython.locals(end=Py_ssize_t, after=Py_ssize_t, stop=Py_ssize_t, state=int, char=Py_UCS4)
     cdef _run(self, str text, Py_ssize_t pos=*)
     cdef Py_ssize_t _skip(self, str text, Py_ssize_t pos) except -2
     @cython.final
@@ -81,7 +82,7 @@ cdef class Machine(Position):
     @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2
     @cython.final
-    @cython.locals(stop=Py_ssize_t, plain=bint, run=str)
+    @cython.locals(stop=Py_ssize_t, plain=bint, run=str, begun=str)
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end, int state) except -2
     @cython.locals(stop=Py_ssize_t, end=Py_ssize_t, run=str, cut=bint)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
@@ -111,7 +112,7 @@ cdef class Machine(Position):
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _begin_number(self, str text, Py_ssize_t pos) except -2
     @cython.final
-    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int)
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, state=int, number=str)
     cdef Py_ssize_t _digits(self, str text, Py_ssize_t pos) except -2
     cdef bint _ends_number(self, str text, Py_ssize_t pos) except -1
     @cython.final

@@ -91,6 +91,7 @@ from .states import (
     SKIPPED,
     STRING,
     VALUE,
+    WATCHED,
 )
 
 # The usual limits, as numbers of the compiler's.
@@ -227,31 +228,33 @@ class Machine(Position):
         """Read one piece, whatever it holds."""
         # The common case of a long answer, so it comes first: no quote, escape or control
         # character. isprintable() is stricter than JSON, what it refuses is looked at closely.
+        entry = self._entry
         if (
-            self._entry == PLAIN
+            entry <= WATCHED
             and type(data) is str
             and data
             and self._offset + len(data) <= self._stop
             and (
                 (
-                    (
-                        not _COMPILED
-                        and self._plain_at == self._token
-                        and data.replace(" ", "").isalnum()  # the quickest way to see mere words
-                    )
-                    or self._is_plain(data)
+                    self._is_plain(data)
+                    if _COMPILED
+                    # The quickest way to see mere words.
+                    else data.replace(" ", "").isalnum()
+                    or ('"' not in data and self._is_plain(data))
                 )
-                if self._wary
-                else plain_end(data, 0) == len(data)
-                if _COMPILED
-                else '"' not in data and "\\" not in data and data.isprintable()
+                if entry
+                else (
+                    plain_end(data, 0) == len(data)
+                    if _COMPILED
+                    else '"' not in data and "\\" not in data and data.isprintable()
+                )
             )
         ):
-            if self._wary:
+            if entry:
                 self._shown = data
             self._offset += len(data)
             self._sink.text(data)
-        elif self._entry <= READY and not self._many and type(data) is str:
+        elif entry <= READY and not self._many and type(data) is str:
             self._run(data)
         else:
             self.read(data)
@@ -439,9 +442,14 @@ class Machine(Position):
                         pos = self._string_element(text, pos)
                         continue
                     self._sink.start_string(self._offset + pos)
-                    pos = self._open_string(STRING, text, pos)
+                    self._state = STRING
                 else:
-                    pos = self._open_string(KEY, text, pos)
+                    self._state = KEY
+                # The rest of `_open_string`.
+                self._token = self._offset + pos
+                pos += 1
+                stop = self._offset + pos + self._string_limit
+                self._stop = stop if stop < self._bound else self._bound
             elif char == "," and state == AFTER:
                 if self._object:
                     self._state = NEXT_KEY
@@ -464,14 +472,18 @@ class Machine(Position):
             elif state <= FIRST_ELEMENT:
                 pos = self._value(text, pos, char)
             elif self._closes(char, state):
-                pos = self._close(pos)
+                pos = self._close_warily(pos) if self._wary else self._leave(pos)
             else:
                 pos = self._unexpected(text, pos)
         if self._held:
             after -= len(self._held)
             self._entry = HELD
+        elif self._state != STRING:
+            self._entry = READY
+        elif not self._wary:
+            self._entry = PLAIN
         else:
-            self._entry = PLAIN if self._state == STRING else READY
+            self._entry = WATCHED if self._plain_at == self._token else READY
         if "\n" in text:
             self._count_lines(text, after - self._offset)
         self._offset = after
@@ -540,7 +552,10 @@ class Machine(Position):
         """End the open container at the bracket at `pos`."""
         self._object, self._key, self._count, self._seen = self._frames.pop()
         self._sink.end_container(self._offset + pos)
-        self._ended(pos + 1)
+        if self._frames:
+            self._state = AFTER
+        else:
+            self._ended(pos + 1)
         return pos + 1
 
     def _ended(self, pos: int) -> None:
@@ -620,8 +635,20 @@ class Machine(Position):
                 return self._plain_run(text, pos, stop, run)
             if run:
                 self._sink.text(run)
-            return stop if stop == end else self._end_string(text, stop)
-        self._add(run)
+            if stop < end:  # the end of the string, as in `_end_string`
+                self._sink.end_string()
+                stop += 1
+                if self._frames:
+                    self._state = AFTER
+                else:
+                    self._ended(stop)
+            return stop
+        begun = self._begun
+        if begun:  # as `_add` does
+            self._begun = ""
+            begun += run
+            run = begun
+        self._begun = run
         return stop if stop == end else self._end_key(text, stop)
 
     def _escaped(self, text: str, pos: int) -> int:
@@ -746,7 +773,8 @@ class Machine(Position):
         return quote + 1
 
     def _end_key(self, text: str, quote: int) -> int:
-        key = self._take_begun()
+        key = self._begun
+        self._begun = ""
         seen = self._seen
         if type(seen) is list:
             seen.append(key)
@@ -797,17 +825,23 @@ class Machine(Position):
             if _COMPILED and state >= INTEGER:
                 while pos < end and "0" <= text[pos] <= "9":
                     pos += 1
-        if pos > start:
-            self._add(text[start:pos])
-            self._number_state = state
         if pos == len(text):
+            self._number_state = state
+            self._add(text[start:])
             return pos
+        number = text[start:pos]
+        if self._begun:
+            self._add(number)
+            number = self._begun
+        self._begun = number
+        self._number_state = state
         if pos == end and text[pos] in NUMBER_STEPS[state]:
             raise self._over("number", self._limits.number, text, pos)
         if state < ZERO or not (text[pos] in ",]} \t\n\r" or self._ends_number(text, pos)):
             return self._unexpected(text, pos)
         self._number_end = self._offset + pos
-        self._finish_number(self._take_begun(), state <= INTEGER, text, pos)
+        self._begun = ""
+        self._finish_number(number, state <= INTEGER, text, pos)
         return pos
 
     def _ends_number(self, text: str, pos: int) -> bool:

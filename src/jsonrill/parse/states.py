@@ -34,10 +34,11 @@ ASIDE: Final = LENIENT + 14  # in brackets that are part of the prose
 
 # How the next piece is taken in. Many documents are always read carefully.
 PLAIN: Final = 0  # inside a string: the piece may be nothing but plain text
-READY: Final = 1  # nothing is held: the piece is run as it is
-HELD: Final = 2  # what is held comes before it
-CUT: Final = 3  # after half a UTF-8 character: only bytes can follow
-CLOSED: Final = 4  # nothing can follow
+WATCHED: Final = 1  # the same with leniency, in a string that has nothing unusual so far
+READY: Final = 2  # nothing is held: the piece is run as it is
+HELD: Final = 3  # what is held comes before it
+CUT: Final = 4  # after half a UTF-8 character: only bytes can follow
+CLOSED: Final = 5  # nothing can follow
 
 # An offset that no string has, not even in a prefix.
 NOWHERE: Final = -1_000_000_000

@@ -28,6 +28,9 @@ _OF_KUBERNETES: Final = re.compile(
 )
 _ADDRESS: Final = re.compile(r"(tcp|udp|sctp)://")
 _UPSTREAM: Final = re.compile(r"https?://[^/\s]+")
+# What a browser sends as Origin: a scheme and a host, nothing behind them.
+_ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s*@?#]+")
+_HOST: Final = re.compile(r"[^/\s*@?#]+")
 # Variables of other parts of the project.
 _OTHERS: Final = frozenset(("PURE", "SHARED"))
 
@@ -121,6 +124,14 @@ class Config:
             raise ConfigError(
                 f"upstream is the base URL of a server (https://host/v1), not {self.upstream}"
             )
+        for origin in self.origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ConfigError(f"an origin is such as https://app.example, not {origin}")
+        for host in self.allowed_hosts:
+            if host != "*" and not _HOST.fullmatch(host):
+                raise ConfigError(f"an allowed host is such as app.example, or *, not {host}")
+        if not self.allowed_hosts:
+            raise ConfigError("allowed_hosts is empty: name a host, or * for any")
         if self.upstream and self.upstreams:
             raise ConfigError("set upstream or upstreams, not both")
         if self.workers > 1 and self.in_memory:
@@ -213,8 +224,11 @@ def parse_tokens(given: Iterable[str]) -> dict[str, str]:
 
 
 def check_range(name: str, value: Any) -> None:
-    """Raise ConfigError for a number that the setting does not allow."""
-    setting = _SETTINGS[name].metadata
+    """Raise ConfigError for a value of another type, or a number that is not allowed."""
+    setting, kind = _SETTINGS[name].metadata, type(_SETTINGS[name].default)
+    allowed = {float: (int, float), tuple: (tuple, list)}.get(kind, (kind,))
+    if not isinstance(value, allowed) or (kind is not bool and isinstance(value, bool)):
+        raise ConfigError(f"{name} cannot be {value!r}")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if not 0 <= value <= setting["most"] or (setting["above_zero"] and not value):
             raise ConfigError(f"{name} cannot be {value}")

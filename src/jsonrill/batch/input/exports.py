@@ -1,8 +1,9 @@
 """Logs that others export: what of a line is the answer, and complete answers as events.
 
-Recognised are the output of OpenAI's and Anthropic's batches, Helicone's requests and Langfuse's
-observations; each holds an answer as a provider sends it without streaming. Such an answer becomes
-the events of a stream that came in one go, so that every job reads it as it reads a stream.
+Recognised are the output of OpenAI's, Anthropic's and Gemini's batches, Helicone's requests and
+Langfuse's observations; each holds an answer as a provider sends it without streaming. Such an
+answer becomes the events of a stream that came in one go, so that every job reads it as it reads a
+stream.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ def _openai(record: dict[str, Any]) -> Exported | None:
     response = record["response"]
     if not isinstance(response, dict):
         raise _failed(record.get("error"))
-    body = response.get("body")
+    body = _decoded(response.get("body"))
     status = response.get("status_code", 200)
     if not isinstance(status, int) or status >= 400 or body is None:
         raise _failed(body.get("error") if isinstance(body, dict) else record.get("error"))
-    return Exported(record["custom_id"], body)
+    return Exported(record["custom_id"], _known(body))
 
 
 def _anthropic(record: dict[str, Any]) -> Exported | None:
@@ -54,18 +55,30 @@ def _anthropic(record: dict[str, Any]) -> Exported | None:
         error = result.get("error")
         error = error.get("error", error) if isinstance(error, dict) else result["type"]
         raise _failed(error)
-    return Exported(record["custom_id"], result.get("message"))
+    return Exported(record["custom_id"], _known(result.get("message")))
+
+
+def _gemini(record: dict[str, Any]) -> Exported | None:
+    if "key" not in record or not {"response", "error"} & record.keys():
+        return None
+    if not isinstance(record.get("response"), dict):
+        raise _failed(record.get("error"))
+    return Exported(record["key"], _known(record["response"]))
 
 
 def _helicone(record: dict[str, Any]) -> Exported | None:
-    if "response_body" not in record or not {"request_id", "request_body"} & record.keys():
+    if not {"response_body", "signed_body_url"} & record.keys():
         return None
-    body = _decoded(record["response_body"])
+    if not {"request_id", "request_body"} & record.keys():
+        return None
+    body, status = _decoded(record.get("response_body")), record.get("response_status")
+    if isinstance(status, int) and (status >= 400 or status < 0):
+        raise _failed(body.get("error") if isinstance(body, dict) else f"status {status}")
     if body in (None, "", {}):
         raise BadRecord("NO_ANSWER", "there is no response body: export with --include-body")
     if isinstance(body, dict) and isinstance(body.get("error"), dict | str):
         raise _failed(body["error"])
-    return Exported(record.get("request_id"), body)
+    return Exported(record.get("request_id"), body if isinstance(body, str) else _known(body))
 
 
 def _langfuse(record: dict[str, Any]) -> Exported | None:
@@ -76,10 +89,29 @@ def _langfuse(record: dict[str, Any]) -> Exported | None:
         raise Skipped(f"Langfuse: {str(kind).lower()}")
     if record["output"] in (None, ""):
         raise _failed(record.get("status_message") or record.get("statusMessage"))
-    return Exported(record.get("id"), _decoded(record["output"]))
+    output = _decoded(record["output"])
+    messages = output if isinstance(output, list) else []
+    if messages and all(isinstance(it, dict) and "role" in it for it in messages):
+        output = messages[-1]  # what the model added to the conversation
+    return Exported(record.get("id"), output)
 
 
-_EXPORTS: Final = (_openai, _anthropic, _helicone, _langfuse)
+_EXPORTS: Final = (_openai, _anthropic, _gemini, _helicone, _langfuse)
+
+
+def _known(body: Any) -> Any:
+    """The answer of an API. What is no answer of a model is no value either: `BadRecord`."""
+    if isinstance(body, dict) and body.get("status") in ("failed", "cancelled"):
+        raise _failed(body.get("error") or body["status"])
+    if isinstance(body, dict) and body.get("object") == "text_completion":
+        texts = [choice.get("text") for choice in _objects(body, "choices")]
+        if texts and isinstance(texts[0], str):
+            return texts[0]
+    if events_of(body) is None:
+        kind = body.get("object") if isinstance(body, dict) else None
+        named = f" ({kind})" if isinstance(kind, str) else ""
+        raise BadRecord("NO_ANSWER", f"the response{named} is no answer of a model")
+    return body
 
 
 def _failed(error: Any) -> BadRecord:
@@ -90,14 +122,15 @@ def _failed(error: Any) -> BadRecord:
 
 
 def _decoded(value: Any) -> Any:
-    """The answer that a text is in JSON; any other text, and any other value, as it is."""
-    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+    """The answer, or the messages, that a text is in JSON; all else as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     try:
         found = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return found if events_of(found) is not None else value
+    last = found[-1] if isinstance(found, list) and found else found
+    return found if events_of(last) is not None else value
 
 
 def events_of(answer: Any) -> list[Any] | None:

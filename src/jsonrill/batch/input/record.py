@@ -28,6 +28,7 @@ FORMS: Final[tuple[Form, ...]] = ("chunks", "snapshots", "events", "text")
 # Larger numbers are no times, not even in nanoseconds.
 _FAR: Final = 1e20
 _EXPECTED: Final = "expected an object with one of " + ", ".join(f'"{form}"' for form in FORMS)
+_ARRAY: Final = "a log has one object a line; jq -c '.[]' FILE makes lines of an array"
 
 
 @dataclass(slots=True)
@@ -52,7 +53,8 @@ def read_line(line: str | bytes, job: Job, name: str) -> Stream:
     """The stream in a line of JSON; `name` is the id of a stream without one."""
     record = _decoded(line)
     if not isinstance(record, dict):
-        raise BadRecord("NOT_A_STREAM", f"{_EXPECTED}, not {_called(record)}")
+        advice = f": {_ARRAY}" if isinstance(record, list) else ""
+        raise BadRecord("NOT_A_STREAM", f"{_EXPECTED}, not {_called(record)}{advice}")
     form, pieces, named = _found(record, job)
     known, given = lookup(record, _path(job.id_field))
     if named is not None and (job.id_field == DEFAULT_ID or not known):
@@ -89,7 +91,9 @@ def _decoded(line: str | bytes) -> Any:
     except RecursionError:
         raise BadRecord("NOT_JSON", "too deeply nested") from None
     except ValueError as error:
-        raise BadRecord("NOT_JSON", str(error)) from None
+        written = text.strip()
+        in_array = written == "[" or (written[:1] == "{" and written[-1:] == ",")
+        raise BadRecord("NOT_JSON", f"{error}{f': {_ARRAY}' if in_array else ''}") from None
 
 
 def _found(record: dict[str, Any], job: Job) -> tuple[Form, list[Any], Any]:

@@ -45,6 +45,8 @@ _BREAKS_TRAILING: Final = re.compile(r"[][{}`<◁]")
 # No words of the text after the value; and before a bracket that is meant as itself, or as a face.
 _NO_WORDS: Final = " \t\r\n,;)]}"
 _NO_CLOSER: Final = ("`", ":", ";", "=")
+# Before a bracket in the text after the value that begins no other value.
+_NO_VALUE: Final = re.compile(r"[\w()\]`\"'“]")
 _TAG: Final = re.compile(r"[<◁\[]")
 # Before a tag that is spoken of.
 _QUOTES_TAG: Final = ("`", '"', "'", "“")
@@ -91,6 +93,7 @@ class ProseMachine(Machine):
         "_comment_quoted",
         "_comment_quotes",
         "_depth_aside",
+        "_in_prose",
         "_language",
         "_last",
         "_mended",
@@ -132,8 +135,9 @@ class ProseMachine(Machine):
         self._comment_closes = self._comment_quoted = False
         # A bracket of the prose begins where the value is due, or in a quotation.
         self._aside_is_due = self._aside_is_quoted = False
-        # Of the text after the value: if there were words, and if thoughts have begun.
-        self._trailing_words = self._trailing_thoughts = False
+        # The value was found in prose. Of the text after it: if there were words, and if thoughts
+        # have begun.
+        self._in_prose = self._trailing_words = self._trailing_thoughts = False
         self._start_document()
 
     def _start_document(self) -> None:
@@ -322,6 +326,7 @@ class ProseMachine(Machine):
                     if fits is None:
                         return self._hold(text, pos)
                     self._aside_is_due = False
+                    self._in_prose = bool(fits)
                     return self._begin_value(pos) if fits else self._begin_aside(pos)
                 if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
                     self._aside_is_due = char == "{" and not self._before_text
@@ -513,11 +518,13 @@ class ProseMachine(Machine):
         """True if more text must come to tell. A second value, or one in a fence, is refused."""
         if "trailing-text" not in self._rules:
             return False
-        fence = text[pos] == "`"
-        if fence and "fences" not in self._rules:
-            return False
-        shape = lookahead.NAMED_FENCE if fence else lookahead.NEXT_VALUE
-        seen = self._sees(shape, text, pos)
+        char = text[pos]
+        if char == "`":
+            seen = "fences" in self._rules and self._sees(lookahead.NAMED_FENCE, text, pos)
+        elif char in "{[":
+            seen = self._sees(lookahead.BRACKET, text, pos) and self._fits(text, pos)
+        else:
+            seen = self._sees(lookahead.ALONE, text, pos)
         if seen:
             raise self._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None
@@ -526,7 +533,8 @@ class ProseMachine(Machine):
         """Pass over the text after the value, but for what shows that the value is another.
 
         A bracket that closes nothing shows that the value's bracket was none; the end of thoughts
-        that they began before it; a fence with JSON that the value may have been an example.
+        that they began before it; a fence with JSON that the value may have been an example, and
+        so does another value in a sentence if the first was in one.
         """
         start = pos
         while (found := _BREAKS_TRAILING.search(text, pos)) is not None:
@@ -534,6 +542,8 @@ class ProseMachine(Machine):
             self._note_trailing(text, start, pos)
             start = pos
             char = text[pos]
+            if char in "{[" and self._in_prose and self._is_later(text, pos):
+                return self._hold(text, pos)
             if char in "<◁[":
                 ends = self._sees(lookahead.ONLY_THOUGHTS_END, text, pos)
                 begins = self._sees(lookahead.THOUGHTS, text, pos)
@@ -557,7 +567,7 @@ class ProseMachine(Machine):
                         "the value has ended", "this bracket ends it", text, pos
                     )
             elif "fences" in self._rules:
-                seen = self._sees(lookahead.JSON_FENCE, text, pos)
+                seen = self._sees_json_fence(text, pos)
                 if seen is None:
                     return self._hold(text, pos)
                 if seen:
@@ -567,6 +577,22 @@ class ProseMachine(Machine):
             pos += 1
         self._note_trailing(text, start, len(text))
         return len(text)
+
+    def _sees_json_fence(self, text: str, pos: int) -> bool | None:
+        seen = self._sees(lookahead.JSON_FENCE, text, pos)
+        found = lookahead.JSON_FENCE.whole.match(text, pos)
+        if found is None or text[found.end() - 1] not in "{[":
+            return seen
+        return self._sees(lookahead.BRACKET, text, found.end() - 1)
+
+    def _is_later(self, text: str, pos: int) -> bool:
+        """True if more text must come to tell. Another value in a sentence is refused."""
+        if self._depth_aside or self._trailing_thoughts or _NO_VALUE.match(self._before_text):
+            return False
+        seen = self._sees(lookahead.LATER_VALUE, text, pos) and self._fits(text, pos)
+        if seen:
+            raise self._two_readings("the value is before this", "it begins here", text, pos)
+        return seen is None
 
     def _note_trailing(self, text: str, start: int, end: int) -> None:
         if end > start:

@@ -11,7 +11,7 @@ cdef class BracketMachine(QuoteMachine):
     cdef str _last_closer
     cdef Py_ssize_t _root_end, _last_closed, _trailing, _last_size
     @cython.final
-    @cython.locals(at=Py_ssize_t, depth=Py_ssize_t, continued=bint, end=Py_ssize_t)
+    @cython.locals(at=Py_ssize_t, depth=Py_ssize_t, size=Py_ssize_t, continued=bint, end=Py_ssize_t)
     cdef Py_ssize_t _leave_noted(self, Py_ssize_t pos) except? -2
     @cython.final
     @cython.locals(least=Py_ssize_t)

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from ...errors import InvalidJSON
 from ...paths import Path, format_path
-from ..machine import Machine
 from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
 from . import lookahead
 from .around import REPEATED, as_set, repeats
@@ -287,7 +286,8 @@ class BracketMachine(QuoteMachine):
             self._string_depth, self._string_index = depth, self._count
         if self._wary == GUIDED and self._collects():
             return self._open_string(STRING, text, pos)
-        return Machine._string_element(self, text, pos)
+        self._sink.start_string(self._offset + pos)
+        return self._open_string(STRING, text, pos)
 
     def _mend_open_list(self, text: str, pos: int) -> int:
         """`{"a": [1, 2, "b": 3}`: a key in a list that belongs to the object around it."""
@@ -347,11 +347,12 @@ class BracketMachine(QuoteMachine):
         """End the open container, and remember what may be needed to tell readings apart."""
         at = self._offset + pos
         depth = len(self._frames)
+        size = self._count
         continued = self._last_closed >= self._token
         if not continued:
             self._last_decoded = self._run_keys = None
         if self._object:
-            if self._count > 1:
+            if size > 1:
                 self._run_keys = (self._seen, self._run_keys)
             if depth > 1 and self._frames[depth - 1][0]:
                 self._nested.setdefault(self._chain(depth - 1), at)
@@ -362,19 +363,20 @@ class BracketMachine(QuoteMachine):
                 self._last_element = _NO_ELEMENT
                 if self._last_decoded is not None and not self._decoded_in_list:
                     self._last_element = (self._last_decoded, False)
+            self._last_closer = "}"
         else:
             self._string_depth = 0
             self._decoded_in_list = True
+            self._last_closer = "]"
+            size += 1
         if self._state == FIRST_ELEMENT or self._state == FIRST_KEY:
-            self._last_size = 0
-        else:
-            self._last_size = self._count if self._object else self._count + 1
-        if self._last_size > 1:
+            size = 0
+        self._last_size = size
+        if size > 1:
             self._run_is_large = 1
         elif not continued:
             self._run_is_large = 0
         self._last_closed = at
-        self._last_closer = "}" if self._object else "]"
         if self._parens:
             self._parens.discard(depth)
         end: int = self._leave(pos)

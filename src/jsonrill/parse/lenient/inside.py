@@ -332,7 +332,8 @@ class LenientMachine(BracketMachine):
             closer = (self._shown + self._tail_text).rstrip()[-1:] in ANY_CLOSER
             # What a schema asks something else of is dropped.
             closer = closer and self._expected_here is None
-            unsure = self._quoted or self._after_value or closer
+            curly = self._tail_text[:1] == "”" and not self._curly
+            unsure = self._quoted or self._after_value or closer or curly
             swallowed = in_string and unsure
         else:
             swallowed = self._last_string()[-1:] in ANY_CLOSER

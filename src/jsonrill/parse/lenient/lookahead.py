@@ -187,14 +187,8 @@ def _scalars(ends: tuple[Way, ...]) -> list[Way]:
 
 # A bracket that begins JSON, told from one in prose by the first thing inside it.
 BRACKET: Final = Shape(*_brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS)))
-# A fence that holds JSON: it names it, or it names nothing and such a bracket comes first.
-JSON_FENCE: Final = Shape(
-    "```json",
-    *(
-        (*"```", _GAP, "[\r\n]", _SPACE, *way)
-        for way in _brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS))
-    ),
-)
+# A fence that names JSON, or one that names nothing and begins with a bracket.
+JSON_FENCE: Final = Shape("```json", (*"```", _GAP, "[\r\n]", _SPACE, "[{\\[]"))
 _LISTED: Final[Way] = (r"\[", _SPACE, _NUMBER, _SPACE, r"\]")
 # The same where a value is due: it may also be a string, a number or a word, and {name: is an
 # object whatever follows.
@@ -230,11 +224,13 @@ VALUE_BEGINS: Final = Shape(
     *_BROKEN,
     *((*_TUPLE, *end) for end in _LINE_ENDS),
 )
-# Another value after the first one, if nothing but white space, comments and fences is between.
-NEXT_VALUE: Final = Shape(
-    *_brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS)),
-    *_scalars(_LINE_ENDS)[1:],
-    *((*_TUPLE, *end) for end in _LINE_ENDS),
+# A value that is no bracket and alone in its line.
+ALONE: Final = Shape(*_scalars(_LINE_ENDS)[1:], *((*_TUPLE, *end) for end in _LINE_ENDS))
+# A value in a sentence.
+LATER_VALUE: Final = Shape(
+    *((r"\{", *way) for way in _object((), (_BEGINS_VALUE, *WORDS))),
+    (r"\[", _SPACE, _QUOTE),
+    *((r"\[", _SPACE, r"\{", *way) for way in _object((), (_BEGINS_VALUE, *WORDS))),
 )
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(

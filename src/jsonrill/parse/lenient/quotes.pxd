@@ -1,5 +1,6 @@
 # Types for the compiler; the code is in quotes.py.
 cimport cython
+from ..machine cimport space_end
 from .strings cimport StringMachine
 
 cdef int AFTER, STRING, VALUE

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from ...errors import InvalidJSON
-from ..grammar import SPACE
+from ..machine import space_end
 from ..states import AFTER, NOWHERE, STRING, VALUE
 from . import lookahead
 from .strings import StringMachine
@@ -49,11 +49,11 @@ class QuoteMachine(StringMachine):
         # Nearly every string ends in one of these ways, told without a shape.
         pos = quote + 1
         if pos < end and text[pos] in " \n\r\t":
-            pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+            pos = space_end(text, pos)
         if pos < end and text[pos] == ",":
             pos += 1
             if pos < end and text[pos] in " \n\r\t":
-                pos = SPACE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+                pos = space_end(text, pos)
             plain = pos < end and (text[pos] == '"' or (text[pos] == ")" and bool(self._parens)))
         else:
             plain = pos < end and (text[pos] in "}]" or (text[pos] == ")" and bool(self._parens)))
@@ -112,6 +112,7 @@ class QuoteMachine(StringMachine):
             return -1
         # After \" the backslash may be part of the text, and the quote its end.
         swallowed = self._shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
+        swallowed = swallowed or self._shown[-1:].isspace()  # before the comma, or in the text
         unsure = swallowed or self._quoted or not self._object
         if self._quotation or (not curly and unsure):
             raise self._two_readings(

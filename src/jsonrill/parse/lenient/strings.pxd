@@ -1,28 +1,27 @@
 # Types for the compiler; the code is in strings.py.
 cimport cython
-from ..machine cimport Machine, space_end
+from ..machine cimport Machine, plain_end, space_end
 from .numbers cimport NumberMachine
 
 cdef bint _COMPILED
 cdef str _UNSURE
-cdef Py_ssize_t NOWHERE, _REMEMBERED
+cdef Py_ssize_t NOWHERE, _FEW, _REMEMBERED
 
+@cython.locals(char=Py_UCS4, at=Py_ssize_t, odd=bint)
+cdef bint is_usual(str run, bint plain) except -1
 @cython.locals(at=Py_ssize_t, char=Py_UCS4)
-cdef Py_ssize_t usual_end(str run, bint plain) noexcept
-@cython.locals(last=str)
 cdef bint ends_simply(str run) except -1
 
 cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRING, STRING, VALUE, GUIDED
 
 cdef class StringMachine(NumberMachine):
-    cdef bint _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma, _nest_string
+    cdef bint _info, _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma, _nest_string
     cdef str _opened, _first, _tail_text, _watched
     cdef Py_ssize_t _string_at, _nest, _inner_at, _inner_run
     cdef object _expected_here, _parens
     cdef Py_ssize_t _string_depth, _string_index
     cdef Py_ssize_t _comma_at, _string_line
     cdef _take(self, str run)
-    @cython.locals(last=Py_UCS4, plain=bint)
     cdef bint _is_plain(self, str run) except -1
     @cython.final
     cdef bint _is_simple(self, str run) except -1

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import Machine, space_end
+from ..machine import Machine, plain_end, space_end
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -38,8 +38,15 @@ _PLAIN: Final = {
     quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in CLOSERS.items()
 }
 _BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
-_INFO_STRING: Final = re.compile(r"[\w.+-]*[ \t]*(?:\r?\n)")
+_INFO_STRING: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}(?:\r?\n)")
 _INFO_STRING_CUT: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}\r?\Z")
+# A language that a fence names, with something else after it in its line.
+_NAMED: Final = re.compile(
+    r"(?:bash|c|c\+\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md"
+    r"|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml"
+    r"|yml)(?:[ \t]{1,8}[^ \t\r\n]|[ \t]{9})",
+    re.IGNORECASE,
+)
 _LINE_BREAK: Final = re.compile(r"\r?\n")
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
 _MARKDOWN: Final = frozenset("_*#~>`")
@@ -63,6 +70,8 @@ _LONGEST_TAIL: Final = 200
 _UNSURE: Final = " \t\r\n,}]{[”’"
 _CURLY: Final = re.compile("[“”‘]")
 _REMEMBERED: Final = 64
+# More characters than these are searched by functions of the library, which are quicker then.
+_FEW: Final = 24
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
 
@@ -77,6 +86,7 @@ class StringMachine(NumberMachine):
         "_curly",
         "_expected_here",
         "_first",
+        "_info",
         "_inner",
         "_inner_at",
         "_inner_run",
@@ -100,6 +110,8 @@ class StringMachine(NumberMachine):
         self._inner = not self._rules.isdisjoint(("inner-quotes", "missing-quotes"))
         # The quote that opened an odd string.
         self._opened = ""
+        # Three ticks opened it, and a word that may name a language is after them in their line.
+        self._info = False
         # What a schema asks for at the string that is being collected for it.
         self._expected_here: Expected | None = None
         # Of the string being read: its offset, its first character, the end of what was emitted,
@@ -205,12 +217,15 @@ class StringMachine(NumberMachine):
     def _is_simple(self, run: str) -> bool:
         """True if text of a string without anything unusual has nothing unusual, either."""
         if _COMPILED:
-            usual = usual_end(run, False) == len(run)
-        else:
-            usual = (
-                "<" not in run and "`" not in run and (run.isascii() or _CURLY.search(run) is None)
-            )
-        return usual and (run[-1] not in _UNSURE or ends_simply(run))
+            return is_usual(run, False)
+        if run.replace(" ", "").isalnum():  # as in `Document.feed`
+            return True
+        return (
+            "<" not in run
+            and "`" not in run
+            and (run.isascii() or _CURLY.search(run) is None)
+            and (run[-1] not in _UNSURE or ends_simply(run))
+        )
 
     def _note_curly(self, run: str) -> None:
         """A curly quote that was opened in the string is closed in it, and does not end it."""
@@ -231,21 +246,17 @@ class StringMachine(NumberMachine):
         self._nest = 0
 
     def _is_plain(self, run: str) -> bool:
-        if self._plain_at != self._token:
-            return False
         if _COMPILED:
-            plain = usual_end(run, True) == len(run)
-        else:
-            plain = (
-                '"' not in run
-                and "\\" not in run
-                and run.isprintable()
-                and "<" not in run
-                and "`" not in run
-                and (run.isascii() or _CURLY.search(run) is None)
-            )
-        last = run[len(run) - 1]
-        return plain and ((last > "," and last not in "}]{[”’") or ends_simply(run))
+            return is_usual(run, True)
+        return (
+            '"' not in run
+            and "\\" not in run
+            and run.isprintable()
+            and "<" not in run
+            and "`" not in run
+            and (run.isascii() or _CURLY.search(run) is None)
+            and (run[-1] not in _UNSURE or ends_simply(run))
+        )
 
     def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
         """Emit text of a string as the strict machine does, if nothing in it is unusual.
@@ -259,31 +270,40 @@ class StringMachine(NumberMachine):
             begins = self._offset + pos == self._token + 1 and stop > pos and text[pos] != " "
             if not (begins and self._inner and self._frames and self._expected_here is None):
                 return self._unusual_run(text, stop, run)
+        if stop == end:  # text that may go on; only its end can have to be held back
+            if not self._is_simple(run):
+                return self._unusual_run(text, stop, run)
+            self._sink.text(run)
+            self._shown = run
+            if not simple:
+                self._first = run
+                self._plain_at = self._token
+            return end
         at = stop + 1
-        if stop < end:
-            comma = at < end and text[at] == ","
+        comma = at < end and text[at] == ","
+        if not _COMPILED and comma and text[at : at + 3] == ', "':
+            at += 2
+        else:
             if comma:
                 at += 1
             if at < end and text[at] in " \t\n\r":
-                at = space_end(text, at)
+                at += 1
+                if at < end and text[at] in " \t\n\r":
+                    at = space_end(text, at)
             if at < end:
                 char = text[at]
                 if not (char == '"' if comma else char == "}" or char == "]"):
                     return self._unusual_run(text, stop, run)
-            elif self._last or end - stop >= _REMEMBERED:
+            elif self._last or end - stop >= _REMEMBERED or (run and not self._is_simple(run)):
                 return self._unusual_run(text, stop, run)
-        # Only text that may still grow can have an end that must be held back.
-        if at >= end and stop > pos and not self._is_simple(run):
-            return self._unusual_run(text, stop, run)
-        if stop > pos:
+        if run:
             self._sink.text(run)
             self._shown = run
         if not simple:
             self._first = run
-        if at >= end:
+        if at == end:
             self._plain_at = self._token
-            if stop < end:
-                self._held = text[stop:]
+            self._held = text[stop:]
             return end
         self._string_at = self._token
         self._sink.end_string()
@@ -454,8 +474,13 @@ class StringMachine(NumberMachine):
             if text.startswith("\r", pos) and len(text) == pos + 1 and not self._last:
                 return self._hold(text, pos)
             self._begun = ""
+            self._info = opened == "```" and found is not None and not text[pos].isspace()
             if found:
                 return found.end()
+            if opened == "```" and _NAMED.match(text, pos):
+                raise self._two_readings(
+                    "this line names the language", "it is part of the text", text, pos
+                )
         end = _BLOCK_TEXT[opened].match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if end > pos:
             self._take(text[pos:end])
@@ -480,6 +505,10 @@ class StringMachine(NumberMachine):
             if seen is None:
                 return self._hold(text, end)
             if seen:
+                if self._info and not self._shown:
+                    raise self._two_readings(
+                        "the fence names a language", "the text is in its line", text, end
+                    )
                 self._state = STRING
                 return self._finish_string(text, start + 2)
         self._take(text[end:start] or text[end])
@@ -528,31 +557,52 @@ class StringMachine(NumberMachine):
             self._after_value = True
 
 
-def usual_end(run: str, plain: bool) -> int:
-    """The index of the first character that is looked at closely, as `plain_end` in a string.
+def is_usual(run: str, plain: bool) -> bool:
+    """True if no character is looked at closely, and no end of the text must be held back.
 
-    These are what may begin a fence or a mark like <|im_end|>, and curly quotes; if `plain`, also
-    a quote, a backslash and control characters.
+    Characters that are: what may begin a fence or a mark like <|im_end|>, and curly quotes; if
+    `plain`, also a quote, a backslash and control characters. Those that hardly ever come are
+    sought without a branch: a processor cannot foresee which letter is next.
     """
-    at = 0
-    for char in run:
-        if char > "`":  # most letters
-            if char >= "‘" and (char == "‘" or char == "“" or char == "”"):
-                return at
-        elif char == "`":
-            return at
-        elif char == "<" or (plain and (char == '"' or char == "\\" or char < " ")):
-            return at
-        at += 1
-    return at
+    odd = False
+    if len(run) > _FEW:
+        if plain and plain_end(run, 0) != len(run):
+            return False
+        odd = "<" in run or "`" in run or not run.isascii()
+    elif plain:
+        for char in run:
+            if char == '"' or char == "\\" or char < " ":
+                return False
+            odd |= (char == "<") | (char == "`") | (char > "\x7f")
+    else:
+        for char in run:
+            odd |= (char == "<") | (char == "`") | (char > "\x7f")
+    if odd:
+        for char in run:
+            if char == "<" or char == "`" or char == "‘" or char == "“" or char == "”":
+                return False
+    at = len(run) - 1
+    at -= (at > 0) & (run[at] == " ")
+    return run[at] not in " \t\r\n,}]{[”’" or ends_simply(run)
 
 
 def ends_simply(run: str) -> bool:
-    """True if no end of this text must be held back: a comma, a curly quote, or space alone."""
-    if run[-1] not in _UNSURE:
-        return True
-    last = run.rstrip(" \t\r\n")[-1:]
-    return last != "" and last != "," and run.isascii()
+    """True if this text may end so although one of `_UNSURE` is last.
+
+    An end that must be held back is a comma, a curly quote, or space alone.
+    """
+    if not _COMPILED:
+        last = run.rstrip(" \t\r\n")[-1:]
+        return last != "" and last != "," and run.isascii()
+    at = len(run) - 1
+    while at >= 0 and run[at] in " \t\r\n":
+        at -= 1
+    if at < 0 or run[at] == ",":
+        return False
+    for char in run:
+        if char > "\x7f":
+            return False
+    return True
 
 
 def _tail(run: str) -> int:

@@ -12,15 +12,16 @@
 
 import { InvalidJSON } from "../errors.js";
 import { AFTER, END, Machine, NEXT_KEY, VALUE } from "../machine.js";
-import { WORD, endOf, find } from "./characters.js";
+import { WORD, endOf, find, lastOf } from "./characters.js";
 import {
+  ALONE,
   ANY_VALUE_BEGINS,
   BRACKET,
   COMMENT,
   FENCE as FENCE_SHAPE,
   JSON_FENCE,
+  LATER_VALUE,
   NAMED_FENCE,
-  NEXT_VALUE,
   ODD_SPACES,
   ONLY_THOUGHTS_END,
   REACH,
@@ -56,6 +57,8 @@ const BREAKS_TRAILING = /[\][{}`<◁]/g;
 // Words of the text after the value; and before a bracket that is meant as itself, or as a face.
 const WORDS = /[^ \t\r\n,;)\]}]/;
 const NO_CLOSER = ["`", ":", ";", "="];
+// Before a bracket in the text after the value that begins no other value.
+const NO_VALUE = new RegExp(`^[${WORD}()\\]\`"'“]`, "u");
 const TAG = /[<◁[]/g;
 // Before a tag that is spoken of.
 const QUOTES_TAG = ["`", '"', "'", "“"];
@@ -129,7 +132,7 @@ export class ProseMachine extends Machine {
     this._asideIsDue = this._asideIsQuoted = false;
     // The value was found in prose. Of the text after it: if there were words, and if thoughts have
     // begun.
-    this._trailingWords = this._trailingThoughts = false;
+    this._inProse = this._trailingWords = this._trailingThoughts = false;
     // Half of a pair of surrogates at the end of a piece.
     this._half = "";
     // How many repairs this document has.
@@ -425,7 +428,10 @@ export class ProseMachine extends Machine {
       } else {
         const seen = this._seesValue(BRACKET, text, pos);
         if (seen === null) return this._hold(text, pos);
-        if (seen) return this._beginValue(pos);
+        if (seen) {
+          this._inProse = true;
+          return this._beginValue(pos);
+        }
         if (endOf(ASIDE_BEGINS, text, pastSpaces(text, pos + 1)) >= 0) {
           this._asideIsDue = char === "{" && this._beforeText === "";
           return this._beginAside(pos);
@@ -689,7 +695,8 @@ export class ProseMachine extends Machine {
     if (!this.rules.has("trailing-text")) return false;
     const fence = text[pos] === "`";
     if (fence && !this.rules.has("fences")) return false;
-    const seen = this._sees(fence ? NAMED_FENCE : NEXT_VALUE, text, pos);
+    const other = "{[".includes(text[pos]) ? BRACKET : ALONE;
+    const seen = this._sees(fence ? NAMED_FENCE : other, text, pos);
     if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
   }
@@ -698,7 +705,8 @@ export class ProseMachine extends Machine {
    * Pass over the text after the value, but for what shows that the value is another.
    *
    * A bracket that closes nothing shows that the value's bracket was none; the end of thoughts that
-   * they began before it; a fence with JSON that the value may have been an example.
+   * they began before it; a fence with JSON that the value may have been an example, and so does
+   * another value in a sentence if the first was in one.
    * @param {string} text
    * @param {number} pos
    */
@@ -712,6 +720,9 @@ export class ProseMachine extends Machine {
       if (found < 0) return end;
       start = pos = end;
       const char = text[pos];
+      if ("{[".includes(char) && this._inProse && this._isLater(text, pos)) {
+        return this._hold(text, pos);
+      }
       if (char === "<" || char === "◁" || char === "[") {
         const ends = this._sees(ONLY_THOUGHTS_END, text, pos);
         const begins = this._sees(THOUGHTS_SHAPE, text, pos);
@@ -729,7 +740,7 @@ export class ProseMachine extends Machine {
           throw this._twoReadings("the value has ended", "this bracket ends it", pos);
         }
       } else if (this.rules.has("fences")) {
-        const seen = this._sees(JSON_FENCE, text, pos);
+        const seen = this._seesJsonFence(text, pos);
         if (seen === null) return this._hold(text, pos);
         if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);
       }
@@ -739,12 +750,35 @@ export class ProseMachine extends Machine {
 
   /**
    * @param {string} text
+   * @param {number} pos
+   */
+  _seesJsonFence(text, pos) {
+    const end = JSON_FENCE.whole(text, pos) - 1;
+    if (end < 0 || !"{[".includes(text[end])) return this._sees(JSON_FENCE, text, pos);
+    return this._sees(BRACKET, text, end);
+  }
+
+  /**
+   * True if more text must come to tell. Another value in a sentence is refused.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _isLater(text, pos) {
+    if (this._depthAside !== 0 || this._trailingThoughts) return false;
+    if (NO_VALUE.test(this._beforeText)) return false;
+    const seen = this._sees(LATER_VALUE, text, pos);
+    if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
+    return seen === null;
+  }
+
+  /**
+   * @param {string} text
    * @param {number} start
    * @param {number} end
    */
   _noteTrailing(text, start, end) {
     if (end === start) return;
-    this._beforeText = text[end - 1];
+    this._beforeText = lastOf(text.slice(Math.max(start, end - 2), end));
     this._trailingWords ||= WORDS.test(text.slice(start, end));
   }
 

@@ -376,7 +376,9 @@ export class LenientMachine extends BracketMachine {
       swallowed = /[:{}[\],]/.test(this._begun);
     } else if (this._state === STRING) {
       const closer = lastVisible(this._shown + this._tailText);
-      swallowed = inString && (this._quoted || this._afterValue || ANY_CLOSER.includes(closer));
+      const curly = this._tailText.startsWith("”") && !this._curly;
+      const unsure = this._quoted || this._afterValue || ANY_CLOSER.includes(closer);
+      swallowed = inString && (unsure || curly);
     } else {
       swallowed = ANY_CLOSER.includes(this._lastString()[1]);
     }

@@ -278,13 +278,8 @@ const TUPLE = ["\\(", "[\"'“0-9-]", "[^(),\r\n]{0,200}", ",", "[^()\r\n]{0,200
 
 /** A bracket that begins JSON, told from one in prose by the first thing inside it. */
 export const BRACKET = new Shape(...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]));
-/** A fence that holds JSON: it names it, or it names nothing and such a bracket comes first. */
-export const JSON_FENCE = new Shape(
-  "```json",
-  ...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]).map((way) => {
-    return [..."```", GAP, "[\r\n]", SPACE, ...way];
-  }),
-);
+/** A fence that names JSON, or one that names nothing and begins with a bracket. */
+export const JSON_FENCE = new Shape("```json", [..."```", GAP, "[\r\n]", SPACE, "[{\\[]"]);
 /**
  * The same where a value is due: it may also be a string, a number or a word, and {name: is an object
  * whatever follows.
@@ -295,11 +290,16 @@ export const VALUE_BEGINS = new Shape(
   ...BROKEN,
   ...LINE_ENDS.map((end) => [...TUPLE, ...end]),
 );
-/** Another value after the first one, if nothing but white space, comments and fences is between. */
-export const NEXT_VALUE = new Shape(
-  ...brackets(LINE_ENDS, [BEGINS_VALUE, ...WORDS]),
+/** A value that is no bracket and alone in its line. */
+export const ALONE = new Shape(
   ...scalars(LINE_ENDS).slice(1),
   ...LINE_ENDS.map((end) => [...TUPLE, ...end]),
+);
+/** A value in a sentence. */
+export const LATER_VALUE = new Shape(
+  ...[...object([], [BEGINS_VALUE, ...WORDS])].map((way) => ["\\{", ...way]),
+  ["\\[", SPACE, QUOTE],
+  ...[...object([], [BEGINS_VALUE, ...WORDS])].map((way) => ["\\[", SPACE, "\\{", ...way]),
 );
 /** The same where any number of values may follow each other. */
 export const ANY_VALUE_BEGINS = new Shape(...brackets(ANYTHING), ...scalars(ANYTHING), [

@@ -115,7 +115,9 @@ export class QuoteMachine extends StringMachine {
     if (!seen || !this.rules.has(rule)) return -1;
     // After \" the backslash may be part of the text, and the quote its end.
     const swallowed =
-      ["}", "]", '"'].includes(lastVisible(this._shown)) || ",:]}".includes(text[quote + 1]);
+      ["}", "]", '"'].includes(lastVisible(this._shown)) ||
+      ",:]}".includes(text[quote + 1]) ||
+      isSpace(this._shown.at(-1)); // before the comma, or in the text
     const unsure = swallowed || this._quoted || !this._object;
     if (this._quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];

@@ -34,8 +34,15 @@ const PLAIN = Object.fromEntries(
 );
 /** @type {{[opened: string]: RegExp}} */
 const BLOCK_TEXT = { '"""': /[^"\\\r\n]*/y, "```": /[^`\r\n]*/y };
-const INFO_STRING = new RegExp(`[${WORD}.+-]*[ \\t]*(?:\\r?\\n)`, "uy");
+const INFO_STRING = new RegExp(`[${WORD}.+-]{0,40}[ \\t]{0,8}(?:\\r?\\n)`, "uy");
 const INFO_STRING_CUT = new RegExp(`[${WORD}.+-]{0,40}[ \\t]{0,8}\\r?$`, "uy");
+// A language that a fence names, with something else after it in its line.
+const NAMED = new RegExp(
+  "(?:bash|c|c\\+\\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md" +
+    "|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml" +
+    "|yml)(?:[ \\t]{1,8}[^ \\t\\r\\n]|[ \\t]{9})",
+  "iy",
+);
 const LINE_BREAK = /\r?\n/y;
 // Markdown escapes these. Not those that formulas and regular expressions escape, too.
 const MARKDOWN = "_*#~>`";
@@ -63,6 +70,8 @@ export class StringMachine extends NumberMachine {
   _inner = this.rules.has("inner-quotes") || this.rules.has("missing-quotes");
   // The quote that opened an odd string.
   _opened = "";
+  // Three ticks opened it, and a word that may name a language is after them in their line.
+  _info = false;
   // Of the string being read: its offset, its first character, the end of what was emitted, what is
   // not yet emitted, whether a quotation is open in it, whether it had inner quotes, and how many
   // brackets of JSON inside it are open.
@@ -349,7 +358,12 @@ export class StringMachine extends NumberMachine {
         return this._hold(text, pos);
       }
       this._begun = "";
+      this._info = opened === "```" && found >= 0 && text[pos].trim() !== "";
       if (found >= 0) return this._pass(text, pos, found);
+      if (opened === "```" && endOf(NAMED, text, pos) >= 0) {
+        const other = "it is part of the text";
+        throw this._twoReadings("this line names the language", other, pos);
+      }
     }
     const end = this._pass(text, pos, endOf(BLOCK_TEXT[opened], text, pos));
     if (end > pos) this._take(text.slice(pos, end));
@@ -370,6 +384,9 @@ export class StringMachine extends NumberMachine {
       const seen = this._frames.length === 0 || this._sees(ends, text, start + 3);
       if (seen === null) return this._hold(text, end);
       if (seen) {
+        if (this._info && this._shown === "") {
+          throw this._twoReadings("the fence names a language", "the text is in its line", end);
+        }
         this._pass(text, end, start);
         this._state = STRING;
         return this._finishString(text, start + 2);
