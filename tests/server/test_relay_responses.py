@@ -22,6 +22,7 @@ MODELS: dict[str, Answer | Script] = {
     "calls": Answer("So:", calls=[Call("a", {"x": 1}), Call("b", {"y": "z" * 20})], pace=0.002),
     "words": Answer(WORDS, pace=0.02),
     "slowly": Answer(WORDS, pace=0.05 * SLACK),
+    "steady": Answer(WORDS, pace=0.08),
     "endless": Answer(WORDS * 100, pace=0.02),
     "length": Answer(WORDS, ending="length", after=5, pace=0),
     "limited": Answer(status=429, headers={"retry-after": "7"}),
@@ -377,7 +378,7 @@ def test_a_killed_relay_goes_on_with_a_background_response(tmp_path: Path, how: 
 def test_a_background_response_survives_broken_connections_to_the_upstream(tmp_path: Path) -> None:
     """The relay asks for the rest, and its reader notices nothing."""
     with Relay(tmp_path) as relay, relay.client() as client:
-        stream = client.responses.create(model="slowly", input="hi", background=True, stream=True)
+        stream = client.responses.create(model="steady", input="hi", background=True, stream=True)
         events: list[Any] = [next(stream) for _ in range(5)]
         relay.provider.break_off()
         events += stream
