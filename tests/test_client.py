@@ -410,7 +410,9 @@ def test_errors_name_the_remedy(server: Server, client: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
-@pytest.mark.parametrize("wrong", ["from-a-file-0123\n", " 0123456789abcdef", "zürich-0123456789", "\x00"])
+@pytest.mark.parametrize(
+    "wrong", ["from-a-file-0123\n", " 0123456789abcdef", "zürich-0123456789", "\x00"]
+)
 def test_a_token_that_no_header_can_have_is_refused_at_once(kind: Any, wrong: str) -> None:
     for name in ("token", "producer"):
         with pytest.raises(ValueError, match=rf"a {name} has no line end") as refused:
