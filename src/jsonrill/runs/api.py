@@ -632,7 +632,7 @@ async def _tell(on_end: OnEnd, run: Run) -> None:
 
 
 def _functions(**given: Any) -> None:
-    """`TypeError` for what is no function: else nobody would know before the run has ended."""
+    """`TypeError` for what is no function, at the call instead of when the run ends."""
     for name, value in given.items():
         if value is not None and not callable(value):
             raise TypeError(f"{name} is a function, not {value!r}")
