@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,8 +44,9 @@ PRIVATE = (
     *("schema.typed", "schema.document"),
 )
 HOT = (*PUBLIC, *PARTS, *PRIVATE)
-# What Cython would put into each of them is in this module once.
+# What Cython would put into each of them is in this module once, as Cython can since this version.
 SHARED = "_shared"
+CYTHON = (3, 3)
 # Compiled for speed, because every piece passes them; all others for size.
 FAST = {
     *(SHARED, "paths", "jsontext", "eventstream", "parse.machine", "parse.sink"),
@@ -83,7 +85,6 @@ COMPILE, SMALL, QUICK, LINK = {
         ["-Wl,--strip-all", "-Wl,-z,noseparate-code"],
     ),
     "darwin": (["-g0"], ["-Os"], ["-O2"], ["-Wl,-S,-x"]),
-    "win32": ([], ["/O1"], ["/O2"], []),
 }.get(sys.platform, ([], [], [], []))
 
 
@@ -91,8 +92,8 @@ def say(text: str) -> None:
     print(f"jsonrill: {text}", file=sys.stderr)
 
 
-def can_compile() -> bool:
-    """True if there is a C compiler, and the headers of Python."""
+def can_compile(flags: Sequence[str] = (), link: Sequence[str] = ()) -> bool:
+    """True if there is a C compiler that takes these flags, and the headers of Python."""
     with TemporaryDirectory() as folder:
         source = Path(folder, "try.c")
         source.write_text("#include <Python.h>\nint tried(void) { return 0; }\n")
@@ -100,20 +101,25 @@ def can_compile() -> bool:
             compiler = new_compiler()
             customize_compiler(compiler)
             headers = {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}
-            compiler.compile([str(source)], output_dir=folder, include_dirs=sorted(headers))
+            objects = compiler.compile(
+                [str(source)],
+                output_dir=folder,
+                include_dirs=sorted(headers),
+                extra_postargs=list(flags),
+            )
+            if link:
+                made = str(Path(folder, "made"))
+                compiler.link_shared_object(objects, made, extra_postargs=list(link))
         except Exception as error:  # each platform fails in its own way
             say(f"{type(error).__name__}: {error}")
             return False
     return True
 
 
-def extension(name: str, source: str) -> Extension:
-    return Extension(
-        f"jsonrill.{name}",
-        [source],
-        extra_compile_args=[*COMPILE, *(QUICK if name in FAST else SMALL)],
-        extra_link_args=LINK,
-    )
+def extension(name: str, source: str, flags: bool) -> Extension:
+    compile = [*COMPILE, *(QUICK if name in FAST else SMALL)] if flags else []
+    link = LINK if flags else []
+    return Extension(f"jsonrill.{name}", [source], extra_compile_args=compile, extra_link_args=link)
 
 
 def extensions() -> list[Extension]:
@@ -127,24 +133,34 @@ def extensions() -> list[Extension]:
     except ImportError:
         say("pure Python, because Cython is not installed")
         return []
+    if tuple(map(int, cython.split(".")[:2])) < CYTHON:
+        say(f"pure Python, because Cython {cython} is too old: 3.3 or newer is needed")
+        return []
     if not can_compile():
         say("pure Python, because there is no C compiler, or no Python.h")
         return []
+    flags = can_compile([*COMPILE, *SMALL, *QUICK], LINK)
+    if not flags:
+        say("the compiler does not take the flags that make modules small: they will be large")
     say(f"translating {len(HOT)} modules to C with Cython {cython}")
-    shared = "build/cython/_shared.c"
-    found = [extension(SHARED, shared)]
+    shared = Path("build/cython/_shared.c")
+    # Cython compares a module with its sources, not with the directives here. This file is last.
+    stale = not shared.exists() or shared.stat().st_mtime < Path(__file__).stat().st_mtime
+    found = [extension(SHARED, str(shared), flags)]
     for names, directives in GROUPS:
         Options.docstrings = names is PUBLIC  # the others are read in the sources
         found += cythonize(
-            [extension(name, f"src/jsonrill/{name.replace('.', '/')}.py") for name in names],
+            [extension(name, f"src/jsonrill/{name.replace('.', '/')}.py", flags) for name in names],
             build_dir="build/cython",
             quiet=True,
+            force=stale,
             language_level=3,
             shared_utility_qualified_name=f"jsonrill.{SHARED}",
             compiler_directives=DIRECTIVES | directives,
         )
-    words = ("generate-shared", "--exclude=MemoryView", f"--module-name=jsonrill.{SHARED}", shared)
-    subprocess.run([sys.executable, "-m", "cython", *words], check=True)
+    if stale:
+        words = ("generate-shared", "--exclude=MemoryView", f"--module-name=jsonrill.{SHARED}")
+        subprocess.run([sys.executable, "-m", "cython", *words, shared], check=True)
     # Set here, because `cythonize` returns new extensions, which do not keep it.
     for module in found:
         module.optional = True
