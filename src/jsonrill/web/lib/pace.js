@@ -43,6 +43,7 @@ export async function* paced(found, every) {
         if (held !== null) yield held;
         return;
       }
+      /** @type {T} */
       const update = result.value;
       const last = held !== null && !Update.absorb(held, update) ? held : null;
       held = update.status === "PARTIAL" ? update : null;
