@@ -409,6 +409,19 @@ def test_errors_name_the_remedy(server: Server, client: Client) -> None:
         Client("localhost:8377")
 
 
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    "wrong", ["from-a-file-0123\n", " 0123456789abcdef", "zürich-0123456789", "\x00"]
+)
+def test_a_token_that_no_header_can_have_is_refused_at_once(kind: Any, wrong: str) -> None:
+    for name in ("token", "producer"):
+        with pytest.raises(ValueError, match=rf"a {name} has no line end") as refused:
+            kind("http://127.0.0.1:9", **{name: wrong})
+        assert wrong not in str(refused.value)
+    with pytest.raises(ValueError, match="begins with http"):
+        kind(None)
+
+
 def test_a_server_that_is_not_there_is_named() -> None:
     with Client("http://127.0.0.1:9", patience=0.3) as client:
         with pytest.raises(Unavailable, match=r"127.0.0.1:9 could not be reached.*patience="):

@@ -8,7 +8,7 @@ clients less strict than a browser mistake for an event: a heartbeat is a commen
 from __future__ import annotations
 
 import re
-from codecs import getincrementaldecoder
+from codecs import utf_8_decode
 from typing import Any, Final, NamedTuple
 
 from .errors import LimitExceeded, StreamClosed, refuse_copy
@@ -155,8 +155,8 @@ class SSEDecoder:
     line or in the data of one event are a `LimitExceeded`.
     """
 
-    __slots__ = ("_closed", "_data", "_decoder", "_event", "_failure", "_id", "_limit", "_line",
-                 "_size", "_skip_lf", "_started", "last_event_id", "retry")  # fmt: skip
+    __slots__ = ("_closed", "_data", "_event", "_failure", "_id", "_limit", "_line", "_size",
+                 "_skip_lf", "_started", "_tail", "last_event_id", "retry")  # fmt: skip
 
     # A deep copy and a pickle work; a shallow copy would share what grows.
     __copy__ = refuse_copy
@@ -165,7 +165,8 @@ class SSEDecoder:
         self.last_event_id = ""
         self.retry: int | None = None
         self._limit = limit
-        self._decoder: Any = getincrementaldecoder("utf-8")("replace")
+        # A cut UTF-8 sequence, which waits for the next piece.
+        self._tail = b""
         self._closed = False
         self._failure: LimitExceeded | None = None
         self._started = False
@@ -183,7 +184,7 @@ class SSEDecoder:
         """The events that are complete with this piece."""
         if self._closed:
             raise self._failure or StreamClosed("this event stream is closed")
-        text = data if isinstance(data, str) else self._decoder.decode(data)
+        text = data if isinstance(data, str) else self._decoded(data)
         if text and not self._started:
             self._started = True
             text = text.removeprefix("\ufeff")
@@ -191,10 +192,27 @@ class SSEDecoder:
             self._skip_lf = False
             text = text.removeprefix("\n")
         events: list[SSEEvent] = []
-        if text:
+        if (
+            text.endswith("\n\n")
+            and text.startswith("data: ")
+            and not (self._size or self._event)
+            and text.find("\n") == len(text) - 2 <= self._limit
+            and "\r" not in text
+        ):
+            # One event that is all of the piece, as most servers send it: no need to take it apart.
+            self.last_event_id = self._id
+            events.append(SSEEvent("message", text[6:-2], self._id))
+        elif text:
             self._skip_lf = text.endswith("\r")
             self._lines(text, events)
         return events
+
+    def _decoded(self, data: bytes) -> str:
+        if self._tail:
+            data = self._tail + data
+        text, used = utf_8_decode(data, "replace", False)
+        self._tail = bytes(data[used:]) if used < len(data) else b""
+        return text
 
     def flush(self) -> list[SSEEvent]:
         """Close the stream. A block without its blank line is no event, so the list is empty."""
@@ -202,7 +220,7 @@ class SSEDecoder:
         return []
 
     def _lines(self, text: str, events: list[SSEEvent]) -> None:
-        *complete, rest = _LINE_END.split(text)
+        *complete, rest = _LINE_END.split(text) if "\r" in text else text.split("\n")
         try:
             for line in complete:
                 self._add(line)
@@ -225,6 +243,9 @@ class SSEDecoder:
         self._line.clear()
         if not line:
             self._end_block(events)
+            return
+        if line.startswith("data: "):
+            self._data.append(line[6:])
             return
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")

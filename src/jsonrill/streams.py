@@ -469,22 +469,23 @@ def tool_calls(
     seen: set[str] = set()
     failure: str | None = None
 
-    def stage(event: Any) -> Iterator[ToolCallUpdate]:
+    def run(events: Iterable[Any]) -> Iterator[ToolCallUpdate]:
         nonlocal failure
-        if event is END:
-            yield from reading.flush(*sorted(seen)) if seen else ()
-            if failure is not None:
-                raise SourceFailed(failure)
-            return
-        said = reading.reader.feed(event)
-        for statement in said:
-            if isinstance(statement, Finish):
-                failure = failure or statement.error or statement.malformed
-        for update in reading.read(said):
-            seen.add(update.message_id)
-            yield update
+        for event in events:
+            if event is END:
+                yield from reading.flush(*sorted(seen)) if seen else ()
+                if failure is not None:
+                    raise SourceFailed(failure)
+                return
+            said = reading.reader.feed(event)
+            for statement in said:
+                if type(statement) is Finish:
+                    failure = failure or statement.error or statement.malformed
+            for update in reading.read(said):
+                seen.add(update.message_id)
+                yield update
 
-    return drive(stage, source, reading=EventReading(reading.reader.given))
+    return drive(Loop(run), source, reading=EventReading(reading.reader.given))
 
 
 @overload
@@ -765,6 +766,13 @@ def drive(
 def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[StageOf[Any, U], Over]:
     """The stage with a decoder before it, and a function that tells if either needs no more."""
 
+    def pieces(elements: Iterable[Any]) -> Iterator[Any]:
+        for element in elements:
+            yield from decoder.flush() if element is END else decoder.feed(element)
+            if element is END or decoder.done:
+                yield END
+                return
+
     def run(element: Any) -> Iterator[U]:
         for piece in decoder.flush() if element is END else decoder.feed(element):
             yield from stage(piece)
@@ -773,7 +781,13 @@ def _decoded(stage: StageOf[Any, U], over: Over, decoder: Decoder) -> tuple[Stag
         if element is END or decoder.done:
             yield from stage(END)
 
-    return run, lambda: over() or decoder.done
+    def is_over() -> bool:
+        return over() or decoder.done
+
+    if isinstance(stage, Loop):
+        looped = stage.run
+        return Loop(lambda elements: looped(pieces(elements))), is_over
+    return run, is_over
 
 
 def _drive_sync(

@@ -86,7 +86,7 @@ def test_a_response_in_progress_is_put_together() -> None:
                 assert whole["text"].startswith(part["text"])
     assert state.value()["output"] == final
     state.feed(RESPONSE[-1])
-    assert state.ended and state.value() == RESPONSE[-1]["response"]
+    assert state.ended and state.value() == {**RESPONSE[-1]["response"], "background": False}
 
 
 @given(id=st.text(), run=st.from_regex(r"[A-Za-z0-9_-]{1,64}", fullmatch=True))

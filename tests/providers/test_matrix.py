@@ -76,8 +76,9 @@ def test_the_library(name: str) -> None:
         assert "".join(found) == answer.text
         assert type(error) is (SourceFailed if fails(answer) else NoneType)
     calls = ToolCalls()
-    for _ in tool_calls(answer.events, calls=calls):
-        pass
+    _, error = collect(tool_calls(answer.events, calls=calls))
+    assert isinstance(error, SourceFailed | NoneType)
+    assert error is not None or not fails(answer)
     assert [(call.name, call.args, call.status) for call in calls.calls] == answer.calls
     reader, ending = Reader(), Ending()
     for event in answer.events:

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import enum
 import json
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -423,6 +424,42 @@ def test_what_has_no_content_is_refused_not_logged_as_nothing(
 
     run(work)
     assert "yield a dict of what readers should see" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ({"on_end": 5}, "on_end is a function, not 5"),
+        ({"resume": "again"}, "resume is a function, not 'again'"),
+        ({"hartbeat": 5}, "Runs has no setting: hartbeat; did you mean heartbeat?"),
+        ({"store_url": "x"}, "Runs has no setting: store_url"),
+        ({"heartbeat": "1"}, "heartbeat cannot be '1'"),
+        ({"readers": 1.5}, "readers cannot be 1.5"),
+        ({"grace": None}, "grace cannot be None"),
+        ({"readers": True}, "readers cannot be True"),
+        ({"lease": "10"}, "lease and takeover are seconds"),
+    ],
+    ids=lambda it: it if isinstance(it, str) else next(iter(it)),
+)
+def test_a_wrong_setting_is_refused_at_once(given: dict[str, Any], said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(said)):
+        Runs("memory:", **given)
+
+
+def test_a_wrong_argument_is_refused_at_once() -> None:
+    async def work(runs: Runs) -> None:
+        with pytest.raises(TypeError, match="on_end is a function, not 5"):
+            await runs.start("k", [{}], on_end=5)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="resume is a function, not 5"):
+            await runs.start("k", [{}], resume=5)  # type: ignore[arg-type]
+        assert not await runs.active("k")
+        with pytest.raises(TypeError, match="a request is one of Starlette, FastAPI or Django"):
+            runs.response({"type": "http"}, "k")
+        await runs.start("k", [{}])
+        with pytest.raises(BadOption, match="format is one of updates"):
+            await all_of(runs, "k", format=None)
+
+    run(work)
 
 
 def test_sync_sources_do_not_hold_up_the_event_loop(url: str) -> None:

@@ -178,6 +178,7 @@ def test_ids_that_are_none(client: httpx2.Client, id: str) -> None:
         ("TRACE", "/healthz", 405),
         ("GET", "/v1", 404),
         ("GET", "/nothing/", 404),
+        ("POST", "/v1/embeddings", 404),
         ("GET", "/../etc/passwd", 404),
     ],
 )
@@ -187,6 +188,8 @@ def test_wrong_methods_and_paths(
     answer = client.request(method, path)
     assert answer.status_code == status
     assert answer.json()["error"]["code"]
+    if status == 404:
+        assert "/openapi.json lists them" in answer.json()["error"]["message"]
 
 
 @settings(max_examples=60 * HARDER, deadline=None, suppress_health_check=list(HealthCheck))

@@ -22,6 +22,7 @@ MODELS: dict[str, Answer | Script] = {
     "calls": Answer("So:", calls=[Call("a", {"x": 1}), Call("b", {"y": "z" * 20})], pace=0.002),
     "words": Answer(WORDS, pace=0.02),
     "slowly": Answer(WORDS, pace=0.05 * SLACK),
+    "steady": Answer(WORDS, pace=0.08),
     "endless": Answer(WORDS * 100, pace=0.02),
     "length": Answer(WORDS, ending="length", after=5, pace=0),
     "limited": Answer(status=429, headers={"retry-after": "7"}),
@@ -377,7 +378,7 @@ def test_a_killed_relay_goes_on_with_a_background_response(tmp_path: Path, how: 
 def test_a_background_response_survives_broken_connections_to_the_upstream(tmp_path: Path) -> None:
     """The relay asks for the rest, and its reader notices nothing."""
     with Relay(tmp_path) as relay, relay.client() as client:
-        stream = client.responses.create(model="words", input="hi", background=True, stream=True)
+        stream = client.responses.create(model="steady", input="hi", background=True, stream=True)
         events: list[Any] = [next(stream) for _ in range(5)]
         relay.provider.break_off()
         events += stream
@@ -390,7 +391,7 @@ def test_what_cannot_go_on_after_a_kill_fails_visibly(tmp_path: Path, background
     settings = {"relay_lease": 1, "resumes": not background}
     with Relay(tmp_path, **settings) as relay, relay.client() as client:
         stream = client.responses.create(
-            model="words", input="hi", background=background, stream=True
+            model="endless", input="hi", background=background, stream=True
         )
         events: list[Any] = [next(stream) for _ in range(12)]
         relay.server.kill()
@@ -400,7 +401,7 @@ def test_what_cannot_go_on_after_a_kill_fails_visibly(tmp_path: Path, background
             for event in client.responses.retrieve(id, stream=True, starting_after=11):
                 events.append(event)
         assert caught.value.code == ("UPSTREAM_LOST" if background else "PRODUCER_LOST")
-        assert WORDS.startswith(text_of(events))
+        assert (WORDS * 100).startswith(text_of(events))
         found = client.responses.retrieve(id)
         assert found.status == "failed" and found.error is not None
         assert found.output_text == text_of(events)

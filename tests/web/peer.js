@@ -7,6 +7,7 @@
 import { createInterface } from "node:readline";
 
 import "../../src/jsonrill/web/lib/repair.js";
+import "../../src/jsonrill/web/lib/split.js";
 import { applyDelta } from "../../src/jsonrill/web/lib/delta.js";
 import { Document } from "../../src/jsonrill/web/lib/document.js";
 import { SSEDecoder } from "../../src/jsonrill/web/lib/events.js";
@@ -128,6 +129,24 @@ const jobs = {
         repairs: reported,
         fragments: fragments.map((one) => [one.toJSON(), one.offset, one.document]),
       };
+    });
+  },
+
+  /** The parts of each of these texts, divided. */
+  split({ texts }) {
+    return texts.map(({ pieces, options }) => {
+      const parts = new Parts(options);
+      const found = pieces.flatMap((piece) => parts.addText(piece));
+      return [...found, ...parts.flush()].map(({ kind, index, delta, complete, raw, call, error, value }) => ({
+        kind,
+        index,
+        delta,
+        complete,
+        raw,
+        error,
+        call: call && [call.name, call.status, call.raw],
+        value: text(frozen(value)),
+      }));
     });
   },
 

@@ -95,7 +95,9 @@ def test_the_modules_do_what_the_page_says(server: Server, tmp_path: Path, page:
     module = tmp_path / "page.mjs"
     text = "\n".join(parts).replace('"/web/', f'"{WEB}/')
     text = text.replace('"jsonrill"', f'"{WEB}/lib/index.js"')
-    module.write_text(text.replace('"jsonrill/repair"', f'"{WEB}/lib/repair.js"'), "utf8")
+    for entry in ("repair", "split"):
+        text = text.replace(f'"jsonrill/{entry}"', f'"{WEB}/lib/{entry}.js"')
+    module.write_text(text, "utf8")
     done = subprocess.run(
         [need_command("node"), module], capture_output=True, text=True, timeout=60, encoding="utf8"
     )

@@ -30,6 +30,7 @@ MOST = {
     "repair, values, text": 24_000,
     "content": 17_000,
     "toolCalls, parts": 26_000,
+    "split, parts": 34_000,
     "observe: observeStream": 9_000,
     "react: useStream": 9_500,
     "react: useRun": 15_500,
@@ -47,11 +48,12 @@ const later = {
 };
 const sizes = {};
 for (const names of process.argv.slice(2)) {
-  const repair = names.startsWith("repair, ") ? 'import "jsonrill/repair";' : "";
+  const [, also] = /^(?:(repair|split), )?/.exec(names);
+  const more = also ? `import "jsonrill/${also}";` : "";
   const [, part] = /^(?:(react|observe): )?/.exec(names);
   const entry = part ? `jsonrill/${part}` : "jsonrill";
-  const wanted = names.replace(/^(repair, |react: |observe: )/, "");
-  const contents = `${repair} export { ${wanted} } from "${entry}";`;
+  const wanted = names.replace(/^(repair, |split, |react: |observe: )/, "");
+  const contents = `${more} export { ${wanted} } from "${entry}";`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
     plugins: [later], external: ["react"],
@@ -100,7 +102,7 @@ def test_the_package_is_described_as_the_python_one_is() -> None:
     for name in ("name", "license"):
         assert package[name] == project[name]
     assert package["version"] == jsonrill.__version__
-    assert package["type"] == "module" and package["sideEffects"] == ["./repair.js"]
+    assert package["type"] == "module" and package["sideEffects"] == ["./repair.js", "./split.js"]
     assert not {"dependencies", "devDependencies", "scripts"} & set(package)
     # Only `jsonrill/react` needs it.
     assert package["peerDependencies"].keys() == {"react"}
@@ -145,6 +147,7 @@ def test_programs_in_typescript(project: Path, module: str) -> None:
 def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     (project / "all.ts").write_text(
         'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'
+        'export { FORMATS } from "jsonrill/split";'
         'export * as react from "jsonrill/react"; export * as observe from "jsonrill/observe";'
     )
     tsc(project, "--module", "nodenext", "all.ts")
@@ -193,9 +196,10 @@ def test_it_is_small_and_what_is_not_used_is_left_out(project: Path) -> None:
 def cells(names: str) -> tuple[str, str]:
     part, _, wanted = names.rpartition(": ")
     entry = f"jsonrill/{part}" if part else "jsonrill"
-    if wanted.startswith("repair, "):
-        entry = "jsonrill` and `jsonrill/repair"
-    words = wanted.removeprefix("repair, ").split(", ")
+    also, _, rest = wanted.partition(", ")
+    if also in ("repair", "split"):
+        entry, wanted = f"jsonrill` and `jsonrill/{also}", rest
+    words = wanted.split(", ")
     return ", ".join(f"`{word}`" for word in words), f"`{entry}`"
 
 

@@ -106,6 +106,8 @@ def count(file: Path, unknown: re.Pattern[str]) -> int:
     data = json.loads(file.read_text("utf8"))
     if file.parent.name == "providers":
         return int(not unknown.search(file.stem))
+    if isinstance(data, list):
+        return len(data)
     lists = [data[name] for name in ("cases", "refused", "streams") if name in data]
     cases = [case for found in lists for case in found]
     return sum(not unknown.search(str(case.get("name", ""))) for case in cases)

@@ -271,7 +271,9 @@ class Reader(ABC):
                 self._say(value)  # a second name: the call fails in sight
             elif isinstance(value, str):
                 self._named = self._named or key != "id"
-                self._say(**{"id" if key == "id" else "name": value})
+                # Without a name it stays an error.
+                said: dict[str, Any] = {"id" if key == "id" else "name": value or None}
+                self._say(**said)
         else:
             yield from self._string()
         return False
@@ -360,12 +362,16 @@ def _as_json(text: str) -> str:
     """A parameter's text as JSON: what is JSON already stays, anything else is a string."""
     stripped = text.strip()
     try:
-        json.loads(stripped)
+        json.loads(stripped, parse_constant=_refuse)
     except (ValueError, RecursionError):
         named = {"True": "true", "False": "false", "None": "null"}
         plain = text.removeprefix("\n").removesuffix("\n")
         return named.get(stripped) or quoted(plain)
     return stripped
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
 
 
 class Reasoning(Reader):

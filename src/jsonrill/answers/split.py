@@ -43,20 +43,30 @@ class Segment:
 class Tag(NamedTuple):
     """How a part begins: `opening` is a literal; `accepts` looks at what follows it.
 
-    With an empty opening the text begins inside of such a part. `accepts` returns True, False, or
-    None if more text is needed to know. `at_line` says that the opening must be the first thing in
-    its line. `surely`: it cannot be mistaken for prose.
+    With an empty opening the text begins inside of such a part. `reader` is the name of a reader in
+    `READERS` and what it is made with, `accepts` the name of a function in `_FUNCTIONS`, or what
+    may follow after white space. `at_line` says that the opening must be the first thing in its
+    line. `surely`: it cannot be mistaken for prose.
     """
 
     name: str
     opening: str
-    make: Callable[[], Reader]
-    accepts: Callable[[str], bool | None] = lambda rest: True
+    reader: tuple[str, ...]
+    accepts: tuple[str, ...] = ("anything",)
     at_line: bool = False
     surely: bool = True
 
+    def make(self) -> Reader:
+        """A reader of what follows the opening."""
+        name, *given = self.reader
+        return READERS[name](*given)
 
-def _after_space(*beginnings: str) -> Callable[[str], bool | None]:
+
+# True, False, or None if more text is needed to know.
+Accepts = Callable[[str], bool | None]
+
+
+def _after_space(*beginnings: str) -> Accepts:
     """Accepts a text that begins, after white space, with one of these."""
 
     def accepts(rest: str) -> bool | None:
@@ -114,66 +124,62 @@ def _is_json_fence(rest: str) -> bool | None:
 # White space after a tag that is not decided; with more of it the tag is text.
 _MOST_SPACE: Final = 1000
 _JSON_FENCES: Final = ("json", "jsonc", "json5")
-_OBJECT: Final = _after_space("{", "[")
-_begin, _end = "｜tool▁calls▁begin｜", "｜tool▁calls▁end｜"
+_JSON: Final = ("after space", "{", "[")
+_begin, _end = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 
+# The JavaScript package has a copy, which tools/split_table.py writes.
 TAGS: Final[tuple[Tag, ...]] = (
-    Tag("think", "<think>", lambda: readers.Reasoning("</think>"), at_line=True),
-    Tag("think", "<thinking>", lambda: readers.Reasoning("</thinking>"), at_line=True),
-    Tag("think", "[THINK]", lambda: readers.Reasoning("[/THINK]")),
-    Tag("think", "◁think▷", lambda: readers.Reasoning("◁/think▷")),
-    Tag("fence", "```", readers.Fence, _is_json_fence, at_line=True),
-    Tag("json", "<json>", lambda: readers.Json("</json>"), _OBJECT),
-    Tag("hermes", "<tool_call>", readers.ToolCallTag, _names_a_call),
-    Tag("mistral", "[TOOL_CALLS]", readers.Mistral, _mistral_call),
-    Tag("llama", "<|python_tag|>", readers.Llama, _OBJECT),
-    Tag("llama", "<function=", readers.Function, lambda rest: _function_name(rest)),
+    Tag("think", "<think>", ("reasoning", "</think>"), at_line=True),
+    Tag("think", "<thinking>", ("reasoning", "</thinking>"), at_line=True),
+    Tag("think", "[THINK]", ("reasoning", "[/THINK]")),
+    Tag("think", "◁think▷", ("reasoning", "◁/think▷")),
+    Tag("fence", "```", ("fence",), ("json fence",), at_line=True),
+    Tag("json", "<json>", ("json", "</json>"), _JSON),
+    Tag("hermes", "<tool_call>", ("tool call",), ("names a call",)),
+    Tag("mistral", "[TOOL_CALLS]", ("mistral",), ("mistral call",)),
+    Tag("llama", "<|python_tag|>", ("llama",), _JSON),
+    Tag("llama", "<function=", ("function",), ("function name",)),
     Tag(
         "deepseek",
-        f"<{_begin}>",
-        lambda: readers.DeepSeek(f"<{_end}>"),
-        _after_space("<｜tool▁call▁begin｜>", f"<{_end}>"),
+        _begin,
+        ("deepseek", _end),
+        ("after space", "<｜tool▁call▁begin｜>", _end),
     ),
     Tag(
         "deepseek",
         "<｜DSML｜function_calls>",
-        lambda: readers.Invokes("｜DSML｜function_calls", "｜DSML｜"),
-        _after_space("<｜DSML｜invoke "),
+        ("invokes", "｜DSML｜function_calls", "｜DSML｜"),
+        ("after space", "<｜DSML｜invoke "),
     ),
     Tag(
         "deepseek",
         "<｜DSML｜tool_calls>",
-        lambda: readers.Invokes("｜DSML｜tool_calls", "｜DSML｜"),
-        _after_space("<｜DSML｜invoke "),
+        ("invokes", "｜DSML｜tool_calls", "｜DSML｜"),
+        ("after space", "<｜DSML｜invoke "),
     ),
     Tag(
         "kimi",
         "<|tool_calls_section_begin|>",
-        readers.Kimi,
-        _after_space("<|tool_call_begin|>", "<|tool_calls_section_end|>"),
+        ("kimi",),
+        ("after space", "<|tool_call_begin|>", "<|tool_calls_section_end|>"),
     ),
-    Tag("granite", "<|tool_call|>", readers.Objects, _object_in_list),
+    Tag("granite", "<|tool_call|>", ("objects",), ("object in list",)),
     Tag(
         "internlm",
         "<|action_start|><|plugin|>",
-        lambda: readers.Objects("<|action_end|>"),
-        _after_space("{"),
+        ("objects", "<|action_end|>"),
+        ("after space", "{"),
     ),
     Tag(
         "minimax",
         "<minimax:tool_call>",
-        lambda: readers.Invokes("minimax:tool_call"),
-        _after_space("<invoke "),
+        ("invokes", "minimax:tool_call"),
+        ("after space", "<invoke "),
     ),
-    Tag("minimax", "<tool_calls>", lambda: readers.Objects("</tool_calls>"), _OBJECT),
-    Tag(
-        "invoke",
-        "<function_calls>",
-        lambda: readers.Invokes("function_calls"),
-        _after_space("<invoke "),
-    ),
-    Tag("open-think", "", lambda: readers.OpenReasoning("</think>"), surely=False),
-    Tag("pythonic", "[", readers.Pythonic, lambda rest: _python_call(rest), True, False),
+    Tag("minimax", "<tool_calls>", ("objects", "</tool_calls>"), _JSON),
+    Tag("invoke", "<function_calls>", ("invokes", "function_calls"), ("after space", "<invoke ")),
+    Tag("open-think", "", ("open reasoning", "</think>"), surely=False),
+    Tag("pythonic", "[", ("pythonic",), ("python call",), at_line=True, surely=False),
 )
 
 
@@ -192,6 +198,38 @@ def _python_call(rest: str) -> bool | None:
     return None if begun else False
 
 
+READERS: Final[dict[str, Callable[..., Reader]]] = {
+    "reasoning": readers.Reasoning,
+    "open reasoning": readers.OpenReasoning,
+    "json": readers.Json,
+    "fence": readers.Fence,
+    "objects": readers.Objects,
+    "tool call": readers.ToolCallTag,
+    "function": readers.Function,
+    "mistral": readers.Mistral,
+    "llama": readers.Llama,
+    "deepseek": readers.DeepSeek,
+    "kimi": readers.Kimi,
+    "invokes": readers.Invokes,
+    "pythonic": readers.Pythonic,
+}
+_FUNCTIONS: Final[dict[str, Accepts]] = {
+    "anything": lambda rest: True,
+    "json fence": _is_json_fence,
+    "names a call": _names_a_call,
+    "object in list": _object_in_list,
+    "mistral call": _mistral_call,
+    "function name": _function_name,
+    "python call": _python_call,
+}
+
+
+def _accepts(tag: Tag) -> Accepts:
+    name, *beginnings = tag.accepts
+    return _FUNCTIONS[name] if not beginnings else _after_space(*beginnings)
+
+
+_ACCEPTS: Final = {tag: _accepts(tag) for tag in TAGS}
 NAMES: Final = tuple(dict.fromkeys(tag.name for tag in TAGS))
 
 
@@ -301,7 +339,7 @@ class Splitter:
         for tag in self._tags:
             if tag.opening != found[0] or (tag.at_line and not blank):
                 continue
-            accepted = tag.accepts(rest)
+            accepted = _ACCEPTS[tag](rest)
             if accepted:
                 return tag
             undecided = undecided or accepted is None

@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Any, Final, get_args
 
 from ..build.document import Document
-from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, RevisionError, Truncated
+from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, RevisionError, Truncated
 from ..jsontext import dumps
-from ..options import Stage, of_stage
+from ..options import TABLE, Stage, of_stage
 from ..partial_stream import PartialStream
 from ..partial_stream.entities import Entities
 from ..schema import Schema
@@ -36,6 +36,13 @@ class Work:
         if job.schema is not None and job.kind in ("values", "check"):
             self.schema = self._schema(job.schema)
         self.options = {stage: of_stage(stage, vars(job)) for stage in get_args(Stage)}
+        # Options that differ from their defaults: others would be checked for each stream.
+        self._reading = {
+            name: value
+            for name, value in self.options["values"].items()
+            if value is not None
+            and value != (Limits() if name == "limits" else TABLE[name].default)
+        }
         self.entity_options = self._entity_options() if job.kind == "updates" else {}
         tools = job.schemas if job.kind == "calls" else None
         self.tools = {name: self._schema(one) for name, one in (tools or {}).items()}
@@ -72,8 +79,9 @@ class Work:
 
     def document(self) -> Document | Judged:
         """What reads the text of one stream."""
-        options = self.options["values"]
-        return Document(**options) if self.schema is None else Judged(self.schema, options)
+        if self.schema is None:
+            return Document(**self._reading)
+        return Judged(self.schema, self.options["values"])
 
     def rows(self, stream: Stream, tally: Tally) -> Iterator[str]:
         """The rows of one stream; the tally gets its measures, errors and repairs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import secrets
 import time
 from dataclasses import dataclass, field, fields
@@ -20,6 +21,8 @@ from .steps import REMEDIES, RETRIED, Json, Request, Response, Steps, Tries, che
 
 # Seconds without a write after which another producer may have written: a lease is no shorter.
 PAUSE: Final = 1.0
+# What the value of a header can be.
+_IN_A_HEADER: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 LINES: Final = {"content-type": "application/x-ndjson"}
 
 
@@ -64,8 +67,14 @@ class Core:
         patience: float = 60.0,
         transport: Any = None,
     ) -> None:
-        if not url.startswith(("http://", "https://")):
+        if not str(url).startswith(("http://", "https://")):
             raise ValueError(f"the URL of a server begins with http:// or https://, not {url!r}")
+        for name, text in (("token", token), ("producer", producer)):
+            if text and not _IN_A_HEADER.fullmatch(text):
+                raise ValueError(
+                    f"a {name} has no line end, no space around it and no character beyond ASCII:"
+                    " .strip() takes off the line end of a file"
+                )
         self.url = url.rstrip("/")
         self.producer = producer or secrets.token_hex(8)
         self.patience = patience

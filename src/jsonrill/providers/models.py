@@ -73,8 +73,9 @@ def read_model(model: Any, left_out: Collection[str], depth: int = 0) -> dict[st
         raise OwnWay
     read: dict[str, Any] = {}
     sent = model.__pydantic_fields_set__
-    for name, value in model.__dict__.items():
-        if name in sent and name not in left_out:
+    fields = model.__dict__
+    for name, value in fields.items():
+        if name in sent and not (left_out and name in left_out):
             if value is not None and type(value) not in _SCALARS:
                 value = _read_value(value, depth)
             read[names[name]] = value
@@ -96,6 +97,4 @@ def _read_value(value: Any, depth: int) -> Any:
         return [_read_value(item, depth) for item in value]
     if kind is dict:
         return {key: _read_value(item, depth) for key, item in value.items()}
-    if hasattr(value, "model_dump"):
-        return read_model(value, (), depth)
-    raise OwnWay
+    return read_model(value, (), depth)

@@ -7,16 +7,23 @@ names of their fields.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from .models import OwnWay, field_of, read_model
+
+_decoder: Final[Any] = json.JSONDecoder()
+_scan: Final[Callable[[str, int], tuple[Any, int]]] = _decoder.scan_once
 
 # How many values an event may have.
 _MOST: Final = 100_000
 # Fields that grow with every event, or lead to far more than the event says.
 _LEFT_OUT: Final = frozenset(("snapshot", "agent", "new_agent", "source_agent", "target_agent"))
+# The same in a model; and with `raw`, in which the rest is, too.
+_GROWING: Final = frozenset(("snapshot",))
+_GROWING_WITH_RAW: Final = _GROWING | {"raw", "message", "response", "text"}
 # The objects of these packages have no `type`; the name of the class takes its place.
 _NAMED_BY_CLASS: Final = ("claude_agent_sdk", "llama_index")
 # In a dict: the elements of an event that is a list or a tuple.
@@ -29,11 +36,17 @@ def plain(event: Any) -> dict[str, Any] | None:
     Takes dicts, JSON text and objects of client libraries, and unwraps the events that some of them
     wrap in an object with `data`. A list or tuple becomes a dict with `items`.
     """
-    if type(event) is not dict:
+    kind: Any = type(event)
+    if kind is not dict:
         # Objects of other libraries may raise anything; an event that cannot be read never does.
         try:
-            text = isinstance(event, (str, bytes))
-            event = json.loads(event) if text else as_data(event)
+            if kind is str:
+                event = _loads(event)
+            elif _is_model(kind):
+                event = _from_model(event)
+            else:
+                text = isinstance(event, (str, bytes))
+                event = json.loads(event) if text else as_data(event)
         except Exception:
             return None
         if isinstance(event, list):
@@ -43,7 +56,23 @@ def plain(event: Any) -> dict[str, Any] | None:
     data = event.get("data")
     if isinstance(data, dict) and not isinstance(event.get("type"), str) and "run_id" not in event:
         return data
-    return event
+    return event  # type: ignore[no-any-return]
+
+
+def _loads(text: str) -> Any:
+    """As `json.loads`, without the search for space around the value, which events do not have."""
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == len(text) else json.loads(text)
+
+
+@lru_cache(maxsize=512)
+def _is_model(kind: Any) -> bool:
+    """True for a class of pydantic models, which are nothing else that `as_data` knows."""
+    known = (str, bytes, int, float, Mapping, list, tuple, type)
+    return callable(getattr(kind, "model_dump", None)) and not issubclass(kind, known)
 
 
 def as_data(value: Any, budget: list[int] | None = None) -> Any:
@@ -84,16 +113,18 @@ def _from_model(event: Any) -> Any:
     if kind == "chunk" and hasattr(event, "chunk"):
         # A helper of the library wraps the chunk together with a growing snapshot.
         event = event.chunk
-    left_out = {"snapshot"}
+    left_out = _GROWING
     raw = field_of(event, "raw")
     if raw is not None and hasattr(event, "delta"):
-        left_out |= {"raw", "message", "response", "text"}
+        left_out = _GROWING_WITH_RAW
     # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
     # left out, because the provider did not say their defaults; but not the type.
     try:
         dump = read_model(event, left_out)
     except OwnWay:
-        dump = event.model_dump(by_alias=True, exclude_unset=True, exclude=left_out, warnings=False)
+        dump = event.model_dump(
+            by_alias=True, exclude_unset=True, exclude={*left_out}, warnings=False
+        )
     if not isinstance(dump, dict):
         return dump
     if "raw" in left_out:
@@ -105,6 +136,13 @@ def _from_model(event: Any) -> Any:
 
 def _with_type(read: dict[str, Any], value: Any) -> dict[str, Any]:
     """The content, with the name of the class where that alone says what it is."""
-    if type(value).__module__.startswith(_NAMED_BY_CLASS):
-        read.setdefault("type", type(value).__name__)
+    kind: Any = type(value)
+    if _is_named_by_class(kind):
+        read.setdefault("type", kind.__name__)
     return read
+
+
+@lru_cache(maxsize=512)
+def _is_named_by_class(kind: Any) -> bool:
+    name: str = kind.__module__
+    return name.startswith(_NAMED_BY_CLASS)

@@ -28,6 +28,7 @@ from ..dialects import DIALECTS
 from ..errors import JsonrillError
 from ..eventstream import DONE, SSEDecoder
 from ..ext.event_stream import Reply
+from ..options import refuse_unknown
 from ..sources import AnswerText
 from ..store import (
     LogClosed,
@@ -167,6 +168,8 @@ class Runs:
                 f"the store of runs is a URL, such as memory:, or a Store, not {store!r}"
             )
         given: dict[str, Any] = dict(settings)
+        _functions(on_end=on_end, resume=resume)
+        refuse_unknown(given, RunSettings.__annotations__, "Runs has no setting")
         for ours, theirs in (("owner_streams", "total_streams"), ("owner_bytes", "total_bytes")):
             given[ours] = given.get(theirs, Config.__dataclass_fields__[theirs].default)
         if isinstance(store, str):
@@ -174,7 +177,8 @@ class Runs:
         config = Config(**given)
         if isinstance(store, str):
             check_workers(config, sys.argv, os.environ)
-        if not lease > 0 or not takeover >= 0:
+        times: tuple[object, ...] = (lease, takeover)
+        if not all(isinstance(it, int | float) for it in times) or not (lease > 0 <= takeover):
             raise ValueError("lease and takeover are seconds, and a lease is longer than none")
         self._hub = Hub(config, None if isinstance(store, str) else store)
         self._lease = lease
@@ -245,6 +249,7 @@ class Runs:
         the same run goes on with it instead. The other options say how the log is read.
         """
         check(stream)
+        _functions(on_end=on_end, resume=resume)
         made = StreamOptions(**options)
         rendering(made, ViewOptions.of_run("updates", {}, made))  # they are wrong now or never
         try:
@@ -367,7 +372,10 @@ class Runs:
         django = hasattr(request, "META")
         if django and not hasattr(request, "scope"):
             raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
-        query = request.GET if django else request.query_params
+        query = request.GET if django else getattr(request, "query_params", None)
+        if query is None:
+            kind = type(request).__qualname__
+            raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
         if replay is None:
             only_active = format in DIALECTS and DIALECTS[format].only_active
             replay = not (only_active and request.method == "GET")
@@ -621,6 +629,13 @@ async def _tell(on_end: OnEnd, run: Run) -> None:
             await called(await asyncio.to_thread(on_end, run))
     except Exception:
         log.exception("on_end of a run failed")
+
+
+def _functions(**given: Any) -> None:
+    """`TypeError` for what is no function, at the call instead of when the run ends."""
+    for name, value in given.items():
+        if value is not None and not callable(value):
+            raise TypeError(f"{name} is a function, not {value!r}")
 
 
 def _checked(key: Any) -> str:

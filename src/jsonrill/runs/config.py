@@ -224,8 +224,11 @@ def parse_tokens(given: Iterable[str]) -> dict[str, str]:
 
 
 def check_range(name: str, value: Any) -> None:
-    """Raise ConfigError for a number that the setting does not allow."""
-    setting = _SETTINGS[name].metadata
+    """Raise ConfigError for a value of another type, or a number that is not allowed."""
+    setting, kind = _SETTINGS[name].metadata, type(_SETTINGS[name].default)
+    allowed = {float: (int, float), tuple: (tuple, list)}.get(kind, (kind,))
+    if not isinstance(value, allowed) or (kind is not bool and isinstance(value, bool)):
+        raise ConfigError(f"{name} cannot be {value!r}")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if not 0 <= value <= setting["most"] or (setting["above_zero"] and not value):
             raise ConfigError(f"{name} cannot be {value}")

@@ -152,6 +152,8 @@ class ViewOptions:
     @classmethod
     def of_run(cls, format: str, given: Mapping[str, Any], stream: StreamOptions) -> ViewOptions:
         """The view that a reader of a run asks for; the run's own options are the defaults."""
+        if not isinstance(format, str):
+            raise BadOption(f"format is {VIEW['format'].allowed}, not {format!r}")
         asked = {name: value for name, value in given.items() if name not in ("thread", "run")}
         kept = {name: value for name, value in stream.given.items() if name in ("mode", "send")}
         found = checked(VIEW, {**kept, **asked, "format": format}, "option")

@@ -98,7 +98,9 @@ def problem_of(request: Request, error: Exception) -> Problem | None:
             return Problem(429, "TOO_MANY", str(error), {"retry-after": "5"})
         case HTTPException():
             code = {404: "NOT_FOUND", 405: "METHOD"}.get(error.status_code, "HTTP")
-            return Problem(error.status_code, code, error.detail, error.headers)
+            # Starlette says "Not Found" for a path without a route.
+            said = NO_ROUTE if error.detail == "Not Found" else error.detail
+            return Problem(error.status_code, code, said, error.headers)
     return None
 
 
@@ -110,4 +112,5 @@ async def answer(request: Request, error: Exception) -> Response:
     return Response(status_code=CLIENT_GONE)  # the client has gone; this is for the log
 
 
+NO_ROUTE = "this server has no such route; /openapi.json lists them"
 KNOWN = (Problem, StoreError, BadOption, TooMany, HTTPException, ClientDisconnect)

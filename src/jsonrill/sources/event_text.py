@@ -57,7 +57,7 @@ class EventText:
 
 def data_of(events: Iterable[SSEEvent]) -> Iterator[str]:
     """The data of the events that are not the end of the stream."""
-    return (event.data for event in events if event.type != "CLOSE" and event.data != DONE)
+    return iter([event.data for event in events if event.type != "CLOSE" and event.data != DONE])
 
 
 def is_json(text: str) -> bool:

@@ -168,10 +168,12 @@ class EventDecoder:
 
     def _decoded(self, events: Iterable[str]) -> Iterator[Any]:
         """The events of a text: JSON text, or dicts."""
+        if self._reader is not None:
+            events = self._counted(events)
         if not self._as_dicts:
-            return self._counted(events)
+            return iter(events)
         # A reader says nothing of what is no event.
-        found = (plain(event) for event in self._counted(events))
+        found = (plain(event) for event in events)
         return (event for event in found if event is not None)
 
     def _counted(self, events: Iterable[Any]) -> Iterator[Any]:

@@ -30,6 +30,7 @@ import {
 } from "jsonrill";
 import { observeRunParts, observeStream, type StreamState } from "jsonrill/observe";
 import { RULES, type Repair, type Rule } from "jsonrill/repair";
+import { FORMATS } from "jsonrill/split";
 import * as v from "valibot";
 import { z } from "zod";
 
@@ -88,6 +89,14 @@ export async function read(response: Response, stream: ReadableStream<Uint8Array
     console.log(place, update.delta?.[0]?.op, update.error?.code, update.completed.length);
   }
   for await (const anything of values("{}")) anything.whatever;
+}
+
+export async function divided(response: Response) {
+  for await (const part of parts(response, { split: FORMATS.filter((name) => name !== "pythonic") })) {
+    holds<Equal<typeof part.raw, string>>();
+    if (part.kind === "json") console.log(part.value, part.error);
+  }
+  for await (const part of parts("<think>a</think>b", { split: true })) console.log(part.kind);
 }
 
 export async function repaired(response: Response) {

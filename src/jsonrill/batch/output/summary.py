@@ -30,12 +30,15 @@ class Spread:
     def add(self, measure: float) -> None:
         """Count one value, which is not negative."""
         self.count += 1
-        self.least = min(_known(self.least, measure))
-        self.most = max(_known(self.most, measure))
+        if self.least is None or measure < self.least:
+            self.least = measure
+        if self.most is None or measure > self.most:
+            self.most = measure
         if measure <= 0:
             self.zeros += 1
         else:
-            add_counts(self.steps, {math.floor(math.log10(measure) * STEPS): 1})
+            step = math.floor(math.log10(measure) * STEPS)
+            self.steps[step] = self.steps.get(step, 0) + 1
 
     def merge(self, other: Spread) -> None:
         """Add the values of another spread."""

@@ -81,13 +81,17 @@ class Tally:
         summary.characters += self.characters
         summary.after_error += self.after_error
         summary.ok += not self.errors
-        add_counts(summary.errors, dict.fromkeys((error["code"] for error in self.errors), 1))
-        for error in self.errors:
-            summary.broke(_field(error), {error.get("rule") or error["code"]: 1})
-        add_counts(summary.repairs, Counter(repair.rule for repair in self.repairs))
+        if self.errors:
+            add_counts(summary.errors, dict.fromkeys((error["code"] for error in self.errors), 1))
+            for error in self.errors:
+                summary.broke(_field(error), {error.get("rule") or error["code"]: 1})
+        if self.repairs:
+            add_counts(summary.repairs, Counter(repair.rule for repair in self.repairs))
         for place, spreads in ((self.first, summary.first), (self.last, summary.last)):
             for unit, measure in self.waited(place).items() if place else ():
-                spreads.setdefault(unit, Spread()).add(measure)
+                if unit not in spreads:
+                    spreads[unit] = Spread()
+                spreads[unit].add(measure)
 
 
 def _field(error: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 /** The functions that read a provider's stream as what it is: an answer with text, calls and results. */
 
-import { decode, decodeEvents } from "./decoding.js";
+import { AnswerPiece, decode, decodeEvents } from "./decoding.js";
 import { Parts } from "./parts.js";
 import { SourceFailed } from "./source-errors.js";
 import { checkSource, drive } from "./sources.js";
@@ -73,8 +73,11 @@ export function parts(source, options = {}) {
   checkSource(source);
   const reading = new Parts(options);
   const stage = (/** @type {any} */ event, /** @type {Part[]} */ out) => {
-    for (const part of event === undefined ? reading.flush() : reading.add(event)) out.push(part);
+    const isText = event instanceof AnswerPiece;
+    const found = isText ? reading.addText(event.piece) : event === undefined ? reading.flush() : reading.add(event);
+    for (const part of found) out.push(part);
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
   };
-  return drive(source, stage, { provider: options.provider }, decodeEvents);
+  const { provider, split } = options;
+  return drive(source, stage, { provider, split }, decodeEvents);
 }

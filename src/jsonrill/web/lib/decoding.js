@@ -26,6 +26,7 @@ import { isObject } from "./values.js";
 const ACCEPTED =
   "a source is text, a provider's stream or its events, or a Response; `provider` takes a function for " +
   "other events, and open(url) reads the events of a jsonrill server";
+const HOLDS_EVENTS = /^text\/event-stream\b|^application\/x-ndjson\b/i;
 // The number of elements that may come before the first one that is recognised.
 const PATIENCE = 32;
 // How much of the body of a failed response its error shows.
@@ -54,8 +55,24 @@ export async function decode(stage, options, opened) {
  * Put the decoder before a stage that reads events.
  * @type {import("./sources.js").Decode}
  */
-export function decodeEvents(stage, { provider }, opened) {
-  return decoded(stage, opened, () => new EventDecoder(provider, isEventStream(opened)));
+export function decodeEvents(stage, { provider = "auto", split }, opened) {
+  const events = decoded(stage, opened, () => new EventDecoder(provider, isEventStream(opened)));
+  const { failure, media } = opened;
+  if (!split || failure || provider !== "auto" || HOLDS_EVENTS.test(media)) return events;
+  /** @type {boolean | null} */
+  let isText = null;
+  return (element, out) => {
+    isText ??= isPiece(element);
+    return isText && element !== undefined ? stage(new AnswerPiece(element), out) : events(element, out);
+  };
+}
+
+/** A piece of the answer's text in place of an event, for `split`. */
+export class AnswerPiece {
+  /** @param {unknown} piece */
+  constructor(piece) {
+    this.piece = piece;
+  }
 }
 
 /**

@@ -20,21 +20,43 @@ import { ofChoice } from "./providers/statements.js";
 /** @typedef {import("./providers/statements.js").Statement} Statement */
 /** @typedef {import("./providers/statements.js").Said} Said */
 /**
- * `choice` selects one of several answers.
+ * `choice` selects one of several answers. `split` divides its text (with `import "jsonrill/split"`):
+ * true, or the names of formats.
  * @typedef {Omit<import("./calls.js").CallOptions, "keep"> & {choice?: number,
- *   provider?: import("./providers/index.js").Provider}} PartsOptions
+ *   provider?: import("./providers/index.js").Provider,
+ *   split?: boolean | string | Iterable<string>}} PartsOptions
  */
-/** @typedef {"text" | "reasoning" | "call" | "result"} PartKind */
+/** @typedef {"text" | "reasoning" | "call" | "result" | "json"} PartKind */
+/**
+ * What divides a text asks for: the next index of a part, whether a call of this id is known, and the
+ * parts of a call.
+ * @typedef {{index(): number, isKnown(id: string): boolean,
+ *   call(delta: import("./providers/statements.js").CallDelta): Part[]}} DividerHost
+ */
+/**
+ * Divides the text of an answer. `end`: the text has ended; `closeText`: another part begins.
+ * @typedef {{feed(piece: any): Part[], end(): Part[], closeText(): Part[]}} Divider
+ */
+
+/** Made known by `split.js`, so that programs without it do not load it. @type {((options: PartsOptions, host: DividerHost) => Divider) | null} */
+let makeDivider = null;
+
+/** @param {(options: PartsOptions, host: DividerHost) => Divider} make */
+export function useDivider(make) {
+  makeDivider = make;
+}
 
 /**
  * A change of one part of an answer, or its end.
  *
  * `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text follows,
  * the arguments of a call are a complete value. `call` is the call, also of a result, whose `result`
- * or `error` says what the tool returned.
+ * or `error` says what the tool returned. With `split`, `raw` is the text as it came, with tags:
+ * joined, the `raw` of all parts is the text.
  */
 export class Part {
   #text;
+  #document;
   /** @type {any} */
   result = undefined;
   /** @type {string | null} */
@@ -47,14 +69,17 @@ export class Part {
    * @param {boolean} complete
    * @param {ToolCall | null} call
    * @param {string} text
+   * @param {{readonly value: any} | null} [document]
    */
-  constructor(kind, index, delta, complete, call, text) {
+  constructor(kind, index, delta, complete, call, text, document = null) {
     this.kind = kind;
     this.index = index;
     this.delta = delta;
     this.complete = complete;
     this.call = call;
     this.#text = text;
+    this.#document = document;
+    this.raw = call === null ? delta : "";
   }
 
   /** The text of the part up to here; of a call, the argument text so far. */
@@ -62,8 +87,9 @@ export class Part {
     return this.call === null ? this.#text : this.call.raw;
   }
 
-  /** The arguments of the call, as far as they are known; else the text. It is safe to keep. */
+  /** The arguments of the call or the value of the JSON, as far as they are known; else the text. It is safe to keep. */
   get value() {
+    if (this.#document !== null) return this.#document.value;
     return this.call === null ? this.#text : this.call.args;
   }
 
@@ -83,6 +109,8 @@ export class Parts {
   #reader;
   #choice;
   #calls;
+  /** @type {Divider | null} */
+  #divider = null;
   /** The part that text is added to. @type {{kind: PartKind, block: unknown, index: number, text: string} | null} */
   #open = null;
   /** @type {Map<ToolCall, number>} */
@@ -94,13 +122,20 @@ export class Parts {
   usage = null;
 
   /** @param {PartsOptions} [options] */
-  constructor({ choice = 0, provider = "auto", ...options } = {}) {
+  constructor({ choice = 0, provider = "auto", split = false, ...options } = {}) {
     if (!Number.isInteger(choice) || choice < 0) {
       throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
     }
     this.#choice = choice;
     this.#reader = new Reader(provider, options.numbers);
     this.#calls = new Calls({ ...options, keep: Infinity });
+    if (split === false) return;
+    if (makeDivider === null) throw new TypeError('split needs import "jsonrill/split"');
+    this.#divider = makeDivider({ ...options, split }, {
+      index: () => this.#count++,
+      isKnown: (id) => this.#calls.get(id) !== null,
+      call: (delta) => this.#changes(this.#calls.read([{ ...delta, choice }])),
+    });
   }
 
   /** The calls of the answer, in the order in which they began. */
@@ -120,9 +155,17 @@ export class Parts {
     return [...counts, ...rest].flatMap((one) => this.#act(one));
   }
 
+  /**
+   * With `split`: the parts that a piece of the answer's text changes.
+   * @param {unknown} piece
+   */
+  addText(piece) {
+    return this.#divider?.feed(piece) ?? [];
+  }
+
   /** The parts at the end of the stream: calls that have not ended are truncated. */
   flush() {
-    return [...this.#changes(this.#calls.end([])), ...this.#closeText()];
+    return [...this.#endText(), ...this.#changes(this.#calls.end([])), ...this.#closeText()];
   }
 
   /**
@@ -132,14 +175,15 @@ export class Parts {
   #act(said) {
     switch (said.kind) {
       case "text":
+        return this.#divider?.feed(said.text) ?? this.#text(said);
       case "reasoning":
-        return this.#text(said);
+        return [...this.#endText(), ...this.#text(said)];
       case "usage":
         this.usage = { ...this.usage, ...said.counts };
         this.#calls.read([said]);
         return [];
       default: {
-        const parts = this.#changes(this.#calls.read([said]));
+        const parts = [...this.#endText(), ...this.#changes(this.#calls.read([said]))];
         if (said.kind === "begin" || said.kind === "finish") parts.push(...this.#closeText());
         if (said.kind === "finish") this.error ??= said.error ?? said.malformed ?? null;
         return parts;
@@ -161,10 +205,15 @@ export class Parts {
     return parts;
   }
 
+  #endText() {
+    return this.#divider?.end() ?? [];
+  }
+
   #closeText() {
     const entry = this.#open;
     this.#open = null;
-    return entry === null ? [] : [new Part(entry.kind, entry.index, "", true, null, entry.text)];
+    const parts = this.#divider?.closeText() ?? [];
+    return entry === null ? parts : [...parts, new Part(entry.kind, entry.index, "", true, null, entry.text)];
   }
 
   /** @param {CallUpdate[]} updates */

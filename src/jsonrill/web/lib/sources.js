@@ -24,8 +24,8 @@
  */
 /**
  * `many` and `repair` are those of the reader of the text. `first`: of several calls only the first counts. `events`:
- * the answer may have no text.
- * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean,
+ * the answer may have no text. `split` is that of `parts`.
+ * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean, split?: unknown,
  *   repair?: import("./machine.js").ParserOptions["repair"]}} Reading
  */
 /**
