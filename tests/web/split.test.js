@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { parts } from "../../src/jsonrill/web/lib/index.js";
+import { PartList } from "../../src/jsonrill/web/lib/part-list.js";
 import "../../src/jsonrill/web/lib/repair.js";
 import { FORMATS } from "../../src/jsonrill/web/lib/split.js";
 import { cases, cuttings } from "./support.js";
@@ -51,6 +52,16 @@ for (const [name, [source, options]] of Object.entries(SOURCES)) {
     assert.deepEqual(found, [["reasoning", "a"], ["text", "b"]]);
   });
 }
+
+test("for views a JSON part has its value", async () => {
+  const list = new PartList();
+  const seen = [];
+  for await (const part of parts(['```json\n{"a": "x', 'y"}\n```'], { split: true })) {
+    list.add(part);
+    seen.push(list.list[0].value);
+  }
+  assert.deepEqual(seen, [{ a: "x" }, { a: "xy" }, { a: "xy" }]);
+});
 
 test("a name that the table lacks is refused, with those it has", () => {
   assert.throws(() => parts("x", { split: ["thonk"] }), { name: "TypeError", message: /no thonk; it has think, / });

@@ -40,7 +40,10 @@ def is_blank(text: str) -> bool:
 
 def is_empty_object(text: str) -> bool:
     """True if the text is an object without fields, written in one piece."""
-    return text == "{}" or (text[:1] in _SPACED and text.strip(_SPACES) == "{}")
+    if text[:1] not in _SPACED:
+        return False
+    text = text.strip(_SPACES)
+    return text[:1] == "{" and text[-1:] == "}" and is_blank(text[1:-1])
 
 
 class Arguments:

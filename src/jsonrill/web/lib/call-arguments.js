@@ -38,7 +38,7 @@ export function isBlank(text) {
 
 /** True if the text is an object without fields. @param {string} text */
 function isEmptyObject(text) {
-  return text === "{}" || /^[ \t\n\r]*\{\}[ \t\n\r]*$/.test(text);
+  return text === "{}" || /^[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*$/.test(text);
 }
 
 /** True if the text only repeats a placeholder. @param {string} text */

@@ -17,10 +17,10 @@
  */
 /**
  * A part of an answer as it is at the moment. `text`: its text up to now, of a call the argument text.
- * `call` is that of a call or of a result.
+ * `call` is that of a call or of a result, `value` that of JSON (with `split`).
  * @typedef {{readonly kind: PartKind, readonly index: number, readonly text: string,
  *   readonly complete: boolean, readonly call: CallState | null, readonly result: any,
- *   readonly error: string | null}} PartState
+ *   readonly error: string | null, readonly value?: any}} PartState
  */
 
 /** Collects parts as they grow. */
@@ -58,8 +58,9 @@ export class PartList {
  * @param {Part} part
  * @returns {PartState}
  */
-function shown({ kind, index, text, complete, call, result, error }) {
-  return { kind, index, text, complete, call: call && stateOf(call), result, error };
+function shown({ kind, index, text, complete, call, result, error, value }) {
+  const state = { kind, index, text, complete, call: call && stateOf(call), result, error };
+  return kind === "json" ? { ...state, value } : state;
 }
 
 /**
