@@ -64,10 +64,14 @@ def headline(found: Results) -> str:
 `Document.feed` with a piece of {PIECE} characters and a look at `Document.live` cost
 {number(ours)} µs compiled and {number(pure)} µs in pure Python at 20 KB, and hardly more at 10 MB;
 `jiter.from_json` with all the text so far costs {number(small)} µs at 2 KB and {number(large)} µs
-at 100 KB. Where it loses: jsonrill is faster than jiter {_from(crossing(found, COMPILED))}
-compiled, {_from(crossing(found, PURE))} in pure Python; and `json.loads` is faster
-on a text that is already complete.
+at 100 KB. Where it loses: jiter is faster on documents {_below(crossing(found, COMPILED))}
+characters, or {_below(crossing(found, PURE)).removeprefix("shorter ")} in pure Python, and
+`json.loads` on a text that is already complete.
 """
+
+
+def _below(size: float | None) -> str:
+    return f"shorter than {size or 0:.0f}"
 
 
 def _from(size: float | None) -> str:

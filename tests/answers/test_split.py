@@ -117,7 +117,8 @@ def test_the_events_of_a_provider_are_not_the_text(form: str) -> None:
 
     for read_with in (parts, functools.partial(run_tools, tools={})):
         stream, named = source()
-        found = [*read_with(stream, split=True, **named)]  # type: ignore[operator]
+        read: Any = read_with
+        found = [*read(stream, split=True, **named)]
         said = [(part.kind, part.text) for part in found if part.complete]
         assert said == [("reasoning", "a"), ("text", "b")]
 

@@ -237,3 +237,71 @@ test("P9: no text throws", () => {
     for (const { update } of run(pieces, { ...options, send: "both" })) JSON.stringify(update);
   }
 });
+
+// ---- fewer updates ----
+
+test("with every, updates in between are merged into one, and the end is not held back", async () => {
+  const pieces = [...'[{"a": "abcdefghij"}, {"b": [1, 2]}]'];
+  const found = await all(updates(pieces, { every: 60_000, send: "both" }));
+  assert.deepEqual(found.map(({ index, status }) => [index, status]), [
+    [0, "PARTIAL"],
+    [0, "COMPLETED"],
+    [1, "COMPLETED"],
+  ]);
+  const data = [];
+  for (const { index, delta } of found) data[index] = applyDelta(data[index], delta);
+  assert.deepEqual(data, [{ a: "abcdefghij" }, { b: [1, 2] }]);
+});
+
+test("with every, a held update is emitted when it is due, even if the source stalls", async () => {
+  let goOn;
+  const stalled = new Promise((resolve) => (goOn = resolve));
+  async function* source() {
+    yield '{"a": "x';
+    yield "y";
+    await stalled; // until the update with y has come
+    yield 'z"}';
+  }
+  const seen = [];
+  for await (const update of updates(source(), { every: 1 })) {
+    seen.push(update.data.a);
+    if (update.data.a === "xy") goOn();
+  }
+  assert.deepEqual(seen, ["x", "xy", "xyz"]);
+});
+
+test("with every, the held update comes before the error of the source", async () => {
+  async function* source() {
+    yield '{"a": "x';
+    yield "y";
+    throw new RangeError("lost");
+  }
+  const seen = [];
+  await assert.rejects(async () => {
+    for await (const { data } of updates(source(), { every: 60_000 })) seen.push(data.a);
+  }, RangeError);
+  assert.deepEqual(seen, ["x", "xy"]);
+});
+
+test("with every, leaving the loop closes the source", async () => {
+  let closed = false;
+  async function* source() {
+    try {
+      yield '{"a": "x';
+      yield "y";
+    } finally {
+      closed = true;
+    }
+  }
+  for await (const update of updates(source(), { every: 60_000 })) {
+    assert.equal(update.status, "PARTIAL");
+    break;
+  }
+  assert.equal(closed, true);
+});
+
+test("every is a number of milliseconds", () => {
+  for (const every of [0, -1, NaN, Infinity, "soon", null]) {
+    assert.throws(() => updates("{}", { every }), /every is a number of milliseconds/);
+  }
+});

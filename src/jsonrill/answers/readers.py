@@ -272,7 +272,8 @@ class Reader(ABC):
             elif isinstance(value, str):
                 self._named = self._named or key != "id"
                 # Without a name it stays an error.
-                self._say(**{"id" if key == "id" else "name": value or None})
+                said: dict[str, Any] = {"id" if key == "id" else "name": value or None}
+                self._say(**said)
         else:
             yield from self._string()
         return False

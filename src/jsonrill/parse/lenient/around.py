@@ -94,6 +94,7 @@ class ProseMachine(Machine):
         "_comment_quotes",
         "_depth_aside",
         "_in_prose",
+        "_json_fence",
         "_language",
         "_last",
         "_mended",
@@ -130,6 +131,8 @@ class ProseMachine(Machine):
         self._before_text = ""
         self._language = ""
         self._depth_aside = 0
+        # A fence that names JSON is open, and no value has begun in it.
+        self._json_fence = False
         # Of a comment: how many quotes it has, and if there is a closing bracket in it.
         self._comment_quotes = 0
         self._comment_closes = self._comment_quoted = False
@@ -260,6 +263,7 @@ class ProseMachine(Machine):
         return self._sees(shape, text, pos)
 
     def _begin_value(self, pos: int) -> int:
+        self._json_fence = False
         if self._between:
             self._between = False
             self._next_document(VALUE, pos)
@@ -423,6 +427,9 @@ class ProseMachine(Machine):
     def _mend_fence(self, text: str, pos: int) -> int:
         end = self._mend_mark("fences", lookahead.FENCE, text, pos)
         if end >= 0 and not self._held and self._state != END:
+            if self._json_fence and self._state == PROSE:
+                raise self._error(InvalidJSON, "a value", "but the fence ended", text, pos)
+            self._json_fence = False
             self._state = FENCE
             self._language = ""
         return end
@@ -435,7 +442,9 @@ class ProseMachine(Machine):
             self._language = name[:_LONGEST_LANGUAGE]
         if end < len(text):
             name = self._language
-            self._state = BEFORE if "json" in name or name in _NO_LANGUAGES else CODE
+            json = "json" in name
+            self._json_fence = json and not self._many
+            self._state = BEFORE if json or name in _NO_LANGUAGES else CODE
         return end
 
     def _code(self, text: str, pos: int) -> int:

@@ -25,6 +25,8 @@ ANY_CLOSER: Final = ("}", "]", ")")
 _FAR: Final = 32
 UNKNOWN: Final = -1
 _NO_ELEMENT: Final = (None, False)
+# In prose, right before a value.
+_KEY_BEFORE: Final = re.compile(r"""(?:\A|[\n,{(])[ \t]{0,40}["']?[\w$-]{1,60}["']?[ \t]*:\s*\Z""")
 _LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 
@@ -482,7 +484,8 @@ class BracketMachine(QuoteMachine):
             goes_on = seen.then == "key" or (seen.then == "value" and (seen.comma or odd))
             if char in ":：" or goes_on or (seen.closers and self._closers_mislead(seen.closers)):
                 member = seen.comma and seen.then == "key" and not seen.closers and self._object
-                if not member or self._deeper or self._shallower or self._may_be_earlier():
+                unsure = self._deeper or self._shallower or self._follows_key()
+                if not member or unsure or self._may_be_earlier():
                     raise self._two_readings(
                         "the bracket before this ends the value", "a bracket is wrong", text, pos
                     )
@@ -493,6 +496,10 @@ class BracketMachine(QuoteMachine):
             return self._hold(text, pos)
         self._end_root()
         return pos
+
+    def _follows_key(self) -> bool:
+        """`b: {"c": 1}, "d": 2}`: a bracket is missing before the value, not one too many after."""
+        return self._in_prose and _KEY_BEFORE.search(self._before_text) is not None
 
     def _is_quote(self, char: str) -> bool:
         """True for a quote of this text's strings: the bracket before it may be in a string."""

@@ -197,6 +197,14 @@ class LenientMachine(BracketMachine):
             return -1
         if self._state == FIRST_KEY or self._state == FIRST_ELEMENT:
             raise self._two_readings("the text stopped here", "a quote is missing", text, pos)
+        if self._last_string()[-1:] in ANY_CLOSER:
+            raise self._bracket_in_string(text, pos)
+        if self._shallower:
+            raise self._two_readings(
+                "the text stopped here", "a bracket before was wrong", text, pos
+            )
+        if self._has_repeats():
+            raise self._key_twice(text, pos)
         self._may_repair("cut-off", text, pos)
         self._close_all(text, pos)
         return pos
@@ -229,10 +237,11 @@ class LenientMachine(BracketMachine):
         return pos + 1 if self._may_repair("trailing-commas", text, pos) else -1
 
     def _mend_missing_comma(self, text: str, pos: int, char: str) -> int:
+        quote = char == '"' or char in QUOTES
         if self._object:
-            fits = char == '"' or ("bare-keys" in self._rules and BARE_START.match(char))
+            fits = quote or ("bare-keys" in self._rules and BARE_START.match(char))
         else:
-            fits = char in _BEGINS_VALUE
+            fits = quote or char in _BEGINS_VALUE
         if not fits or "missing-commas" not in self._rules:
             return -1
         if self._number_end == self._offset + pos:
@@ -242,7 +251,7 @@ class LenientMachine(BracketMachine):
                 return self._hold(text, pos)
             if text[pos + 1 : pos + 2] == char:  # 12"" may be a string after its quotes, too
                 return -1
-        if char == '"':
+        if quote:
             after = SPACE.match(text, pos + 1).end()  # type: ignore[union-attr]  # may be empty
             if after == len(text) and after - pos < _REMEMBERED and not self._last:
                 return self._hold(text, pos)

@@ -372,9 +372,7 @@ class StringMachine(NumberMachine):
         if rule not in self._rules or self._state == COLON:
             return -1
         if self._state == AFTER:
-            if "missing-commas" not in self._rules:
-                return -1
-            self._mend_no_comma(text, pos)
+            return self._mend_missing_comma(text, pos, char)
         self._may_repair(rule, text, pos)
         self._opened = char
         if self._state == FIRST_KEY or self._state == NEXT_KEY:
@@ -384,6 +382,9 @@ class StringMachine(NumberMachine):
         if not self._collects():
             self._sink.start_string(self._offset + pos)
         return self._open_string(ODD_STRING, text, pos)
+
+    def _mend_missing_comma(self, text: str, pos: int, char: str) -> int:
+        raise NotImplementedError  # in inside.py
 
     def _mend_no_comma(self, text: str, pos: int) -> None:
         """Go on as if a comma were here, unless something else may be meant."""

@@ -252,14 +252,18 @@ export function select(source, field, { schema, ...options } = {}) {
 
 /**
  * Updates of the entities in a text, in one of five modes. Errors of the text are updates, too; after
- * an ERROR of the stream the source is closed.
+ * an ERROR of the stream the source is closed. With `every`, a PARTIAL is emitted at most once in that
+ * many milliseconds.
  * @template [T=any]
  * @param {Source} source
- * @param {PartialStreamOptions & SourceOptions} [options]
+ * @param {PartialStreamOptions & SourceOptions & {every?: number}} [options]
  * @returns {AsyncGenerator<Update<T>, void, undefined>}
  */
-export function updates(source, options = {}) {
+export function updates(source, { every, ...options } = {}) {
   checkSource(source);
+  if (every !== undefined && !(every > 0 && every < Infinity)) {
+    throw new TypeError("every is a number of milliseconds above 0");
+  }
   const [reading, parsing] = apart(options, true);
   /** @type {PartialStream<T>} */
   const stream = new PartialStream(parsing);
@@ -267,5 +271,16 @@ export function updates(source, options = {}) {
     append(out, piece === undefined ? stream.flush() : stream.feed(piece));
     return stream.ended;
   };
-  return drive(source, stage, reading);
+  const found = drive(source, stage, reading);
+  return every === undefined ? found : fewer(found, every);
+}
+
+/**
+ * @template {Update} T
+ * @param {AsyncGenerator<T, void, undefined>} found
+ * @param {number} every
+ */
+async function* fewer(found, every) {
+  const { paced } = await import("./pace.js");
+  yield* paced(found, every);
 }

@@ -125,6 +125,8 @@ export class ProseMachine extends Machine {
     this._beforeText = "";
     this._language = "";
     this._depthAside = 0;
+    // A fence that names JSON is open, and no value has begun in it.
+    this._jsonFence = false;
     // Of a comment: how many quotes it has, and if there is a closing bracket in it.
     this._commentQuotes = 0;
     this._commentCloses = this._commentQuoted = false;
@@ -345,6 +347,7 @@ export class ProseMachine extends Machine {
 
   /** @param {number} pos */
   _beginValue(pos) {
+    this._jsonFence = false;
     if (this._between) {
       this._between = false;
       this._nextDocument(VALUE, pos);
@@ -555,6 +558,10 @@ export class ProseMachine extends Machine {
   _mendFence(text, pos) {
     const end = this._mendMark("fences", FENCE_SHAPE, text, pos);
     if (end >= 0 && this._held === "" && this._state !== END) {
+      if (this._jsonFence && this._state === PROSE) {
+        throw this._error(InvalidJSON, "a value", "but the fence ended", pos);
+      }
+      this._jsonFence = false;
       this._state = FENCE;
       this._language = "";
     }
@@ -573,8 +580,9 @@ export class ProseMachine extends Machine {
       this._language = name.slice(0, LONGEST_LANGUAGE);
     }
     if (end < text.length) {
-      const name = this._language;
-      this._state = name.includes("json") || NO_LANGUAGES.includes(name) ? BEFORE : CODE;
+      const json = this._language.includes("json");
+      this._jsonFence = json && !this._many;
+      this._state = json || NO_LANGUAGES.includes(this._language) ? BEFORE : CODE;
     }
     return end;
   }

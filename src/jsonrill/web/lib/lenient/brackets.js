@@ -9,7 +9,7 @@
 import { InvalidJSON, quoted } from "../errors.js";
 import { AFTER, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
 import { formatPath } from "../paths.js";
-import { lastVisible } from "./characters.js";
+import { WORD, lastVisible } from "./characters.js";
 import { QUOTED_KEY, afterBrackets, pastSpaces } from "./lookahead.js";
 import { QuoteMachine } from "./quotes.js";
 import { QUOTES } from "./rules.js";
@@ -22,6 +22,11 @@ import { CLOSERS } from "./strings.js";
 export const ANY_CLOSER = ["}", "]", ")"];
 // Containers nested deeper than this are not looked at one by one.
 const FAR = 32;
+// In prose, right before a value.
+const KEY_BEFORE = new RegExp(
+  `(?:^|[\\n,{(])[ \\t]{0,40}["']?[${WORD}$-]{1,60}["']?[ \\t]*:\\s*$`,
+  "u",
+);
 // Among the keys of an object: one of them came twice.
 const REPEATED = /** @type {any} */ (Symbol("repeated"));
 
@@ -425,7 +430,8 @@ export class BracketMachine extends QuoteMachine {
       const misleading = seen.closers !== "" && this._closersMislead(seen.closers);
       if (":：".includes(char) || goesOn || misleading) {
         const member = seen.comma && seen.then === "key" && seen.closers === "" && this._object;
-        if (!member || this._deeper || this._shallower || this._mayBeEarlier()) {
+        const unsure = this._deeper || this._shallower || this._followsKey();
+        if (!member || unsure || this._mayBeEarlier()) {
           const one = "the bracket before this ends the value";
           throw this._twoReadings(one, "a bracket is wrong", pos);
         }
@@ -437,6 +443,11 @@ export class BracketMachine extends QuoteMachine {
     if (char !== "`" && this._beginsAnother(text, pos)) return this._hold(text, pos);
     this._endRoot();
     return pos;
+  }
+
+  /** `b: {"c": 1}, "d": 2}`: a bracket is missing before the value, not one too many after. */
+  _followsKey() {
+    return this._inProse && KEY_BEFORE.test(this._beforeText);
   }
 
   /**

@@ -220,6 +220,11 @@ export class LenientMachine extends BracketMachine {
     if (this._state === FIRST_KEY || this._state === FIRST_ELEMENT) {
       throw this._twoReadings("the text stopped here", "a quote is missing", pos);
     }
+    if (ANY_CLOSER.includes(this._lastString()[1])) throw this._bracketInString(pos);
+    if (this._shallower) {
+      throw this._twoReadings("the text stopped here", "a bracket before was wrong", pos);
+    }
+    if (this._hasRepeats()) throw this._keyTwice(pos);
     this._mayRepair("cut-off", pos);
     this._closeAll(pos);
     return pos;
@@ -267,17 +272,18 @@ export class LenientMachine extends BracketMachine {
    * @param {string} char
    */
   _mendMissingComma(text, pos, char) {
-    const fits = this._object
-      ? char === '"' || (this.rules.has("bare-keys") && beginsBare(text, pos))
+    const quote = char === '"' || Object.hasOwn(QUOTES, char);
+    const begins = this._object
+      ? this.rules.has("bare-keys") && beginsBare(text, pos)
       : BEGINS_VALUE.includes(char);
-    if (!fits || !this.rules.has("missing-commas")) return -1;
+    if (!(quote || begins) || !this.rules.has("missing-commas")) return -1;
     if (this._numberEnd === this._offset + pos) {
       // [12"a"] may be a string without its quote.
       if (!"\"'".includes(char) || !this._object) return -1;
       if (pos + 1 === text.length && !this._last) return this._hold(text, pos);
       if (text[pos + 1] === char) return -1; // 12"" may be a string after its quotes, too
     }
-    if (char === '"') {
+    if (quote) {
       const after = endOf(JSON_SPACE, text, pos + 1);
       if (after === text.length && after - pos < REMEMBERED && !this._last) {
         return this._hold(text, pos);

@@ -224,10 +224,7 @@ export class StringMachine extends NumberMachine {
   _mendQuote(text, pos, char) {
     const rule = QUOTES[char] ?? "back-ticks";
     if (!this.rules.has(rule) || this._state === COLON) return -1;
-    if (this._state === AFTER) {
-      if (!this.rules.has("missing-commas")) return -1;
-      this._mendNoComma(pos);
-    }
+    if (this._state === AFTER) return this._mendMissingComma(text, pos, char);
     this._mayRepair(rule, pos);
     this._opened = char;
     if (this._state === FIRST_KEY || this._state === NEXT_KEY) return this._openString(ODD_KEY, pos);
