@@ -13,7 +13,7 @@ cdef class GrowingDocument(GrowingValue):
     cdef Machine _machine
     cdef object _root
     cdef readonly object many
-    @cython.locals(entry=int, machine=Machine, builder=ValueBuilder, members=dict, key=str, piece=str, text=str, end=Py_ssize_t)
+    @cython.locals(entry=int, machine=Machine, builder=ValueBuilder, members=dict, key=str, piece=str, text=str, end=Py_ssize_t, size=Py_ssize_t)
     cpdef bint feed(self, data)
     @cython.final
     cdef _show(self)

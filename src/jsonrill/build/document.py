@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..errors import InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
-from ..parse.machine import plain_end
+from ..parse.machine import FEW, plain_end
 from ..parse.sink import Repair
 from ..parse.states import READY, WATCHED
 from ..paths import Path
@@ -63,13 +63,13 @@ class GrowingDocument(GrowingValue):
             entry <= WATCHED
             and type(data) is str
             and (piece := data)
-            and (end := machine._offset + len(piece)) <= machine._stop
+            and (end := machine._offset + (size := len(piece))) <= machine._stop
             and (
                 (
                     machine._is_plain(piece)
                     if _COMPILED
-                    # The quickest way to see mere words.
-                    else piece.replace(" ", "").isalnum()
+                    # The quickest way to see a few mere words.
+                    else (size <= FEW and piece.replace(" ", "").isalnum())
                     or ('"' not in piece and machine._is_plain(piece))
                 )
                 if entry

@@ -105,6 +105,8 @@ WORTH_A_RUN: Final = 512
 WHOLE_ESCAPE: Final = len(r"\u0000")
 # A piece no longer than this is looked through more than once without harm.
 SHORT: Final = 256
+# With leniency, so many characters are looked at one by one; more are searched by functions of C.
+FEW: Final = 24
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -243,8 +245,8 @@ class Machine(Position):
                 (
                     self._is_plain(data)
                     if _COMPILED
-                    # The quickest way to see mere words.
-                    else data.replace(" ", "").isalnum()
+                    # The quickest way to see a few mere words.
+                    else (len(data) <= FEW and data.replace(" ", "").isalnum())
                     or ('"' not in data and self._is_plain(data))
                 )
                 if entry

@@ -5,7 +5,7 @@ from .numbers cimport NumberMachine
 
 cdef bint _COMPILED
 cdef str _UNSURE
-cdef Py_ssize_t NOWHERE, _FEW, _REMEMBERED
+cdef Py_ssize_t FEW, NOWHERE, _REMEMBERED
 
 @cython.locals(char=Py_UCS4, at=Py_ssize_t, odd=bint)
 cdef bint is_usual(str run, bint plain) except -1

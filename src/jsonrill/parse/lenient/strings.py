@@ -11,7 +11,7 @@ from typing import Final
 
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
-from ..machine import Machine, plain_end, space_end
+from ..machine import FEW, Machine, plain_end, space_end
 from ..states import (
     AFTER,
     BLOCK_STRING,
@@ -70,8 +70,6 @@ _LONGEST_TAIL: Final = 200
 _UNSURE: Final = " \t\r\n,}]{[”’"
 _CURLY: Final = re.compile("[“”‘]")
 _REMEMBERED: Final = 64
-# More characters than these are searched by functions of the library, which are quicker then.
-_FEW: Final = 24
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
 
@@ -218,7 +216,7 @@ class StringMachine(NumberMachine):
         """True if text of a string without anything unusual has nothing unusual, either."""
         if _COMPILED:
             return is_usual(run, False)
-        if run.replace(" ", "").isalnum():  # as in `Document.feed`
+        if len(run) <= FEW and run.replace(" ", "").isalnum():  # as in `Document.feed`
             return True
         return (
             "<" not in run
@@ -566,7 +564,7 @@ def is_usual(run: str, plain: bool) -> bool:
     sought without a branch: a processor cannot foresee which letter is next.
     """
     odd = False
-    if len(run) > _FEW:
+    if len(run) > FEW:
         if plain and plain_end(run, 0) != len(run):
             return False
         odd = "<" in run or "`" in run or not run.isascii()
