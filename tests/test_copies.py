@@ -23,6 +23,7 @@ from jsonrill import (
     ToolCallEvents,
     ToolCalls,
 )
+from jsonrill.schema import Schema
 
 FIRST = '{"a": [1, "x'
 REST = 'y"]}'
@@ -74,6 +75,18 @@ def test_a_copy_goes_on_or_is_refused(name: str, how: str) -> None:
     else:
         assert shown(copied, copied.feed(rest)) == want
     assert shown(stage, stage.feed(rest)) == want, "the copy has changed the original"
+
+
+def test_a_schema_is_its_own_copy() -> None:
+    """It never changes; what it is made of cannot be copied where it is compiled."""
+    schema = Schema({"type": "object", "properties": {"a": {"enum": [1]}}})
+    assert copy.deepcopy({"schema": schema})["schema"] is schema
+    try:
+        node = copy.deepcopy(schema.node)
+    except TypeError as error:
+        assert "pickle" in str(error)
+    else:
+        assert node.__slots__ == schema.node.__slots__
 
 
 def test_messages_name_the_remedy() -> None:

@@ -22,6 +22,8 @@ from support import ROOT
 # Kinds of data that later parts of the package bring: each must find its way by itself.
 DATA = ("web/page/x.html", "web/lib/client.js", "demo/recordings/x.jsonl", "demo/recordings/x.sse")
 MADE = {".c", ".so", ".pyd", ".pyc"}
+# Megabytes of all that is not compiled, with room of 15 %; tests/test_compiled.py has the rest.
+MOST = 3.4
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,15 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
     files = {file for file in (source / "jsonrill").rglob("*") if file.is_file()}
     ours = {file.relative_to(source).as_posix() for file in files if file.suffix not in MADE}
     assert "jsonrill/py.typed" in ours
-    assert ours | {f"jsonrill/{name}" for name in DATA} <= set(wheel.namelist())
+    types = {name for name in ours if name.endswith(".pxd")}
+    assert ours - types | {f"jsonrill/{name}" for name in DATA} <= set(wheel.namelist())
+    assert types and not types & set(wheel.namelist()), "types for the compiler are not installed"
+
+
+def test_the_wheel_is_small(wheel: ZipFile) -> None:
+    sizes = {file.filename: file.file_size for file in wheel.infolist()}
+    large = sorted(sizes, key=lambda name: -sizes[name])[:5]
+    assert sum(sizes.values()) < MOST * 1e6, f"the largest files: {', '.join(large)}"
 
 
 def test_the_javascript_library_is_in_the_wheel_as_it_is(wheel: ZipFile) -> None:

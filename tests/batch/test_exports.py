@@ -197,6 +197,20 @@ def test_a_response_that_is_no_answer_is_not_taken_for_the_value(name: str, wrap
     assert not rows and [row["code"] for row in bad] == ["NO_ANSWER"]
 
 
+def test_a_refusal_is_no_text_that_was_cut_off() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    chat = {"object": "chat.completion", "choices": [{"index": 0, "message": message}]}
+    part = {"type": "refusal", "refusal": "I cannot help with that."}
+    output = [{"type": "message", "id": "m", "role": "assistant", "content": [part]}]
+    response = {"object": "response", "status": "completed", "output": output}
+    for line in (openai(chat), openai(response), chat, response, helicone(chat)):
+        rows, [bad], _ = done("values", line)
+        assert not rows and bad["code"] == "NO_TEXT"
+        assert bad["message"] == "the model refused: I cannot help with that."
+        rows, bad, _ = done("calls", line)
+        assert rows[0]["calls"] == [] and not bad
+
+
 def test_answers_in_other_forms() -> None:
     """Older completions, a body as JSON text, Gemini's batches, a conversation in Langfuse."""
     old = {"object": "text_completion", "choices": [{"text": TEXT, "index": 0}]}

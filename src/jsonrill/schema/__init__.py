@@ -62,6 +62,10 @@ class Schema:
             self._node = _type(source)
             self._is_pydantic = True
 
+    def __deepcopy__(self, memo: Any) -> Schema:
+        """The schema itself, since it never changes."""
+        return self
+
     @property
     def node(self) -> Node:
         """What the schema says."""

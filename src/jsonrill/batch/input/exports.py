@@ -153,6 +153,20 @@ def events_of(answer: Any) -> list[Any] | None:
     return None
 
 
+def refusal_of(answer: Any) -> str | None:
+    """What a model said instead of an answer, as OpenAI's APIs report it; None if it answered."""
+    if not isinstance(answer, dict):
+        return None
+    said = [it["message"] for it in _objects(answer, "choices")[:1] if "message" in it]
+    for item in _objects(answer, "output"):
+        said += _objects(item, "content")
+    found = [it for it in said if isinstance(it, dict)]
+    if any(it.get("content") or it.get("text") for it in found):
+        return None
+    refusals = [it["refusal"] for it in found if isinstance(it.get("refusal"), str)]
+    return "".join(refusals) or None
+
+
 def _objects(of: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The objects in a list; an empty one if there is no list of objects at this key."""
     value = of.get(key)

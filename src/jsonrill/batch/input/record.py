@@ -20,7 +20,7 @@ from ...providers import recognise
 from ...sources import AnswerText
 from ..errors import BadRecord
 from ..job import DEFAULT_ID, Job
-from .exports import events_of, exported
+from .exports import events_of, exported, refusal_of
 
 Form = Literal["chunks", "snapshots", "events", "text"]
 # The first of these that a line has is its form.
@@ -107,6 +107,9 @@ def _found(record: dict[str, Any], job: Job) -> tuple[Form, list[Any], Any]:
         if form in record:
             return form, _checked(form, record[form]), None
     found = exported(record)
+    said = refusal_of(record if found is None else found.answer) if job.kind != "calls" else None
+    if said is not None:
+        raise BadRecord("NO_TEXT", f"the model refused: {said}")
     if found is not None:
         return *_answer(found.answer), found.id
     events = events_of(record)
