@@ -433,3 +433,71 @@ def test_a_large_piece_is_read_as_the_small_ones_are() -> None:
                 assert document.open_path == rebuilder.open_path
             document.flush()
             assert same(document.value, json.loads(text))
+
+
+# ---- several objects of a list in one piece ----
+
+_ROWS = [{"id": n, "tags": ["a", {"id": n}], "text": f"row {n}, in words"} for n in range(60)]
+_IN_LISTS = {
+    "alike": {"rows": _ROWS, "more": _ROWS},
+    "trees": {"rows": [{"id": n, "rows": [{"id": -n}, {"id": n / 8}]} for n in range(80)]},
+    "the beginning in a string": {"rows": [{"id": n, "text": ', {"id": '} for n in range(80)]},
+    "other keys": {"rows": [{f"key {n}": n, "id": n} for n in range(80)]},
+    "other values": {"rows": [1, *_ROWS, [_ROWS], None, *_ROWS, "x", {}]},
+    "lists in lists": [[_ROWS, _ROWS[:3]], [], [[]], [_ROWS]],
+}
+
+
+@pytest.mark.parametrize("name", _IN_LISTS)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_lists_of_objects_in_large_pieces(name: str, indent: int | None) -> None:
+    text = json.dumps(_IN_LISTS[name], indent=indent)
+    for size in (513, 800, 1_500, 4_000, 9_000):
+        document = Document(parse_float=Decimal)
+        for piece in by(size, text):
+            document.feed(piece)
+        document.flush()
+        assert same(document.value, json.loads(text, parse_float=Decimal))
+        assert document.complete
+
+
+def test_objects_of_a_list_share_their_keys() -> None:
+    """One string for each key of all objects in a piece, not one for each object."""
+    text = json.dumps({"rows": [{"number": n, "name": "x"} for n in range(900)]})
+    document = Document()
+    for piece in by(6_000, text):
+        document.feed(piece)
+    keys = [key for row in document.value["rows"] for key in row]
+    assert len(keys) == 1_800 and len({*map(id, keys)}) < 60
+
+
+@pytest.mark.parametrize(
+    "row, limits",
+    [
+        ('{"id": 1, "a": [[[1]]]}', Limits(depth=4)),
+        ('{"id": 1, "a": 123456789}', Limits(number=8)),
+        ('{"id": 1, "a": "a long text"}', Limits(string=8)),
+        ('{"id": 1, "a": 1, "b": 1}', Limits(keys=2)),
+        ('{"id": 1, "a": 01}', None),
+        ('{"id": 1, "a": NaN}', None),
+        ('{"id": 1 "a": 1}', None),
+        ('{"id": 1, "a": 1}]', None),
+        ('{"id": 1, "a": 1', None),
+        ('{"id": 1},', None),
+    ],
+)
+def test_what_is_wrong_in_a_list_is_found_at_its_place(row: str, limits: Limits | None) -> None:
+    rows = ['{"id": 1, "a": 1}'] * 90
+    text = '{"rows": [' + ", ".join([*rows[:70], row, *rows]) + "]}"
+
+    def read(size: int) -> tuple[str, Any, Any]:
+        document = Document(limits=limits)
+        try:
+            for piece in by(size, text):
+                document.feed(piece)
+            document.flush()
+        except (InvalidJSON, LimitExceeded) as error:
+            return type(error).__name__, error.to_dict(), document.value
+        raise AssertionError("not refused")
+
+    assert read(4) == read(700) == read(3_000) == read(len(text) - 1)

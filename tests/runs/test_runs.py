@@ -462,6 +462,33 @@ def test_a_wrong_argument_is_refused_at_once() -> None:
     run(work)
 
 
+@pytest.mark.parametrize("how", ["raises", "waits", "is one"])
+def test_a_source_in_which_something_was_cancelled_has_failed(how: str) -> None:
+    """Else its readers would wait for the lease, and `on_end` would never be called."""
+
+    async def cancelled() -> Any:
+        raise asyncio.CancelledError
+
+    async def stream() -> AsyncIterator[Any]:
+        yield chunk("a")
+        if how == "raises":
+            raise asyncio.CancelledError
+        await asyncio.create_task(cancelled())
+
+    async def work(runs: Runs) -> None:
+        ends = Ends()
+        source = asyncio.create_task(cancelled()) if how == "is one" else stream
+        await runs.start("k", source, on_end=ends.append)
+        with pytest.raises(RunFailed) as failed:
+            await all_of(runs, "k")
+        assert failed.value.code == "SOURCE_FAILED"
+        while not ends:
+            await asyncio.sleep(0.01)
+        assert [it.status for it in ends] == ["error"]
+
+    run(work, lease=1000.0)
+
+
 def test_sync_sources_do_not_hold_up_the_event_loop(url: str) -> None:
     gate = threading.Event()
 

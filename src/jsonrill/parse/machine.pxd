@@ -8,7 +8,7 @@ cdef int SKIPPED, LENIENT, PLAIN, WATCHED, READY, HELD, CUT, CLOSED
 cdef int START, ZERO, INTEGER
 cdef Py_ssize_t _MOST_TEXT, _MOST_STRING, _MOST_NUMBER, _MOST_KEYS
 cdef Py_ssize_t NOWHERE
-cdef Py_ssize_t WORTH_DECODING, WHOLE_ESCAPE, SHORT
+cdef Py_ssize_t WORTH_DECODING, WORTH_A_RUN, WHOLE_ESCAPE, SHORT
 cdef bint _COMPILED
 
 @cython.locals(end=Py_ssize_t)
@@ -25,7 +25,7 @@ cpdef int digit_of(int char) noexcept
 cdef class Machine(Position):
     cdef bint _bom, _exact, _many, _unique
     cdef int _fresh, _wary
-    cdef Py_ssize_t _bound, _budget, _number_end, _plain_at, _stop
+    cdef Py_ssize_t _bound, _budget, _number_end, _plain_at, _run_after, _stop
     cdef str _shown
     cdef Py_ssize_t _keys_limit, _number_limit, _string_limit, _text_limit
     cdef public Py_ssize_t document
@@ -78,6 +78,9 @@ cdef class Machine(Position):
     @cython.final
     @cython.locals(left=Py_ssize_t, end=Py_ssize_t, size=Py_ssize_t, depth=Py_ssize_t)
     cdef Py_ssize_t _decode_whole(self, str text, Py_ssize_t pos) except -2
+    @cython.final
+    @cython.locals(begins=str, last=Py_ssize_t, end=Py_ssize_t, size=Py_ssize_t, depth=Py_ssize_t, stop=Py_ssize_t)
+    cdef Py_ssize_t _decode_run(self, str text, Py_ssize_t pos) except -2
     @cython.final
     @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _open_string(self, int state, str text, Py_ssize_t pos) except -2

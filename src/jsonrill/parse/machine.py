@@ -100,6 +100,8 @@ _MOST_NUMBER, _MOST_KEYS = DEFAULT_LIMITS.number, DEFAULT_LIMITS.keys
 
 # A container that begins this far from the end of a piece may well end in it.
 WORTH_DECODING: Final = 64
+# In so much text there may well be several objects of a list.
+WORTH_A_RUN: Final = 512
 WHOLE_ESCAPE: Final = len(r"\u0000")
 # A piece no longer than this is looked through more than once without harm.
 SHORT: Final = 256
@@ -128,6 +130,7 @@ class Machine(Position):
         "_parse_float",
         "_plain_at",
         "_repairs",
+        "_run_after",
         "_seen",
         "_shown",
         "_sink",
@@ -170,6 +173,8 @@ class Machine(Position):
         # it may read in vain.
         self._decoder: Callable[[str, int], tuple[Any, int]] | None = None
         self._budget = 0
+        # The offset before which no run of objects is sought: there is none.
+        self._run_after = 0
         # With many documents: the number of this one, and what went wrong in earlier ones.
         self.document = 0
         self._errors: list[InvalidJSON | LimitExceeded] | None = [] if many else None
@@ -512,7 +517,11 @@ class Machine(Position):
                 and self._sink.takes_values()
                 and (not self._wary or self._may_decode())
             ):
-                end = self._decode_whole(text, pos)
+                end = pos
+                if char == "{" and not self._object and len(text) - pos >= WORTH_A_RUN:
+                    end = self._decode_run(text, pos)
+                if end == pos:
+                    end = self._decode_whole(text, pos)
                 if end > pos:
                     return end
             return self._open(text, pos, char)
@@ -600,6 +609,49 @@ class Machine(Position):
         else:
             self._sink.scalar(value, None, self._offset + pos)
             self._ended(end)
+        return end
+
+    def _decode_run(self, text: str, pos: int) -> int:
+        """Several objects of a list that end in this piece, read at once: they share their keys.
+
+        `{"id": 1, …}, {"id": 2, …}, {"id": 3, …` is read up to the last object, which may go on in
+        the next piece. It begins with the key that the first one begins with; if it does not, or if
+        the text in between is no list, one object is read after the other. After one failure no
+        other run is sought in the piece.
+        """
+        end = len(text)
+        if self._offset + pos < self._run_after or self._unique or self._wary or not self._frames:
+            return pos
+        self._run_after = self._offset + end
+        begins = text[pos : text.find(":", pos, pos + WORTH_DECODING) + 1]
+        last = text.rfind(begins, pos + 1) if begins and self._sink.takes_open() else -1
+        end = text.rfind("}", pos, last) + 1 if last > pos else 0
+        size = end - pos
+        if size <= 0 or text[end:last].strip(" \t\n\r") != "," or size > self._limits.string:
+            return pos
+        if self._decoder is None:
+            self._decoder = scanner(self._parse_float)
+        try:
+            values, stop = self._decoder(f"[{text[pos:end]}]", 0)
+        except (ValueError, ArithmeticError, RecursionError, StopIteration):
+            return pos
+        depth = self._limits.depth - len(self._frames)
+        if (
+            stop != size + 2
+            or (size > self._number_limit and has_longer(text, pos, end, self._number_limit))
+            or (size > self._keys_limit and text.count(":", pos, end) > self._keys_limit)
+            or (
+                size > 2 * depth
+                and deeper(values, depth + 1, text.count("[", pos, end) + text.count("{", pos, end))
+            )
+        ):
+            return pos
+        for value in values:
+            self._sink.scalar(value, None, self._offset + pos)
+        self._count += len(values) - 1
+        self._state = AFTER
+        if size * 8 >= len(text) - pos:  # so that all searches in a piece take linear time
+            self._run_after = self._offset + end
         return end
 
     def _may_decode(self) -> bool:
