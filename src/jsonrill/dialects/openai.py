@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from ..answers import Part
 from ..eventstream import DONE
@@ -12,6 +12,9 @@ from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from ..toolcalls.wire import encoder_of
 from .chat import ChatDialect
 from .dialect import Dialect, Event, Problem, Settings
+
+# Fields of chunks, of errors, and of what some servers send beside them.
+_OF_CHUNKS: Final = frozenset(("choices", "error", "id", "object", "usage"))
 
 
 class OpenAI(Dialect):
@@ -47,6 +50,8 @@ class OpenAI(Dialect):
         return super().flush(problem)
 
     def _passed(self, event: Any) -> list[Event]:
+        if not _is_for_clients(event):
+            return []
         if not self._fragments and isinstance(event, str | dict):
             return [event]
         chunk = plain(event)
@@ -94,6 +99,18 @@ class OpenAI(Dialect):
     def _finish(self) -> Iterator[Event]:
         if not self.failed:
             yield DONE
+
+
+def _is_for_clients(event: Any) -> bool:
+    """False for an event of a program's own, which a client of OpenAI could not read.
+
+    Chunks are not decoded for that: they have choices. What servers add to a stream has a name
+    that chunks have, too.
+    """
+    if isinstance(event, str) and '"choices"' in event:
+        return True
+    found = plain(event)
+    return found is not None and not _OF_CHUNKS.isdisjoint(found)
 
 
 class ChatChunks(ChatDialect):
