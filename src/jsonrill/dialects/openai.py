@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -105,10 +106,15 @@ def _is_for_clients(event: Any) -> bool:
     """False for an event of a program's own, which a client of OpenAI could not read.
 
     Chunks are not decoded for that: they have choices. What servers add to a stream has a name
-    that chunks have, too.
+    that chunks have, too. What is no JSON passes, so that clients see that something is wrong.
     """
-    if isinstance(event, str) and '"choices"' in event:
-        return True
+    if isinstance(event, str):
+        if '"choices"' in event:
+            return True
+        try:
+            event = json.loads(event)
+        except (ValueError, RecursionError):
+            return True
     found = plain(event)
     return found is not None and not _OF_CHUNKS.isdisjoint(found)
 
