@@ -904,3 +904,20 @@ def test_what_is_wrong_is_said_at_the_call() -> None:
                     pass
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+def test_clients_of_openai_get_no_events_that_are_no_chunks(first: bool) -> None:
+    """Events of one's own are for readers of `raw`; these clients fail at them."""
+    own: list[Any] = [{"type": "progress", "done": 1}, None, 5, True, ["x"], {}, [{"a": 1}]]
+    chunks = [*EXPECTED, {"id": "x", "choices": [], "usage": {"total_tokens": 7}}]
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", [*own, *chunks] if first else [chunks[0], *own, *chunks[1:]])
+        assert await all_of(runs, "k", format="openai") == chunks
+        assert len(await all_of(runs, "k")) == len(own) + len(chunks)
+        failed = {"error": {"message": "no", "type": "server_error", "code": None, "param": None}}
+        await runs.start("l", [chunks[0], failed])
+        assert (await all_of(runs, "l", format="openai"))[:2] == [chunks[0], failed]
+
+    run(work)
