@@ -17,7 +17,7 @@ from jsonrill.parse.machine import code_at, is_cut
 from support import ROOT
 
 # Megabytes, with room of 15 %. Other systems have other flags, which nobody has measured.
-MOST = 5.9 if sys.platform == "linux" else 12
+MOST = 6.3 if sys.platform == "linux" else 12
 
 
 def hot() -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def hot() -> tuple[str, ...]:
 
 
 def test_the_compiled_modules_are_small() -> None:
-    """They are most of what is installed: 5.1 MB in Python 3.11 on Linux, and 9.9 MB before."""
+    """They are most of what is installed: 5.1 MB in Python 3.11 on Linux, 5.5 MB in 3.12."""
     files = [Path(str(importlib.import_module(f"jsonrill.{name}").__file__)) for name in hot()]
     sizes = {str(file): file.stat().st_size for file in files if file.suffix != ".py"}
     assert sum(sizes.values()) < MOST * 1e6, sorted(sizes.items(), key=lambda item: -item[1])[:5]

@@ -462,6 +462,33 @@ def test_a_wrong_argument_is_refused_at_once() -> None:
     run(work)
 
 
+@pytest.mark.parametrize("how", ["raises", "waits", "is one"])
+def test_a_source_in_which_something_was_cancelled_has_failed(how: str) -> None:
+    """Else its readers would wait for the lease, and `on_end` would never be called."""
+
+    async def cancelled() -> Any:
+        raise asyncio.CancelledError
+
+    async def stream() -> AsyncIterator[Any]:
+        yield chunk("a")
+        if how == "raises":
+            raise asyncio.CancelledError
+        await asyncio.create_task(cancelled())
+
+    async def work(runs: Runs) -> None:
+        ends = Ends()
+        source = asyncio.create_task(cancelled()) if how == "is one" else stream
+        await runs.start("k", source, on_end=ends.append)
+        with pytest.raises(RunFailed) as failed:
+            await all_of(runs, "k")
+        assert failed.value.code == "SOURCE_FAILED"
+        while not ends:
+            await asyncio.sleep(0.01)
+        assert [it.status for it in ends] == ["error"]
+
+    run(work, lease=1000.0)
+
+
 def test_sync_sources_do_not_hold_up_the_event_loop(url: str) -> None:
     gate = threading.Event()
 
@@ -877,3 +904,20 @@ def test_what_is_wrong_is_said_at_the_call() -> None:
                     pass
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+def test_clients_of_openai_get_no_events_that_are_no_chunks(first: bool) -> None:
+    """Events of one's own are for readers of `raw`; these clients fail at them."""
+    own: list[Any] = [{"type": "progress", "done": 1}, None, 5, True, ["x"], {}, [{"a": 1}]]
+    chunks = [*EXPECTED, {"id": "x", "choices": [], "usage": {"total_tokens": 7}}]
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", [*own, *chunks] if first else [chunks[0], *own, *chunks[1:]])
+        assert await all_of(runs, "k", format="openai") == chunks
+        assert len(await all_of(runs, "k")) == len(own) + len(chunks)
+        failed = {"error": {"message": "no", "type": "server_error", "code": None, "param": None}}
+        await runs.start("l", [chunks[0], failed])
+        assert (await all_of(runs, "l", format="openai"))[:2] == [chunks[0], failed]
+
+    run(work)

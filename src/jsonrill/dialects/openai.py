@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from ..answers import Part
 from ..eventstream import DONE
@@ -12,6 +13,9 @@ from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from ..toolcalls.wire import encoder_of
 from .chat import ChatDialect
 from .dialect import Dialect, Event, Problem, Settings
+
+# Fields of chunks, of errors, and of what some servers send beside them.
+_OF_CHUNKS: Final = frozenset(("choices", "error", "id", "object", "usage"))
 
 
 class OpenAI(Dialect):
@@ -47,6 +51,8 @@ class OpenAI(Dialect):
         return super().flush(problem)
 
     def _passed(self, event: Any) -> list[Event]:
+        if not _is_for_clients(event):
+            return []
         if not self._fragments and isinstance(event, str | dict):
             return [event]
         chunk = plain(event)
@@ -94,6 +100,23 @@ class OpenAI(Dialect):
     def _finish(self) -> Iterator[Event]:
         if not self.failed:
             yield DONE
+
+
+def _is_for_clients(event: Any) -> bool:
+    """False for an event of a program's own, which a client of OpenAI could not read.
+
+    Chunks are not decoded for that: they have choices. What servers add to a stream has a name
+    that chunks have, too. What is no JSON passes, so that clients see that something is wrong.
+    """
+    if isinstance(event, str):
+        if '"choices"' in event:
+            return True
+        try:
+            event = json.loads(event)
+        except (ValueError, RecursionError):
+            return True
+    found = plain(event)
+    return found is not None and not _OF_CHUNKS.isdisjoint(found)
 
 
 class ChatChunks(ChatDialect):

@@ -116,11 +116,21 @@ async def _read_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -
         raise
     except LimitExceeded as error:
         return End("error", "LIMIT_EXCEEDED", str(error))
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # This task goes on: something that the source waited for was cancelled.
+        return _source_failed(error)
     except Exception as error:  # whatever a source raises ends the run, visibly
-        log.error("the source of a run failed", exc_info=error)
-        return End("error", "SOURCE_FAILED", "the source failed")
+        return _source_failed(error)
     finally:
         await _close(source)
+
+
+def _source_failed(error: BaseException) -> End:
+    log.error("the source of a run failed", exc_info=error)
+    return End("error", "SOURCE_FAILED", "the source failed")
 
 
 async def _close(source: AsyncGenerator[Sequence[Record]]) -> None:

@@ -87,6 +87,7 @@ class ProseMachine(Machine):
     __slots__ = (
         "_aside_is_due",
         "_aside_is_quoted",
+        "_bare_keys",
         "_before_text",
         "_between",
         "_comment_closes",
@@ -145,8 +146,9 @@ class ProseMachine(Machine):
 
     def _start_document(self) -> None:
         """Forget what was remembered of the document before."""
-        # How many repairs this document has.
+        # How many repairs this document has, and if a key without quotes is among them.
         self._mended = 0
+        self._bare_keys = False
 
     @property
     def pending_key(self) -> tuple[str, int] | None:

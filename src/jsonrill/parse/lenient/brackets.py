@@ -26,7 +26,9 @@ _FAR: Final = 32
 UNKNOWN: Final = -1
 _NO_ELEMENT: Final = (None, False)
 # In prose, right before a value.
-_KEY_BEFORE: Final = re.compile(r"""(?:\A|[\n,{(])[ \t]{0,40}["']?[\w$-]{1,60}["']?[ \t]*:\s*\Z""")
+_KEY_BEFORE: Final = re.compile(
+    r"""(?:\A|[\n,{(])[ \t]{0,40}(?:["'][^"'\n]{1,60}["']|[a-z_$][\w$-]{0,60})[ \t]{0,8}:\s*\Z"""
+)
 _LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 
@@ -524,7 +526,7 @@ class BracketMachine(QuoteMachine):
         Braces after an object are only too many. In front of a list, or of an object in one, a
         bracket may be missing.
         """
-        only_braces = self._object and not closers.strip("})")
+        only_braces = self._object and not closers.strip("})") and not self._follows_key()
         return self._deeper or self._shallower or not only_braces or self._may_be_earlier()
 
     def _end_root(self) -> None:

@@ -113,6 +113,8 @@ class QuoteMachine(StringMachine):
         # After \" the backslash may be part of the text, and the quote its end.
         swallowed = self._shown.rstrip()[-1:] in _SWALLOWS or text[quote + 1] in ",:]}"
         swallowed = swallowed or self._shown[-1:].isspace()  # before the comma, or in the text
+        # Where keys are bare, one may be in the text.
+        swallowed = swallowed or self._bare_keys
         unsure = swallowed or self._quoted or not self._object
         if self._quotation or (not curly and unsure):
             raise self._two_readings(

@@ -64,6 +64,7 @@ class WordMachine(GuidedMachine):
     def _mend_bare_key(self, text: str, pos: int) -> int:
         if not BARE_START.match(text, pos) or not self._may_repair("bare-keys", text, pos):
             return -1
+        self._bare_keys = True
         self._open_string(BARE_KEY, text, pos)
         return pos
 

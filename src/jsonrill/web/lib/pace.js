@@ -55,7 +55,7 @@ export async function* paced(found, every) {
     }
   } finally {
     if (isOpen) {
-      // While a piece is waited for, the source can be closed only when that has come.
+      // While a piece is waited for, the source can be closed only when that has arrived.
       const closed = found.return();
       if (next === null) await closed;
       else Promise.all([next, closed]).catch(() => {});
@@ -64,7 +64,7 @@ export async function* paced(found, every) {
 }
 
 /**
- * What a promise gives; null if that takes longer than so many milliseconds.
+ * What a promise gives; null if that takes longer than this number of milliseconds.
  * @template T
  * @param {Promise<T>} promise
  * @param {number} most

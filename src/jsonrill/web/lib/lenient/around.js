@@ -139,6 +139,7 @@ export class ProseMachine extends Machine {
     this._half = "";
     // How many repairs this document has.
     this._mended = 0;
+    this._bareKeys = false;
   }
 
   /**
@@ -158,6 +159,7 @@ export class ProseMachine extends Machine {
   /** Forget what was remembered of the document before. */
   _startDocument() {
     this._mended = 0;
+    this._bareKeys = false;
   }
 
   /**

@@ -24,7 +24,7 @@ export const ANY_CLOSER = ["}", "]", ")"];
 const FAR = 32;
 // In prose, right before a value.
 const KEY_BEFORE = new RegExp(
-  `(?:^|[\\n,{(])[ \\t]{0,40}["']?[${WORD}$-]{1,60}["']?[ \\t]*:\\s*$`,
+  `(?:^|[\\n,{(])[ \\t]{0,40}(?:["'][^"'\\n]{1,60}["']|[a-z_$][${WORD}$-]{0,60})[ \\t]{0,8}:\\s*$`,
   "u",
 );
 // Among the keys of an object: one of them came twice.
@@ -467,7 +467,7 @@ export class BracketMachine extends QuoteMachine {
    * @param {string} closers
    */
   _closersMislead(closers) {
-    const onlyBraces = this._object && /^[})]*$/.test(closers);
+    const onlyBraces = this._object && /^[})]*$/.test(closers) && !this._followsKey();
     return this._deeper || this._shallower || !onlyBraces || this._mayBeEarlier();
   }
 

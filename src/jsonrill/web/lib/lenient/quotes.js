@@ -117,7 +117,8 @@ export class QuoteMachine extends StringMachine {
     const swallowed =
       ["}", "]", '"'].includes(lastVisible(this._shown)) ||
       ",:]}".includes(text[quote + 1]) ||
-      isSpace(this._shown.at(-1) ?? ""); // before the comma, or in the text
+      isSpace(this._shown.at(-1) ?? "") || // before the comma, or in the text
+      this._bareKeys; // one may be in the text
     const unsure = swallowed || this._quoted || !this._object;
     if (this._quotation || (!curly && unsure)) {
       const [one, other] = ["a quote is missing before the comma", "the comma is part of the text"];

@@ -234,6 +234,16 @@ export class StringMachine extends NumberMachine {
   }
 
   /**
+   * The rule is in inside.js.
+   * @param {string} _text
+   * @param {number} _pos
+   * @param {string} _char
+   */
+  _mendMissingComma(_text, _pos, _char) {
+    return -1;
+  }
+
+  /**
    * Go on as if a comma were here, unless something else may be meant.
    * @param {number} pos
    */

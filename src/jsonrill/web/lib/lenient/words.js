@@ -90,6 +90,7 @@ export class WordMachine extends ProseMachine {
    */
   _mendBareKey(text, pos) {
     if (!beginsBare(text, pos) || !this._mayRepair("bare-keys", pos)) return -1;
+    this._bareKeys = true;
     this._openString(BARE_KEY, pos);
     return pos;
   }
