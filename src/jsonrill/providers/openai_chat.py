@@ -118,6 +118,8 @@ def _add_choice(
             said += thoughts(thought, number)
         if text := delta.get("content"):
             said += content(text, number)
+        if refusal := delta.get("refusal"):  # the model's own words, instead of an answer
+            said += content(refusal, number)
         calls = delta.get("tool_calls")
         for item in calls if isinstance(calls, list) else ():
             if (call := as_dict(item)) is not None:

@@ -24,6 +24,7 @@ from .statements import (
 
 TEXTS: dict[str, type[Text | Reasoning]] = {
     "response.output_text.delta": Text,
+    "response.refusal.delta": Text,
     "response.reasoning_text.delta": Reasoning,
     "response.reasoning_summary_text.delta": Reasoning,
 }

@@ -132,6 +132,7 @@ export function translate(event, message) {
 function deltaStatements(delta, message, choice) {
   const said = thoughts(filled(delta.reasoning_content) ?? delta.reasoning, choice);
   said.push(...content(delta.content, choice));
+  said.push(...content(delta.refusal, choice)); // the model's own words, instead of an answer
   for (const call of items(either(delta, "tool_calls", "toolCalls"))) {
     said.push(callDelta(call, message, choice));
   }

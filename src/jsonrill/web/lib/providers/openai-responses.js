@@ -16,6 +16,7 @@ import { asUsage } from "./statements.js";
 /** @type {Map<unknown, "text" | "reasoning">} */
 const TEXTS = new Map([
   ["response.output_text.delta", "text"],
+  ["response.refusal.delta", "text"],
   ["response.reasoning_text.delta", "reasoning"],
   ["response.reasoning_summary_text.delta", "reasoning"],
 ]);
