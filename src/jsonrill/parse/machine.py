@@ -105,7 +105,7 @@ WORTH_A_RUN: Final = 512
 WHOLE_ESCAPE: Final = len(r"\u0000")
 # A piece no longer than this is looked through more than once without harm.
 SHORT: Final = 256
-# With leniency, so many characters are looked at one by one; more are searched by functions of C.
+# With leniency, up to this number of characters is looked at one by one, more is searched in C.
 FEW: Final = 24
 
 # A loop over characters is the quickest way through a piece when compiled, else the slowest.
