@@ -345,6 +345,18 @@ def test_a_mutated_document_is_read_as_the_original_or_refused(kind: str) -> Non
     assert counts["original"] and counts["refused"]
 
 
+def test_a_list_of_a_blank_text_is_refused_in_any_cutting() -> None:
+    """The brackets of `["\\t"]` may belong into the quotes, also where the list is read at once."""
+    row = '{"name": "a text that makes the object long enough", "b": {"c": [12], "d": ["\\t"]}}'
+    text = f'[{{}}, 1, {row}}}, "e"]'
+    for cut in cuttings(text):
+        document = Document(repair=True)
+        with pytest.raises(InvalidJSON, match="there are two"):
+            for piece in cut:
+                document.feed(piece)
+            document.flush()
+
+
 def test_errors_are_the_documented_ones() -> None:
     for case in CASES:
         for end in range(len(case["text"])):

@@ -192,8 +192,8 @@ class BracketMachine(QuoteMachine):
             return self._first.lstrip()[:1] + self._shown.rstrip()[-1:]
         value = _members(self._last_decoded) if self._last_closed >= self._token else None
         while value and isinstance(value, list):
-            if value == [""]:
-                return "[]"
+            if len(value) == 1 and isinstance(value[0], str) and not value[0].strip():
+                return "[]"  # as in `_finish_string`
             value = value[-1][1] if isinstance(value, _Members) else value[-1]
         return value.strip() if isinstance(value, str) else ""
 
