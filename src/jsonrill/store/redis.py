@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 from zlib import crc32
 
 import redis.asyncio
@@ -20,7 +20,6 @@ from redis.backoff import NoBackoff
 from redis.exceptions import (
     NoPermissionError,
     OutOfMemoryError,
-    RedisError,
 )
 
 from .base import (
@@ -80,7 +79,6 @@ class RedisStore(Store):
 
     record_cost = 20
     stream_cost = 1400
-    _failures: ClassVar[tuple[type[Exception], ...]] = (RedisError, OSError)
 
     def __init__(
         self,
@@ -248,7 +246,9 @@ class RedisStore(Store):
                     try:
                         async with self._connections:
                             return await command()
-                    except self._failures as error:
+                    # Its client raises whatever it meets, of many kinds, while servers come and go:
+                    # a connection that is closed meanwhile is a RuntimeError where uvloop runs.
+                    except Exception as error:
                         self.on_error("command", error)
                         # Redis before 7 puts the error of a command in a script into the message.
                         if isinstance(error, OutOfMemoryError) or "-OOM " in str(error):

@@ -30,9 +30,6 @@ REPORT_IN = 1.0
 class RedisClusterStore(RedisStore):
     """Logs as Redis streams, as in `RedisStore`, on the nodes of a cluster."""
 
-    # While nodes come and go, its client raises whatever it meets, of many kinds.
-    _failures = (Exception,)
-
     def __init__(self, url: str, bounds: Bounds | None = None, **options: Any) -> None:
         super().__init__(url.replace("+cluster", "", 1), bounds, **options)
         self._evict = self._script(EVICT)
