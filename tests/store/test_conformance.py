@@ -895,6 +895,30 @@ def test_a_stream_with_a_life_of_its_own_ends_when_it_was_not_used(url: str) -> 
     run(work, url, keep_open=1.0, keep_closed=1.0)
 
 
+def test_a_store_waits_without_turning(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While nothing happens, the loop turns at most some hundred times a second."""
+
+    async def work(store: Store) -> None:
+        await make(store)
+        reading = asyncio.create_task(all_of(store))
+        await asyncio.sleep(0.5)
+        loop: Any = asyncio.get_running_loop()
+        turns, turn = 0, loop._run_once
+
+        def counted() -> None:
+            nonlocal turns
+            turns += 1
+            turn()
+
+        monkeypatch.setattr(loop, "_run_once", counted)
+        await asyncio.sleep(1)
+        assert turns < 1000
+        await store.finalize("s", b"end")
+        await reading
+
+    run(work, url)
+
+
 def test_a_fixed_end_does_not_move(url: str) -> None:
     async def work(store: Store) -> None:
         until = time.time() + 0.8

@@ -69,6 +69,8 @@ POLL = 0.1
 RETRY = 1.0
 PROBE_EVERY = 5.0
 SWEEP_EVERY = 30.0
+# Seconds after which psycopg looks at a connection on which nothing has arrived.
+LOOK_EVERY = 0.1
 # Unless the URL says otherwise.
 _DEFAULTS = {
     "application_name": "jsonrill",
@@ -389,9 +391,10 @@ class _Connection(AsyncConnection[tuple[Any, ...]]):
     most calls are cancelled.
     """
 
-    async def wait(self, gen: Any, *arguments: Any, **named: Any) -> Any:
+    # Without an interval psycopg would look again and again instead of waiting.
+    async def wait(self, gen: Any, interval: float = LOOK_EVERY, *rest: Any, **named: Any) -> Any:
         try:
-            return await waiting.wait_async(gen, self.pgconn.socket, *arguments, **named)
+            return await waiting.wait_async(gen, self.pgconn.socket, interval, *rest, **named)
         except asyncio.CancelledError:
             self.pgconn.finish()
             raise
