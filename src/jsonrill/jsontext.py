@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from json.encoder import encode_basestring
-from math import isinf
+from math import isfinite, isinf
 from typing import Any, Final
 
 SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
@@ -25,10 +25,11 @@ _IN_C: Final[Callable[[Any, int], Sequence[str]] | None] = _MAKE and _MAKE(
 _AT_ONCE: Final = 500
 
 
-def dumps(value: Any, *, strict: bool = False) -> str:
+def dumps(value: Any, *, strict: bool = False, finite: bool = False) -> str:
     """`value` as compact JSON: no NaN, no bare surrogate.
 
-    With `strict`, a `Decimal` is a TypeError and what is too deep for others a RecursionError.
+    With `strict`, a `Decimal` is a TypeError and what is too deep for others a RecursionError. With
+    `finite`, NaN and infinity are null, as JavaScript and pydantic write them.
     """
     if type(value) is list and len(value) == 1 and type(value[0]) is str:
         return f"[{quoted(value[0])}]"  # most events of a stream are this
@@ -37,8 +38,23 @@ def dumps(value: Any, *, strict: bool = False) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         if strict and not isinstance(error, ValueError):
             raise
-        return write(value, _scalar)
+        return write(value, _finite if finite else _scalar)
     return text if text.isascii() else escape_surrogates(text)
+
+
+def without_constants(text: str) -> str:
+    """JSON text in which NaN and Infinity, which some writers use though JSON lacks them, are null.
+
+    Any other text is returned as it is.
+    """
+    if "NaN" not in text and "Infinity" not in text:
+        return text
+    constants: list[str] = []
+    try:
+        value = json.loads(text, parse_constant=constants.append, parse_float=_decimal)
+    except (ValueError, RecursionError):
+        return text
+    return dumps(value) if constants else text
 
 
 def dumps_in_parts(value: Any) -> str:
@@ -159,3 +175,18 @@ def _scalar(value: Any) -> str:
     if isinstance(value, float) and isinf(value):
         return "1e999" if value > 0 else "-1e999"
     return json.dumps(value, allow_nan=False)
+
+
+def _finite(value: Any) -> str:
+    """The same, with null for what JSON has no number for."""
+    from decimal import Decimal
+
+    if isinstance(value, Decimal):
+        return str(value) if value.is_finite() else "null"
+    return "null" if isinstance(value, float) and not isfinite(value) else _scalar(value)
+
+
+def _decimal(text: str) -> Any:
+    from decimal import Decimal
+
+    return Decimal(text)

@@ -6,7 +6,9 @@ import asyncio
 import dataclasses
 import enum
 import json
+import math
 import re
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -326,6 +328,76 @@ def test_an_on_end_that_raises_or_blocks_harms_nothing(on_end: str) -> None:
     assert seen == [("a", False)] if on_end == "sync" else [None]
 
 
+def leaves() -> Any:
+    """Ends the process, if it is let."""
+    sys.exit("the source leaves")
+
+
+async def leaves_in_the_loop() -> AsyncIterator[str]:
+    yield "a"
+    leaves()
+
+
+async def leaves_when_closed() -> AsyncIterator[str]:
+    try:
+        yield "a"
+    finally:
+        leaves()
+
+
+def leaves_in_a_thread() -> Iterator[str]:
+    yield "a"
+    leaves()
+
+
+def interrupts() -> Iterator[str]:
+    yield "a"
+    raise KeyboardInterrupt
+
+
+class StopsEarly(BaseException):
+    pass
+
+
+def stops_early() -> Iterator[str]:
+    yield "a"
+    raise StopsEarly
+
+
+async def stops_early_in_the_loop() -> AsyncIterator[str]:
+    yield "a"
+    raise StopsEarly
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(leaves, leaves_in_the_loop, leaves_when_closed, leaves_in_a_thread),
+        *(interrupts, stops_early, stops_early_in_the_loop, lambda: next(iter(()))),
+    ],
+)
+def test_a_source_that_would_end_the_process_ends_its_run_alone(source: Any) -> None:
+    async def work(runs: Runs) -> None:
+        ends = Ends()
+        await runs.start("k", source, on_end=ends)
+        assert (await ends.one()).error == {"code": "SOURCE_FAILED", "message": "the source failed"}
+
+    run(work)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_on_end_that_would_end_the_process_does_not(is_async: bool) -> None:
+    async def late(run: Run) -> None:
+        leaves()
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", ["a"], on_end=late if is_async else lambda run: leaves())
+        await asyncio.sleep(0.1)
+        assert await all_of(runs, "k") == ["a"]
+
+    run(work)
+
+
 # ---- what can be logged ----
 
 
@@ -361,6 +433,53 @@ def test_any_json_event_is_logged_as_it_is(url: str) -> None:
         assert found[11]["data"] == {"a": 1}
 
     run(work, url)
+
+
+class Measured(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(ser_json_inf_nan="constants")
+    value: float
+
+
+@dataclasses.dataclass
+class Weighed:
+    value: float
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_what_is_not_a_number_in_json_is_null(number: float) -> None:
+    events: list[Any] = [
+        {"value": number},
+        {"value": Decimal(number)},
+        {"value": number, "day": date(2026, 1, 2)},
+        chunk("x") | {"value": number},
+        Measured(value=number),
+        Weighed(number),
+        [{"deep": [number]}],
+        number,
+    ]
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", events)
+        found = await all_of(runs, "k")
+        assert [it["value"] for it in found[:6]] == [None] * 6
+        assert found[6:] == [[{"deep": [None]}], None]
+
+    run(work)
+
+
+def test_text_with_constants_that_json_lacks_is_logged_as_json() -> None:
+    lines = [
+        '{"a": NaN, "b": [-Infinity, 1.50], "c": "NaN"}',
+        '{"title": "To Infinity", "n": 1e5}',
+    ]
+
+    async def work(runs: Runs) -> None:
+        await runs.start("k", [f"data: {line}\n\n" for line in lines], sse=True)
+        texts = [event async for event in runs.read("k")]
+        assert texts[0].data == {"a": None, "b": [None, 1.5], "c": "NaN"}
+        assert texts[1].data == {"title": "To Infinity", "n": 1e5}
+
+    run(work)
 
 
 class Color(enum.Enum):

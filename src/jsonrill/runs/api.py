@@ -627,7 +627,7 @@ async def _tell(on_end: OnEnd, run: Run) -> None:
             await on_end(run)
         else:
             await called(await asyncio.to_thread(on_end, run))
-    except Exception:
+    except (Exception, SystemExit):  # the latter would end the event loop
         log.exception("on_end of a run failed")
 
 

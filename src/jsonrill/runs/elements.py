@@ -1,13 +1,15 @@
 """Any source → records: the events of a provider, pieces of text, or events of one's own.
 
 What is logged is what came: an event as the JSON that its provider sent, a model as the JSON that
-it is. Nothing is read out of it here; that is done for each reader, in the format it asks for.
+it is. NaN and infinity, which JSON does not have, are null. Nothing is read out of it here; that is
+done for each reader, in the format it asks for.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from codecs import getincrementaldecoder
 from collections.abc import (
     AsyncGenerator,
@@ -28,7 +30,7 @@ from typing import Any, Final
 
 from ..errors import JsonrillError, SourceFailed, stream_error
 from ..eventstream import event_data
-from ..jsontext import dumps
+from ..jsontext import dumps, without_constants
 from ..opening import open_source
 from ..options import Input
 from ..providers import recognise
@@ -45,6 +47,8 @@ _TEXT: Final = (str, bytes, bytearray, memoryview)
 # What has one of these is a source, though it may be callable, too.
 _NOT_CALLED: Final = ("__iter__", "__aiter__", "read")
 _PLAIN: Final = (dict, list, int, float, bool, type(None))
+# How writers of JSON show numbers that it does not have.
+_NOT_FINITE: Final = re.compile("NaN|Infinity|1e999")
 
 
 async def records_of(
@@ -168,7 +172,7 @@ class _Stage:
             if rest := self._utf8.decode(b"", True):
                 yield Record("text", rest)
         elif isinstance(item, _Json):
-            yield Record(self._input or "events", str(item))
+            yield Record(self._input or "events", without_constants(item))
         elif isinstance(item, _TEXT):
             text = item if isinstance(item, str) else self._utf8.decode(bytes(item))
             if text:
@@ -192,17 +196,19 @@ def _own(item: Any) -> str:
     """The JSON text of an event that is no provider's: as it would be sent without a run."""
     if not isinstance(item, tuple | Mapping):
         with suppress(TypeError, ValueError):  # bytes in it, for instance
-            return event_data(item)
-    return dumps(_jsonable(item, _refuse))
+            text = event_data(item)
+            if not _NOT_FINITE.search(text):
+                return text
+    return dumps(_jsonable(item, _refuse), finite=True)
 
 
 def _dumps(value: Any) -> str:
     """The JSON text of a plain value: a provider's event, or one of the program's own."""
     try:
-        return dumps(value)
+        return dumps(value, finite=True)
     except TypeError:  # models, dates or bytes in it
         known = isinstance(value, dict) and recognise(value) is not None
-        return dumps(_jsonable(value, _as_a_provider if known else _refuse))
+        return dumps(_jsonable(value, _as_a_provider if known else _refuse), finite=True)
 
 
 def _jsonable(value: Any, other: Callable[[Any], Any]) -> Any:

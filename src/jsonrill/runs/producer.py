@@ -122,7 +122,11 @@ async def _read_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -
             raise
         # This task goes on: something that the source waited for was cancelled.
         return _source_failed(error)
-    except Exception as error:  # whatever a source raises ends the run, visibly
+    except (GeneratorExit, KeyboardInterrupt):
+        raise
+    # Whatever a source raises ends the run, visibly; a task that raises SystemExit would end the
+    # event loop, and with it the web server.
+    except BaseException as error:
         return _source_failed(error)
     finally:
         await _close(source)
@@ -136,7 +140,7 @@ def _source_failed(error: BaseException) -> End:
 async def _close(source: AsyncGenerator[Sequence[Record]]) -> None:
     try:
         await source.aclose()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         log.error("the source of a run could not be closed", exc_info=error)
 
 

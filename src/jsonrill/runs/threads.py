@@ -53,7 +53,7 @@ async def call_in_thread(work: Callable[[], T]) -> T:
         try:
             result = work()
         except BaseException as error:
-            _hand(error, done.set_exception, None)
+            _hand(_for_loop(error), done.set_exception, None)
         else:
             _hand(result, done.set_result, getattr(result, "close", None))
 
@@ -95,7 +95,7 @@ class _Pump(Generic[T]):
                     self._waiting.append(item)
                 self._wake()
         except BaseException as error:  # it is raised in the event loop
-            self.error = error
+            self.error = _for_loop(error)
         finally:
             close = getattr(self._items, "close", None)
             if self._stopped and close is not None:
@@ -122,6 +122,18 @@ class _Pump(Generic[T]):
     def _wake(self) -> None:
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._some.set)
+
+
+def _for_loop(error: BaseException) -> BaseException:
+    """What a thread raised, as the event loop may raise it.
+
+    There SystemExit and KeyboardInterrupt would end the loop, and a future takes no StopIteration.
+    """
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    raised = RuntimeError(f"the source raised {type(error).__name__}")
+    raised.__cause__ = error
+    return raised
 
 
 def _quietly(close: Callable[[], object]) -> None:

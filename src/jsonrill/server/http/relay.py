@@ -26,7 +26,7 @@ from starlette.responses import Response
 
 from ...dialects.native import ResponseState, split_response_id
 from ...ext.starlette import ByteStreamResponse
-from ...jsontext import dumps
+from ...jsontext import dumps, without_constants
 from ...options import Wire
 from ...runs.hub import Hub
 from ...runs.options import VIEW, BadOption, StreamOptions, ViewOptions
@@ -265,10 +265,10 @@ async def _at_once(request: Request, asked: Asked, stream: str, producer: str) -
 def _as_event(api: Api, body: bytes) -> str:
     """The record of an answer that was not streamed."""
     if api is not RESPONSES:
-        return body.decode("utf-8", "replace")
+        return without_constants(body.decode("utf-8", "replace"))
     response = json_object(body) or {}
     kind = f"response.{response.get('status', 'completed')}"
-    return dumps({"type": kind, "sequence_number": 0, "response": response})
+    return dumps({"type": kind, "sequence_number": 0, "response": response}, finite=True)
 
 
 def _whole(

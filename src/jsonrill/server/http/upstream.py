@@ -11,7 +11,7 @@ import httpx2
 
 from ...errors import LimitExceeded
 from ...eventstream import DONE, SSEDecoder, looks_like_events
-from ...jsontext import dumps
+from ...jsontext import dumps, without_constants
 from ...providers import Reader
 from ...providers.fields import as_error, as_index
 from ...providers.statements import Begin, Ending, Finish
@@ -233,7 +233,8 @@ class Incoming:
                 if number <= self._after:
                     continue
             self.number = next_number(self.number, named)
-            body = event.data if named is found else dumps(named)
+            as_sent = named is found
+            body = without_constants(event.data) if as_sent else dumps(named, finite=True)
             self._any = True
             records.append(Record("events", body))
             self._listen(named)
