@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ import httpx2
 import pytest
 
 from jsonrill.runs.config import check_workers, from_text
+from jsonrill.runs.hub import Hub
 from jsonrill.runs.metrics import Metrics
-from jsonrill.server import Config, ConfigError, create_app
-from jsonrill.store import MemoryStore, StoreUnavailable
+from jsonrill.server import Config, ConfigError, create_app, serve
+from jsonrill.server.access.credentials import Credentials
+from jsonrill.store import MemoryStore, StoreError, StoreUnavailable
 from support.processes import SOURCE, Events, Server, free_port
 
 PLAIN = {"content-type": "text/plain"}
@@ -38,11 +41,11 @@ def bearer(token: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "environ, said",
     [
-        ({"JSONRILL_TOKENS": "team:"}, "the token of 'team' is empty"),
+        ({"JSONRILL_TOKENS": "team:"}, "token 1 is empty"),
         ({"JSONRILL_TOKENS": ""}, "JSONRILL_TOKENS is empty"),
-        ({"JSONRILL_TOKENS": f"a:{OLD},"}, "a token is empty"),
+        ({"JSONRILL_TOKENS": f"a:{OLD},"}, "token 2 is empty"),
         ({"JSONRILL_TOKENS": "a:123456789012345"}, "fewer than 16 characters"),
-        ({"JSONRILL_TOKENS": f"a:{OLD},b:{OLD}"}, "the token of 'b' is that of 'a', too"),
+        ({"JSONRILL_TOKENS": f"a:{OLD},b:{OLD}"}, "token 2 is token 1 again"),
         ({"JSONRILL_HEARTBEATS": "15"}, "JSONRILL_HEARTBEATS is no setting"),
         ({"JSONRILL_HEARTBEAT": "0"}, "heartbeat cannot be 0"),
         ({"JSONRILL_SEND_TIMEOUT": "0"}, "send_timeout cannot be 0"),
@@ -64,6 +67,66 @@ def bearer(token: str) -> dict[str, str]:
 def test_settings_that_cannot_be_meant_are_refused(environ: dict[str, str], said: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(said)):
         Config.from_environment(environ)
+
+
+SECRET = "s3cr3t-0123456789"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tokens": ("anne:" + SECRET,)},
+        {"secret": SECRET},
+        {"upstream": "https://host/v1", "upstream_key": SECRET},
+        {"upstream": f"https://user:{SECRET}@host/v1?key={SECRET}"},
+        {"store": f"redis://:{SECRET}@host/0"},
+        {"store": f"postgresql://host/db?password={SECRET}"},
+    ],
+)
+def test_a_configuration_that_is_shown_keeps_its_secrets(settings: dict[str, Any]) -> None:
+    shown = repr(Config(port=1234, **settings))
+    assert SECRET not in shown and "port=1234" in shown and all(name in shown for name in settings)
+    assert "host" in shown or "store" not in settings
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tokens": SECRET},
+        {"tokens": (f"{SECRET}:anne",)},  # in the wrong order
+        {"tokens": (f"{SECRET}:",)},
+        {"tokens": (f"{SECRET}:{OLD}", f"{SECRET}:{OLD}")},
+        {"secret": SECRET.encode()},
+        {"upstream_key": [SECRET]},
+        {"upstream": SECRET},
+        {"upstream": f"user:{SECRET}@host"},
+        {"store": SECRET},
+        {"store": SECRET.encode()},
+        {"store": f"redis://:{SECRET}/x@host"},
+        {"store": f"redis://:{SECRET}#x@host/0"},
+        {"store": f"rediss://user:x?{SECRET}@host"},
+        {"store": f"postgresql://user:x@{SECRET}@host/db"},
+        {"store": f"postgresql://user:{SECRET}%@host/db"},
+        {"store": f"postgresql://user:x/{SECRET}@host:5432/db"},
+        {"store": f"redis+cluster://:{SECRET}/x@host"},
+    ],
+)
+def test_a_setting_that_is_refused_is_not_shown_if_it_is_a_secret(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError) as refused:
+        Hub(Config(**settings))
+    assert SECRET not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize("kind", ["redis", "postgresql"])
+@pytest.mark.parametrize("password", [SECRET, "s3cr3t%2F%40%3A-01", "s3:cr3t-01234"])
+def test_a_store_that_cannot_be_opened_is_named_without_its_password(
+    kind: str, password: str
+) -> None:
+    config = Config(port=0, store=f"{kind}://user:{password}@127.0.0.1:1/0")
+    with pytest.raises(StoreError, match=f"store {kind}://…@127.0.0.1:1/0 cannot") as refused:
+        serve(config)
+    text = "".join(traceback.format_exception(refused.value))
+    assert not any(piece in text for piece in re.split("[:%]", password) if len(piece) > 3)
 
 
 def test_what_kubernetes_sets_is_no_setting() -> None:
@@ -229,10 +292,33 @@ def test_a_connection_ends_when_its_token_is_revoked(tmp_path: Path) -> None:
         assert asyncio.run(main()) < 4
 
 
+@pytest.mark.parametrize("rest", ["", "# nobody\n\n"])
+def test_a_file_of_tokens_that_is_emptied_revokes_them(tmp_path: Path, rest: str) -> None:
+    """And the server is not one without tokens then, which anybody may use."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"anne:{OLD}\n")
+    with Server(tmp_path, tokens_file=tokens) as server:
+        with httpx2.Client(base_url=server.url, trust_env=False) as http:
+            assert http.post("/v1/streams", headers=bearer(OLD)).status_code == 201
+            tokens.write_text(rest)
+            time.sleep(1.5)
+            assert http.post("/v1/streams", headers=bearer(OLD)).status_code == 401
+            assert http.post("/v1/streams").status_code == 401
+
+
+def test_keys_that_are_taken_out_of_their_file_are_not_accepted(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("a key\n")
+    credentials = Credentials(Config(secret_file=str(key)))
+    before = credentials.keys("")
+    key.write_text("\n")
+    time.sleep(1.1)
+    [after] = credentials.keys("")
+    assert after not in before
+
+
 def test_keys_of_tickets_rotate(tmp_path: Path) -> None:
     """The first key signs, all are accepted."""
-    from jsonrill.server.access.credentials import Credentials
-
     key = tmp_path / "key"
 
     def keys(text: str) -> list[bytes]:

@@ -165,7 +165,8 @@ class Runs:
     ) -> None:
         if not isinstance(store, str | Store):
             raise TypeError(
-                f"the store of runs is a URL, such as memory:, or a Store, not {store!r}"
+                "the store of runs is a URL, such as memory:, or a Store, not one of type"
+                f" {type(store).__name__}"
             )
         given: dict[str, Any] = dict(settings)
         _functions(on_end=on_end, resume=resume)

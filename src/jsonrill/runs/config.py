@@ -39,8 +39,10 @@ class ConfigError(ValueError):
     """A setting has a value that is not allowed, or two settings exclude each other."""
 
 
-def _setting(default: Any, help: str, *, above_zero: bool = False, most: float = 1e15) -> Any:
-    metadata = {"help": help, "above_zero": above_zero, "most": most}
+def _setting(
+    default: Any, help: str, *, above_zero: bool = False, most: float = 1e15, secret: bool = False
+) -> Any:
+    metadata = {"help": help, "above_zero": above_zero, "most": most, "secret": secret}
     return field(default=default, metadata=metadata)
 
 
@@ -49,9 +51,12 @@ def _seconds(default: float, help: str) -> Any:
     return _setting(default, help, above_zero=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Config:
-    """The settings of a server. Lists are separated by commas; times are in seconds."""
+    """The settings of a server. Lists are separated by commas; times are in seconds.
+
+    Its `repr` shows what differs from the defaults, without tokens, keys and passwords.
+    """
 
     host: str = _setting("127.0.0.1", "address to listen on")
     port: int = _setting(8377, "port to listen on; 0 takes a free one", most=65535)
@@ -59,20 +64,29 @@ class Config:
         "memory:",
         "where logs are kept: memory:, sqlite:///file, redis://host, redis+cluster://host,"
         " postgresql://host/database",
+        secret=True,
     )
     tokens: tuple[str, ...] = _setting(
-        (), "bearer tokens of 16 characters or more, each `name:token` (or a bare token)"
+        (),
+        "bearer tokens of 16 characters or more, each `name:token` (or a bare token)",
+        secret=True,
     )
     tokens_file: str = _setting("", "file with tokens, one a line; read again when it changes")
-    secret: str = _setting("", "key that signs tickets; replicas share it (default: from tokens)")
+    secret: str = _setting(
+        "", "key that signs tickets; replicas share it (default: from tokens)", secret=True
+    )
     secret_file: str = _setting("", "file with such keys: the first signs, all are accepted")
     allowed_hosts: tuple[str, ...] = _setting(
         ("localhost", "127.0.0.1", "[::1]"), "names that a Host header may have; * for any"
     )
     origins: tuple[str, ...] = _setting((), "origins of other sites whose pages may call (CORS)")
     insecure: bool = _setting(False, "listen on a public address although there is no token")
-    upstream: str = _setting("", "base URL of the OpenAI-compatible server to relay to")
-    upstream_key: str = _setting("", "key sent to the upstream; never the client's own")
+    upstream: str = _setting(
+        "", "base URL of the OpenAI-compatible server to relay to", secret=True
+    )
+    upstream_key: str = _setting(
+        "", "key sent to the upstream; never the client's own", secret=True
+    )
     upstream_key_file: str = _setting("", "file with the key sent to the upstream")
     upstreams: str = _setting("", "TOML file with several upstreams, each a table, by model name")
     upstream_connect: float = _seconds(5.0, "time to connect to the upstream")
@@ -121,9 +135,7 @@ class Config:
             if getattr(self, name) and getattr(self, f"{name}_file"):
                 raise ConfigError(f"set {name} or {name}_file, not both")
         if self.upstream and not _UPSTREAM.match(self.upstream):
-            raise ConfigError(
-                f"upstream is the base URL of a server (https://host/v1), not {self.upstream}"
-            )
+            raise ConfigError("upstream is the base URL of a server, such as https://host/v1")
         for origin in self.origins:
             if not _ORIGIN.fullmatch(origin):
                 raise ConfigError(f"an origin is such as https://app.example, not {origin}")
@@ -157,6 +169,16 @@ class Config:
         found.update({name: value for name, value in stronger.items() if value is not None})
         return cls(**found)
 
+    def __repr__(self) -> str:
+        changed = [it for it in fields(self) if getattr(self, it.name) != it.default]
+        return f"Config({', '.join(f'{it.name}={self._shown(it)}' for it in changed)})"
+
+    def _shown(self, setting: Any) -> str:
+        value = getattr(self, setting.name)
+        if not setting.metadata["secret"]:
+            return repr(value)
+        return repr(without_secrets(value)) if setting.name in ("store", "upstream") else "…"
+
     @property
     def in_memory(self) -> bool:
         """True if only one process can use the store."""
@@ -172,21 +194,13 @@ class Config:
             )
 
     def subjects(self) -> dict[str, str]:
-        """Return token → name of its holder, from the settings and the current file of tokens."""
-        if self.tokens_file:
-            found = parse_tokens(lines_of(self.tokens_file))
-            if not found:
-                raise ConfigError(f"there is no token in {self.tokens_file}")
-            return found
-        return parse_tokens(self.tokens)
+        """Return token → name of its holder, from the settings or the current file of tokens."""
+        return parse_tokens(lines_of(self.tokens_file) if self.tokens_file else self.tokens)
 
     def secrets(self) -> list[str]:
-        """Return the keys of tickets (the first signs); None: each process makes its own."""
+        """Return the keys of tickets (the first signs); none: each process makes its own."""
         if self.secret_file:
-            found = lines_of(self.secret_file)
-            if not found:
-                raise ConfigError(f"there is no key in {self.secret_file}")
-            return found
+            return lines_of(self.secret_file)
         return [self.secret] if self.secret else []
 
     def bounds(self) -> Bounds:
@@ -207,20 +221,29 @@ def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str
         raise ConfigError("several workers need a store that they share, not memory:")
 
 
-def parse_tokens(given: Iterable[str]) -> dict[str, str]:
-    """Token → name, from texts `name:token`; a token alone is that of `user`."""
-    found: dict[str, str] = {}
-    for text in given:
+def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
+    """Token → name, from texts `name:token`; a token alone is that of `user`.
+
+    An error names a token by its number: what is taken for a name may be a token in its place.
+    """
+    names: dict[str, str] = {}
+    for number, text in enumerate(texts, 1):
         name, _, token = text.rpartition(":")
-        whose = f"the token of {name!r}" if name else "a token"
         if not token:
-            raise ConfigError(f"{whose} is empty: is the variable set that it comes from?")
+            raise ConfigError(f"token {number} is empty: is the variable set that it comes from?")
         if len(token) < SHORTEST_TOKEN:
-            raise ConfigError(f"{whose} has fewer than {SHORTEST_TOKEN} characters")
-        if token in found:
-            raise ConfigError(f"{whose} is that of {found[token]!r}, too")
-        found[token] = name or "user"
-    return found
+            raise ConfigError(f"token {number} has fewer than {SHORTEST_TOKEN} characters")
+        if token in names:
+            raise ConfigError(f"token {number} is token {[*names].index(token) + 1} again")
+        names[token] = name or "user"
+    return names
+
+
+def without_secrets(url: str) -> str:
+    """What may be shown of a URL: neither user and password, nor parameters."""
+    scheme, colon, rest = url.partition(":")
+    place, parameters, _ = rest.rpartition("@")[2].partition("?")
+    return f"{scheme}{colon}{'//…@' if '@' in rest else ''}{place}{'?…' if parameters else ''}"
 
 
 def check_range(name: str, value: Any) -> None:
@@ -228,7 +251,8 @@ def check_range(name: str, value: Any) -> None:
     setting, kind = _SETTINGS[name].metadata, type(_SETTINGS[name].default)
     allowed = {float: (int, float), tuple: (tuple, list)}.get(kind, (kind,))
     if not isinstance(value, allowed) or (kind is not bool and isinstance(value, bool)):
-        raise ConfigError(f"{name} cannot be {value!r}")
+        shown = f"of type {type(value).__name__}" if setting["secret"] else repr(value)
+        raise ConfigError(f"{name} cannot be {shown}")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if not 0 <= value <= setting["most"] or (setting["above_zero"] and not value):
             raise ConfigError(f"{name} cannot be {value}")

@@ -12,7 +12,7 @@ from types import FrameType
 
 import uvicorn
 
-from ..runs.config import Config
+from ..runs.config import Config, without_secrets
 from ..store import StoreError, open_store
 from .app import create_app
 from .http.connection import Connection
@@ -67,11 +67,9 @@ async def _check_store(config: Config) -> None:
     try:
         await store.open()
     except (StoreError, OSError) as error:
-        # Of the URL only what names the place: it may hold a password.
-        place = config.store.rpartition("@")[2].partition("?")[0]
-        shown = config.store if "@" not in config.store else f"…@{place}"
-        said = " ".join(str(error).split())
-        raise StoreError(f"the store {shown} cannot be opened: {said}") from error
+        reason = " ".join(str(error).split())
+        shown = without_secrets(config.store)
+        raise StoreError(f"the store {shown} cannot be opened: {reason}") from error
     finally:
         await store.close()
 

@@ -8,6 +8,7 @@ a module of its own, and one line of `KINDS`.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Final, NamedTuple
 
@@ -80,13 +81,20 @@ _ALSO: Final = {
 }
 
 
+# Drivers repeat in their errors what they do not understand, which may be a piece of a password. So
+# user and password have escapes for what separates the parts of a URL, and ports are numbers.
+_USER: Final = r"(?:[^/?#@%\s]|%[0-9A-Fa-f]{2})*@"
+_HOST: Final = r"(?:\[[^\]/?#@]*\]|[^/?#@:,\[\]]*)(?::\d*)?"
+_NETWORK: Final = re.compile(rf"//(?:{_USER})?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#]*)?")
+
+
 def open_store(url: str, bounds: Bounds | None = None) -> Store:
     """Return the store that a URL names, not yet opened; ValueError for an unknown scheme."""
     scheme, _, rest = url.partition(":")
     kind = KINDS.get(_ALSO.get(scheme, scheme))
     if kind is None:
         forms = ", ".join(kind.form for kind in KINDS.values())
-        raise ValueError(f"a store is one of {forms}; not {scheme}:")
+        raise ValueError(f"a store is one of {forms}, and this is none of them")
     try:
         module = import_module(f".{kind.module}", __name__)
     except ModuleNotFoundError as error:
@@ -94,6 +102,9 @@ def open_store(url: str, bounds: Bounds | None = None) -> Store:
             f"the store {kind.form} needs: pip install 'jsonrill[{kind.extra}]'"
         ) from error
     made: type[Store] = getattr(module, kind.name)
-    if not made.takes(rest):
-        raise ValueError(f"write the URL of such a store as {kind.form}")
+    if not made.takes(rest) or (kind.extra and not _NETWORK.fullmatch(rest)):
+        raise ValueError(
+            f"write the URL of such a store as {kind.form}, and characters of a password that mean"
+            " something in a URL as %40 (@), %2F (/), %3A (:), %23 (#), %3F (?), %25 (%)"
+        )
     return made.at(url, bounds)

@@ -38,7 +38,11 @@ class Credentials:
         self._files = [path for path in (config.tokens_file, config.secret_file) if path]
         self._seen = self._states()
         self._due = 0.0
+        self._guarded = bool(config.tokens or config.tokens_file)
         self._load()
+        for path, has in ((config.tokens_file, self._tokens), (config.secret_file, self._secrets)):
+            if path and not has:
+                raise ConfigError(f"there is nothing in {path}")
 
     def of_token(self, given: str) -> Holder | None:
         """The holder of a token; None if it is unknown."""
@@ -53,7 +57,7 @@ class Credentials:
     @property
     def everybody(self) -> Holder | None:
         """The holder of all clients of a server without tokens."""
-        return None if self._holders else Holder("", "")
+        return None if self._guarded else Holder("", "")
 
     def holder(self, mark: str) -> Holder | None:
         """Return the holder with this mark; None if its token is no longer valid."""
@@ -66,8 +70,10 @@ class Credentials:
         token = self._tokens.get(mark, "")
         if mark and not token:
             return []
-        # Without a secret of its own a server without tokens forgets its tickets with its end.
-        found = self._secrets or ([""] if token else [self._own])
+        # Without a secret of its own a server without tokens forgets its tickets with its end, and
+        # so does one whose file of secrets was emptied.
+        from_token = token and not self._config.secret_file
+        found = self._secrets or ([""] if from_token else [self._own])
         return [_hashed("jsonrill tickets", secret, token) for secret in found]
 
     def _refresh(self) -> None:
@@ -84,7 +90,7 @@ class Credentials:
         except ConfigError as error:
             log.error("tokens and keys stay as they were: %s", error)
         else:
-            log.info("tokens and keys were read again")
+            log.info("tokens and keys were read again: %d tokens", len(self._tokens))
 
     def _load(self) -> None:
         subjects, found = self._config.subjects(), self._config.secrets()
