@@ -163,8 +163,44 @@ def test_the_upstream_gets_its_own_id_of_the_response_before(
     client.responses.create(model="text", input="and?", previous_response_id=first.id)
     sent = relay.upstream.exchanges[-1].json["previous_response_id"]
     assert first.id.startswith(f"{sent}.") and sent == "resp_1"
-    client.responses.create(model="text", input="and?", previous_response_id="resp_theirs")
-    assert relay.upstream.exchanges[-1].json["previous_response_id"] == "resp_theirs"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_may_be_of_another_owner_is_not_asked_for(relay: Relay, stream: bool) -> None:
+    """The upstream knows one key for all: it would continue anybody's response for anybody."""
+    anne, bob = relay.client("anne"), relay.client("bob")
+    hers = anne.responses.create(model="text", input="a secret").id
+    his = bob.responses.create(model="text", input="hi").id
+    theirs, run = hers.partition(".")[0], his.rpartition(".")[2]
+    before = len(relay.upstream.exchanges)
+    for id in (hers, theirs, f"resp_hers.{run}", f"{hers}.{run}", "resp_7", "resp_1.nothing"):
+        with pytest.raises(openai.NotFoundError):
+            bob.responses.create(
+                model="text", input="what?", previous_response_id=id, stream=stream
+            )
+    references: list[dict[str, Any]] = [
+        {"conversation": "conv_1", "input": "what?"},
+        {"conversation": {"id": "conv_1"}, "input": "what?"},
+        {"input": [{"type": "item_reference", "id": "msg_1"}]},
+    ]
+    for given in references:
+        with pytest.raises(openai.BadRequestError):
+            bob.responses.create(model="text", stream=stream, **given)
+    assert len(relay.upstream.exchanges) == before
+    made: Any = bob.responses.create(
+        model="text", input="and?", previous_response_id=his, stream=stream
+    )
+    assert [*made] if stream else made.output_text
+
+
+def test_a_single_owner_refers_to_whatever_the_upstream_has(tmp_path: Path) -> None:
+    anne = TOKENS["anne"]
+    with Relay(tmp_path, tokens=f"anne:{anne},anne:{anne[::-1]}") as relay:
+        client = relay.client("anne")
+        client.responses.create(model="text", input="and?", previous_response_id="resp_theirs")
+        assert relay.upstream.exchanges[-1].json["previous_response_id"] == "resp_theirs"
+        client.responses.create(model="text", input="and?", conversation="conv_1")
+        assert relay.upstream.exchanges[-1].json["conversation"] == "conv_1"
 
 
 @pytest.mark.parametrize("background", [True, False])

@@ -59,6 +59,10 @@ class Credentials:
         """The holder of all clients of a server without tokens."""
         return None if self._guarded else Holder("", "")
 
+    @property
+    def has_several_owners(self) -> bool:
+        return len({holder.name for holder in self._by_mark.values()}) > 1
+
     def holder(self, mark: str) -> Holder | None:
         """Return the holder with this mark; None if its token is no longer valid."""
         self._refresh()

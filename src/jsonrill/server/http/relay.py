@@ -38,6 +38,7 @@ from ...store.tasks import stop
 from ..access.permissions import Allowed, hub_of, require_subject
 from .publish import media_type, read_body
 from .relay_apis import CHAT, MESSAGES, RESPONSES, Api, Refused, in_form, note
+from .relay_references import check_references
 from .relay_run import Run
 from .subscribe import answer
 from .upstream import Received, UpstreamFailed, check_answer, json_object
@@ -149,6 +150,7 @@ async def _read(request: Request, api: Api) -> Asked:
         raise Refused(
             404, f"the model {model!r} does not exist: no upstream has it", "model_not_found"
         )
+    await check_references(request, owner, value)
     changes: dict[str, Any] = {}
     if isinstance(model, str) and chosen.model != model:
         changes["model"] = chosen.model
