@@ -17,7 +17,7 @@ from .positions import Position
 from .records import End, Record, from_entry
 from .render import Rendering
 from .steps import Steps
-from .view import OTHER_LOG, Frame, View, Views, frames, last_words
+from .view import LATER, OTHER_LOG, Frame, View, Views, frames, last_words
 
 # How much is handed to the server at once.
 CHUNK_BYTES = 64 * 1024
@@ -76,16 +76,15 @@ class Reader:
             yield self._failure(error)
 
     def _place(self) -> int | None:
-        """The place in the view that follows the end of the log."""
-        if self._views is None or self._ended:
+        """The place in the view that follows the end of the log, unless that has failed."""
+        if self._views is None or self._ended or self._views.main.failed is not None:
             return None
         return self._views.main.place_after(self.position)
 
     async def _follow(self, view: View) -> AsyncIterator[bytes]:
         """Yield frames of a view until the stream ends or the place is lost."""
         try:
-            # It counts as one that waits, so that slower readers do not hold the view up for long.
-            view.places[self] = view.next
+            view.places[self] = LATER
             await view.reach(self.position.seq)
             while (place := view.place_after(self.position)) is not None:
                 async for chunk in self._from(view, place):
@@ -99,7 +98,7 @@ class Reader:
             self._left(view)
 
     def _move(self, old: View, new: View) -> View:
-        if new.failed is not None or new.place_after(self.position) is None:
+        if self._place() is None:
             return old
         old.places.pop(self, None)
         self._left(old)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -44,7 +45,10 @@ WAKE_FRAMES = 512
 # How long readers who could go on wait for slower ones, while a view catches up; and how long a
 # reader waits for another view to catch up before it gets one of its own.
 WAIT_FOR_SLOW = 0.5
+PAUSE = 0.01
 WAIT_FOR_VIEW = 2.0
+# The place of a reader that waits for a record which is not rendered yet: it needs no frame before.
+LATER = sys.maxsize
 OTHER_LOG = "this is not the log that was read before: it was replaced, or the store lost records"
 
 
@@ -143,7 +147,7 @@ class View:
         self.failed: StoreError | None = None
         # False while it waits for the store.
         self.busy = False
-        # The place of each of its readers; of one that waits for a later record, the next frame's.
+        # The place of each of its readers: the number of the frame that it needs next, or LATER.
         self.places: dict[object, int] = {}
         # Frames are numbered without end; `first` is the number of the first in the ring.
         self.ring: list[Frame] = []
@@ -365,6 +369,7 @@ class View:
         self.ended = entries[-1].final
         if self.seq in self._awaited:
             self.wake()
+            await asyncio.sleep(0)  # who waited for it takes its place before the ring moves on
 
     async def _trim(self) -> None:
         """Drop the oldest frames; before the view has caught up, not before they were read."""
@@ -379,9 +384,9 @@ class View:
                 if not was_awake:
                     self.wake()
                     was_awake = True
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(PAUSE)
                 if any(place >= self.next for place in self.places.values()):
-                    waited += 0.01
+                    waited += PAUSE
 
     def _excess(self) -> int:
         """How many frames are too many. The last one stays, whatever its size."""
