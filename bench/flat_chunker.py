@@ -50,6 +50,7 @@ class FlatChunker:
         self.last: Flat = {}
         self.sent: Flat = {}
         self.open: list[Path] = []
+        self.open_before: list[Path] = []
         self.held: dict[Path, Flat | None] = {}
         self.held_before: dict[Path, Flat | None] = {}
 
@@ -59,6 +60,7 @@ class FlatChunker:
             self.last = flat
             return ""
         self.check(flat)
+        self.open_before = list(self.open)
         out: list[str] = []
         if not self.open and not self.sent:
             self.begin(flat, out)
@@ -127,14 +129,14 @@ class FlatChunker:
                 return
         tip = self.open[-1]
         if tip in flat and flat[tip][0] in ("string", "number"):
-            self.extend(flat, tip, out)
+            self.extend(flat, tip, out, is_left=flat[tip] == self.last.get(tip))
 
     def move(self, flat: Flat, path: Path, child: Path | None, level: int, out: list[str]) -> bool:
         """Write into one open container, if anything may be. Did it?"""
         rest = [p for p in self.children(flat, path) if p not in self.sent]
         self.held_before = dict(self.held)
         if flat[path][0] == "[":
-            closed, opened = self.elements(flat, rest)
+            closed, opened = self.elements(flat, rest, child)
             if not closed and opened is None:
                 return False
         else:
@@ -149,10 +151,15 @@ class FlatChunker:
         self.put(flat, path, closed, opened, out)
         return True
 
-    def elements(self, flat: Flat, rest: list[Path]) -> tuple[list[Path], Path | None]:
+    def elements(
+        self, flat: Flat, rest: list[Path], child: Path | None
+    ) -> tuple[list[Path], Path | None]:
         if not rest:
             return [], None
         last = flat[rest[-1]]
+        if rest[0][:-1] in self.open_before and all(flat[p] == self.last.get(p) for p in rest):
+            is_complete = not self.is_empty(flat, rest[-1]) and self.is_left(flat, child)
+            return rest if is_complete else [], None
         if last[0] == "literal":
             return rest, None
         return rest[:-1], None if _waits(last) else rest[-1]
@@ -170,7 +177,7 @@ class FlatChunker:
         self.held.update({p: self.below(flat, p) for p in rest})
         self.held.update(dict.fromkeys(p for p in self.held if p[:-1] == path and p not in flat))
         if child is not None and not atoms and pick is None:
-            if not (grown and self.is_still(flat, child)):
+            if not ((grown or complete) and self.is_left(flat, child)):
                 return None
         if pick is not None and len(changed) == 1:
             return atoms + complete + changed, pick
@@ -185,7 +192,9 @@ class FlatChunker:
             return next((p for p in full + numbers if not _waits(flat[p])), None)
         return numbers[0] if len(numbers) == 1 and not _waits(flat[numbers[0]]) else None
 
-    def is_still(self, flat: Flat, path: Path) -> bool:
+    def is_left(self, flat: Flat, path: Path | None) -> bool:
+        if path is None:
+            return True
         all_there = all(p in flat for p in self.below(self.sent, path))
         return all_there and self.below(flat, path) == self.below(self.last, path)
 
@@ -215,18 +224,23 @@ class FlatChunker:
         out.append(kind)
         self.move(flat, path, None, len(self.open) - 1, out)
 
-    def extend(self, flat: Flat, path: Path, out: list[str]) -> None:
+    def extend(self, flat: Flat, path: Path, out: list[str], is_left: bool = False) -> None:
         kind, value = flat[path]
         if kind == "number":
-            if not _waits(flat[path]):
+            if is_left or not _waits(flat[path]):
                 out.append(value[len(self.sent[path][1]) :])
                 self.sent[path] = flat[path]
             return
-        shown = value.rstrip("\ufffd")
-        while shown and "\ud800" <= shown[-1] <= "\udfff":
-            shown = shown[:-1].rstrip("\ufffd")
+        shown = value if is_left else self.settled(value)
         out.append(self.quoted(shown[len(self.sent[path][1]) :])[1:-1])
         self.sent[path] = (kind, shown)
+
+    @staticmethod
+    def settled(text: str) -> str:
+        shown = text.rstrip("\ufffd")
+        while shown and "\ud800" <= shown[-1] <= "\udfff":
+            shown = shown[:-1].rstrip("\ufffd")
+        return shown
 
     def close(self, flat: Flat, level: int, out: list[str]) -> None:
         while len(self.open) > level:

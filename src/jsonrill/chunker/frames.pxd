@@ -10,13 +10,13 @@ cdef class WritePlan:
 cdef class _Container:
     cdef public bint frozen
     cdef object _rules
-    cdef Py_ssize_t _size
+    cdef Py_ssize_t _size, _still
+    cdef bint _is_left(self, bint still)
 
 cdef class Object(_Container):
     cdef public dict held, written
     cdef public object open
-    cdef dict _calm
-    cdef Py_ssize_t _stood
+    cdef dict _unchanged
     cpdef follow(self, value)
     cpdef changes(self, dict value)
     cpdef plan(self, Changes changes, dict value, bint still)

@@ -10,7 +10,9 @@ writing any other member closes it. With these snapshots the chunker returns:
     {"a": "xy", "b": "12"}     2
 
 Of two members that appear at once neither is opened: the next snapshot shows which one grows, and
-until then both are held. Elements of an array come in order, so all but the last are complete.
+until then both are held. One that the next snapshot shows unchanged is complete; it is written as
+soon as the open member does not change either. Elements of an array come in order, so all but the
+last are complete.
 
 `Object` and `Array` compare their value with a new snapshot (`changes`) and propose a `WritePlan`
 (`plan`); nothing changes by that. `make`, `hold` and `finish` carry it out and cannot fail. Paths,
@@ -97,23 +99,28 @@ class WritePlan:
 class _Container:
     """What an open object and an open array share."""
 
-    __slots__ = ("_rules", "_size", "frozen")
+    __slots__ = ("_rules", "_size", "_still", "frozen")
 
     def __init__(self, rules: Rules) -> None:
         self.frozen = False
         self._rules = rules
         self._size = 0  # how many members there are when nothing is new; -1: compare each
+        self._still = 0  # for how many snapshots in a row the open value has not changed
 
     def freeze(self) -> None:
         """Keep what is written, whatever later snapshots show."""
         self.frozen = True
         self._size = -1
 
+    def _is_left(self, still: bool) -> bool:
+        """True if the source has left the open value, `still` as it was, for another one."""
+        return still and self._still + 1 >= self._rules.patience
+
 
 class Object(_Container):
     """An open object. `held` has the values that wait, each as the last snapshot showed it."""
 
-    __slots__ = ("_calm", "_stood", "held", "open", "written")
+    __slots__ = ("_unchanged", "held", "open", "written")
     kind: ClassVar[Any] = dict
     brackets: ClassVar[tuple[str, str]] = ("{", "}")
 
@@ -123,8 +130,7 @@ class Object(_Container):
         self.held: dict[str, Tree] = {key: it for key, it in held if rules.is_there(it)}
         self.written: dict[str, Tree] = {}
         self.open: str | None = None
-        self._calm: dict[str, int] = {}  # for how many snapshots a held value has not changed
-        self._stood = 0  # for how many snapshots one grew while the open value did not
+        self._unchanged: dict[str, int] = {}  # for how many snapshots a held value is the same
 
     def follow(self, value: Tree) -> Tree:
         """The open member's value (`NOTHING` if none is open) when nothing else is new here, else
@@ -203,10 +209,13 @@ class Object(_Container):
                 WritePlan(atoms, pick) if atoms or pick is not None or self.open is None else None
             )
         grown = [key for key in changes.changed if not waits(value[key])]
-        overtaken = grown and still and self._stood + 1 >= self._rules.patience
-        if self.open is not None and not (atoms or pick is not None or overtaken):
+        must = self.open is None or bool(atoms) or pick is not None
+        if not must and not self._is_left(still):
             return None
-        closed = atoms + [key for key in changes.same if self._is_complete(key, value[key])]
+        complete = [key for key in changes.same if self._is_complete(key, value[key])]
+        if not must and not grown and not complete:
+            return None
+        closed = atoms + complete
         if pick is not None and len(changes.changed) == 1:
             return WritePlan([*closed, *changes.changed], pick)
         return WritePlan(closed, grown[0] if grown else pick)
@@ -238,7 +247,7 @@ class Object(_Container):
             for key in changes.gone:
                 held[key] = ABSENT
             if self._rules.patience > 1:
-                self._count(changes, value, still)
+                self._count(changes, still)
         if self.open is None:
             self._size = len(self.written) + len(held)
         elif not held or self._rules.patience == 1:
@@ -266,17 +275,14 @@ class Object(_Container):
         return f",{quoted(key)}:" if self.written else f"{quoted(key)}:"
 
     def _is_complete(self, key: str, value: Tree) -> bool:
-        return self._calm.get(key, 0) + 1 >= self._rules.patience and not is_empty(value)
+        return self._unchanged.get(key, 0) + 1 >= self._rules.patience and not is_empty(value)
 
-    def _count(self, changes: Changes, value: dict[str, Tree], still: bool) -> None:
+    def _count(self, changes: Changes, still: bool) -> None:
         for key in changes.same:
-            self._calm[key] = self._calm.get(key, 0) + 1
+            self._unchanged[key] = self._unchanged.get(key, 0) + 1
         for key in changes.changed:
-            self._calm[key] = 0
-        if not still:
-            self._stood = 0
-        elif any(not waits(value[key]) for key in changes.changed):
-            self._stood += 1
+            self._unchanged[key] = 0
+        self._still = self._still + 1 if still else 0
 
 
 class Array(_Container):
@@ -327,15 +333,17 @@ class Array(_Container):
 
     def changes(self, value: list[Tree]) -> Changes | None:
         start = self._start
-        if value[start:] == self.tail:
-            return None
         new = range(start, self._length(value))
+        if value[start:] == self.tail:
+            return Changes((), same=new) if new else None
         return Changes(new) if new else Changes((), gone=(start,))
 
     def plan(self, changes: Changes, value: list[Tree], still: bool) -> WritePlan | None:
         """All elements but the last are complete; the last one is opened."""
         if not changes.new:
-            return None
+            tail = changes.same
+            complete = tail and self._is_left(still) and not is_empty(value[tail[-1]])
+            return WritePlan(tail) if complete else None
         last = changes.new[-1]
         if type(value[last]) in self._rules.atoms:
             return WritePlan(changes.new)
@@ -351,12 +359,14 @@ class Array(_Container):
         if plan.opened is not None:
             out.append(self._comma())
         self._was = []
-        self.hold(changes, value, True)
+        self.hold(changes, value, False)
 
     def hold(self, changes: Changes, value: list[Tree], still: bool) -> None:
         self._start = len(self.written) + (self.open is not None)
-        self._size = max(len(value), self._start)
         self.tail = value[self._start :]
+        self._still = self._still + 1 if still and changes.same else 0
+        counted = self.tail and self._rules.patience > 1
+        self._size = -1 if counted else max(len(value), self._start)
 
     def end(self, child: Tree) -> None:
         if self.open is not None:

@@ -3,8 +3,11 @@
 cdef class Leaf:
     cdef public object seen, written
     cdef public bint frozen
+    cdef Py_ssize_t _still
     cpdef grow(self, value)
+    cpdef stay(self, Py_ssize_t patience)
     cpdef finish(self, value)
+    cdef str _rest(self, value)
 
 cdef class String(Leaf):
     pass

@@ -18,12 +18,13 @@ class Leaf:
     A string is a `str` here and a number is `bytes`.
     """
 
-    __slots__ = ("frozen", "seen", "written")
+    __slots__ = ("_still", "frozen", "seen", "written")
 
     def __init__(self, empty: str | bytes) -> None:
         self.seen: Tree = empty
         self.written: Tree = empty
         self.frozen = False
+        self._still = 0  # for how many snapshots in a row a value with more than is written is so
 
     def fits(self, value: Tree) -> bool:
         """True if the value goes on from what is written."""
@@ -37,8 +38,17 @@ class Leaf:
         """Write as much as is certain; None if the value does not go on from what is written."""
         raise NotImplementedError
 
+    def stay(self, patience: int) -> str:
+        """The source has left the value as it is for another one: what was held back is certain."""
+        self._still += 1
+        return self._rest(self.seen) if self._still >= patience else ""
+
     def finish(self, value: Tree) -> str:
         """Write the rest and close; nothing more when the snapshot does not have it."""
+        return "" if value is ABSENT else self._rest(value)
+
+    def _rest(self, value: Tree) -> str:
+        """All of the value that is not written."""
         raise NotImplementedError
 
 
@@ -51,19 +61,22 @@ class String(Leaf):
         if type(value) is not str or not value.startswith(self.written):
             return None
         new = value[len(self.written) :]
-        self.seen = self.written = value
         if new[-1:] < "\ud800":  # what may be half a character lies above
+            self.seen = self.written = value
             return escaped(new)
+        if value != self.seen:
+            self.seen, self._still = value, 0
         end = settled(new)
         self.written = value[: len(value) - len(new) + end]
         return escaped(new[:end])
 
     def finish(self, value: Tree) -> str:
-        if value is ABSENT:
-            return '"'
+        return Leaf.finish(self, value) + '"'
+
+    def _rest(self, value: Tree) -> str:
         new = value[len(self.written) :]
         self.seen = self.written = value
-        return escaped(new) + '"' if new else '"'
+        return escaped(new) if new else ""
 
 
 class Number(Leaf):
@@ -74,12 +87,13 @@ class Number(Leaf):
     def grow(self, value: Tree) -> str | None:
         if not self.fits(value):
             return None
-        self.seen = value
-        return "" if waits(value) else self.finish(value)
+        if not waits(value):
+            return self._rest(value)
+        if value != self.seen:
+            self.seen, self._still = value, 0
+        return ""
 
-    def finish(self, value: Tree) -> str:
-        if value is ABSENT:
-            return ""
+    def _rest(self, value: Tree) -> str:
         new = value[len(self.written) :]
         self.seen = self.written = value
         return str(new, "ascii")

@@ -129,6 +129,8 @@ class Spine:
             self._hold(diff, len(diff.all_changes))
             if self._leaf is None or diff.leaf is ABSENT:
                 return ""
+            if diff.deepest < len(self._frames):
+                return self._leaf.stay(self._rules.patience)
             return self._leaf.grow(diff.leaf) or ""
         out: list[str] = []
         index = diff.index
