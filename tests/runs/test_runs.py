@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from io import BytesIO
@@ -980,6 +981,88 @@ def test_a_process_that_is_closed_tells_on_end_or_hands_its_runs_on(shared: str)
         assert await all_of(runs, "b") == [*range(40)]
 
     run(work, shared)
+
+
+class Halting:
+    """A store in memory that a process cannot reach while it is halted; others can."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.running = asyncio.Event()
+        self.running.set()
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+        if name not in ("acquire", "write", "status", "finalize"):
+            return call
+
+        async def later(*arguments: Any, **named: Any) -> Any:
+            await self.running.wait()
+            return await call(*arguments, **named)
+
+        return later
+
+
+@pytest.mark.parametrize(
+    "meanwhile, of",
+    [
+        ("completed", "runs"),
+        ("completed", "start"),
+        ("replaced", "runs"),
+        ("closed as lost", "runs"),
+        ("cancelled", "start"),
+    ],
+)
+def test_on_end_is_called_once_with_what_is_in_the_log_after_a_halt(
+    meanwhile: str, of: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The process that was halted for longer than its lease wakes when all is over."""
+    store, ends = MemoryStore(), Ends()
+    resumes = meanwhile in ("completed", "replaced")
+    everywhere: Any = {"on_end": ends} if of == "runs" else {}
+    here: Any = {} if of == "runs" else {"on_end": ends}
+
+    async def numbers(first: int, pause: float = 0.0) -> AsyncIterator[int]:
+        for at in range(first, 60):
+            yield at
+            await asyncio.sleep(pause)
+
+    async def work(runs: Runs) -> None:
+        halted = Runs(store, lease=0.3, **everywhere)
+        gate: Any = Halting(store)
+        halted._hub.store = gate
+        resume: Any = numbers if resumes else None
+        await halted.start("k", numbers(0, 0.02), resume=resume, **here)
+        await asyncio.sleep(0.1)
+        gate.running.clear()
+        if meanwhile == "cancelled":
+            assert await runs.cancel("k")
+        else:
+            await asyncio.sleep(0.5)
+        expected = [*range(60)]
+        if resumes:
+            assert await runs.start("k", ["never"], resume=numbers, **here)
+            assert await all_of(runs, "k") == expected
+        else:
+            await ended(runs, "k")
+            with suppress(RunFailed):
+                expected = []
+                async for event in runs.read("k"):
+                    expected.append(event.data)
+            expected.pop()  # the error
+        if meanwhile == "replaced":
+            await ends.one()
+            await runs.start("k", ["new"], on_end=lambda run: None)
+        gate.running.set()
+        await asyncio.sleep(0.5)
+        last = await ends.one()
+        statuses = {"cancelled": "cancelled", "closed as lost": "error"}
+        assert last.events == expected
+        assert last.status == statuses.get(meanwhile, "complete")
+        assert ("lost a run" in caplog.text) == resumes
+        await halted.close()
+
+    run(work, store, lease=0.3, **everywhere)
 
 
 # ---- many ----

@@ -46,7 +46,7 @@ from .elements import called, check, discard, records_of
 from .hub import Hub, TooMany
 from .options import EventOptions, RunOptions, StreamOptions, ViewOptions
 from .positions import START
-from .producer import STOPPED, produce
+from .producer import STOPPED, TAKEN, produce
 from .records import CANCELLED, LOST, End, Record
 from .render import rendering
 from .signals import before_the_end
@@ -544,28 +544,38 @@ class Runs:
         if on_end is None or kept is None:
             return
         end = None if running.cancelled() or running.exception() else running.result()
+        if end is TAKEN:
+            log.warning("lost a run: its lease ran out, and another process has gone on with it")
+            return
+        records: Sequence[Record] = kept
         if end is None:
-            end = await self._end_of(begun)
+            records, end = await self._closed_elsewhere(begun, kept)
             # Closed by a process that took it for lost, and told its own `on_end`.
             if end is not None and end.code == "PRODUCER_LOST" and on_end is self._on_end:
                 end = None if end.message == LOST.message else end
         if end is not None:
-            await _tell(on_end, _ended(begun, kept, end))
+            await _tell(on_end, _ended(begun, records, end))
 
-    async def _end_of(self, begun: _Begun) -> End | None:
-        """How a run ended that was not ended here; None if another process goes on with it."""
+    async def _closed_elsewhere(
+        self, begun: _Begun, kept: Sequence[Record]
+    ) -> tuple[Sequence[Record], End | None]:
+        """The log of a run that was not ended here; no end if another process goes on with it.
+
+        The end that another process wrote belongs to the records before it, not to those that were
+        kept here.
+        """
         store = self._hub.store
         try:
             status = await store.status(begun.name)
             if StreamOptions.from_bytes(status.meta).notes == begun.options.notes:
-                if not status.closed:
-                    return None
-                return (await read_log(store, begun.name, status.last))[1]
+                if not status.closed or status.producer != begun.producer:
+                    return kept, None
+                return await read_log(store, begun.name, status.last)
         except UnknownStream:
             pass
         except StoreError as error:
             log.error("the end of a run cannot be read: %s: %s", type(error).__name__, error)
-        return CANCELLED  # it was closed elsewhere, and is replaced or gone by now
+        return kept, CANCELLED  # it was closed elsewhere, and is replaced or gone by now
 
     # ---- runs of processes that are gone ----
 

@@ -36,6 +36,8 @@ HOLD: Final = 60.0
 MOST_RECORDS: Final = 2000
 MOST_CHARACTERS: Final = 1 << 20
 STOPPED: Final = End("error", "PRODUCER_LOST", "the producer was stopped")
+# What a producer returns that was halted for longer than its lease, if another one has the log.
+TAKEN: Final = End("error", "PRODUCER_LOST", "another producer has gone on with this stream")
 
 
 class Failed(JsonrillError):
@@ -59,7 +61,8 @@ async def produce(
 ) -> End | None:
     """Write the records of a source, whose lease this producer has, and close the log.
 
-    Returns how it ended, None if the log was closed or taken over elsewhere. The source is closed
+    Returns how it ended, None if the log was closed elsewhere, TAKEN if another producer has gone
+    on with it, or may have: what came of it is for that one to say. The source is closed
     in any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
     which). If this task is cancelled, the log is closed with `stopped`; if that is None, its lease
     is given back instead, so that another producer can go on at once. What was written is added to
@@ -74,8 +77,8 @@ async def produce(
         end = None if working.cancelled() else working.result()
         if end is not None:
             with suppress(StoreError):
-                return end if await hub.end(stream, end, producer) else None
-        return end
+                end = end if await hub.end(stream, end, producer) else None
+        return TAKEN if end is None and await _is_taken(hub, stream, producer, writer) else end
     except asyncio.CancelledError:
         await stop(working)
         with suppress(StoreError):
@@ -87,6 +90,16 @@ async def produce(
     finally:
         if hub.producing.get(stream) == producer:
             del hub.producing[stream]
+
+
+async def _is_taken(hub: Hub, stream: str, producer: str, writer: _Writer) -> bool:
+    """Return True unless the log was only closed: nobody goes on with one whose lease is held."""
+    if writer.holds_lease:
+        return False
+    try:
+        return (await hub.store.status(stream)).producer != producer
+    except StoreError:
+        return True
 
 
 async def _write_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -> End | None:
@@ -197,6 +210,10 @@ class _Writer:
     async def close(self) -> None:
         await stop(self._writing)
 
+    @property
+    def holds_lease(self) -> bool:
+        return self._clock() <= self._held_until
+
     def renewed(self, began: float) -> None:
         """Note that the lease was renewed by a call that began at this time."""
         if began <= self._held_until:
@@ -221,9 +238,9 @@ class _Writer:
 
     async def _check(self) -> None:
         """Raise StreamTaken if the lease ran out and another producer has written meanwhile."""
-        began = self._clock()
-        if began <= self._held_until:
+        if self.holds_lease:
             return
+        began = self._clock()
         status: Status = await self._hub.store.acquire(
             self._stream, self._producer, lease=self._lease
         )
