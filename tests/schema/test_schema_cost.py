@@ -6,14 +6,18 @@ import json
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import jsonrill
-from jsonrill.schema import Schema
+from jsonrill.schema import Check, Schema
 from jsonrill.schema.cost import MORE, Costs
+from support.costs import Work, is_linear
 from support.schemas import validated
 
 LEAF = {"type": "string", "maxLength": 5}
@@ -176,3 +180,75 @@ def test_a_wide_schema_and_a_long_value_are_not_too_much() -> None:
     assert schema.check().close(value) is None
     violation = schema.check().close([*value, {"kind": "x"}])
     assert violation is not None and violation.code == "INVALID_SCHEMA"
+
+
+def each(items: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def names(count: int) -> list[str]:
+    return [f"name-{at}" for at in range(count)]
+
+
+# A schema and a value, both of this size: each element could be compared with each rule.
+SIZES: dict[str, Any] = {
+    "enum": lambda n: (each({"enum": names(n)}), names(n // 2)),
+    "enum, long beginnings": lambda n: (
+        each({"enum": ["x" * 50 + name for name in names(n)]}),
+        ["x" * 50 + name for name in names(n // 2)],
+    ),
+    "properties": lambda n: (
+        each({"properties": dict.fromkeys(names(n), True), "additionalProperties": False}),
+        [{name: 1} for name in names(n // 2)],
+    ),
+    "names of properties": lambda n: (
+        {"propertyNames": {"enum": names(n)}},
+        dict.fromkeys(names(n // 2), 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_time_grows_with_schema_and_text_not_with_their_product(name: str) -> None:
+    def read(size: int) -> Work:
+        source, value = SIZES[name](size)
+        schema, text = Schema(source), json.dumps(value)
+        return lambda: list(jsonrill.updates([text], "BATCH", document_schema=schema))
+
+    is_linear(read, 2000)
+
+
+@pytest.mark.parametrize("name", ["$dynamicRef", "$ref"])
+def test_references_that_cannot_be_told_apart_are_read_in_linear_time(name: str) -> None:
+    anchor = "$dynamicAnchor" if name == "$dynamicRef" else "$anchor"
+
+    def read(size: int) -> Work:
+        defs = {f"d{at}": {"$id": f"urn:{at}", anchor: "x"} for at in range(size)}
+        source = {"$defs": defs, "allOf": [{name: "#x"}] * size}
+        return lambda: Costs(source)
+
+    is_linear(read, 1000)
+
+
+@given(
+    st.lists(st.text("ab", max_size=5), max_size=8),
+    st.text("abc", max_size=6),
+    st.lists(st.integers(0, 6), max_size=2),
+)
+def test_a_text_is_refused_where_no_value_of_an_enum_goes_on(
+    values: list[str], text: str, cuts: list[int]
+) -> None:
+    def is_beginning(part: str) -> bool:
+        return any(value.startswith(part) for value in values)
+
+    walk = Check(Schema({"items": {"enum": values or [1]}}).node)
+    walk.start_array(0)
+    walk.start_string(1)
+    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    for begin, end in pairwise(places):
+        if walk.violation is None:
+            walk.text(text[begin:end])
+            assert (walk.violation is None) == (bool(values) and is_beginning(text[:end]))
+    if walk.violation is None:
+        walk.end_string()
+        assert (walk.violation is None) == (text in values)

@@ -149,9 +149,14 @@ class _Expansion:
         self._always: set[Node] = set()
 
     def node(self, node: Node, branch: Branch | None, out: list[Obligation]) -> Refusal | None:
-        """Add what a node asks, or say why a value of this kind is refused."""
+        """Add what a node asks, or say why a value of this kind is refused.
+
+        One of too many parts is left to the validator.
+        """
         kind = self._kind
         parts = node.parts
+        if len(parts) > BRANCHED:
+            return None
         if self._always or len(parts) > 1:
             parts = tuple([part for part in parts if part not in self._always])
         for part in parts:
@@ -179,10 +184,9 @@ class _Expansion:
         branches: list[Branch] = []
         found: list[Obligation] = []
         refusal = Refusal(choice.rule or "anyOf", "there is no alternative")
-        nodes = choice.alternatives()
-        if sum(node.width for node in nodes) > BRANCHED:
+        if choice.width > BRANCHED:
             return None
-        for node in nodes:
+        for node in choice.alternatives:
             branch, asked = Branch(), len(found)
             refused = self.node(node, branch, found)
             if refused is not None:

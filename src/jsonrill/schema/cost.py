@@ -35,10 +35,12 @@ Place = tuple[str | int, ...]
 class _Subschema:
     """Where the visits of one subschema lead: to others at the same value, and below it."""
 
-    __slots__ = ("each_item", "each_member", "names", "paths", "prefix", "properties", "rank",
-                 "same")  # fmt: skip
+    __slots__ = ("each_item", "each_member", "names", "own", "paths", "prefix", "properties",
+                 "rank", "same")  # fmt: skip
 
     def __init__(self) -> None:
+        # What a visit here counts for itself.
+        self.own = 1
         self.same: list[int] = []
         self.properties: dict[str, int] = {}
         self.each_member: list[int] = []
@@ -68,6 +70,9 @@ class Costs:
         # What references may name: resources by the end of their address, anchors by name.
         self._resources: dict[str, list[Place]] = {}
         self._anchors: dict[str, list[Place]] = {}
+        # Where references lead that cannot be told apart: a part of its own, since there may be as
+        # many of them as places they lead to.
+        self._junctions: dict[Place, list[Place]] = {}
         # Edges that lead back to a part on the way here: a validator remembers there what it said
         # about a value. And those that do so at the same value: circles, which mean nothing.
         self._back: set[tuple[int, int]] = set()
@@ -91,13 +96,19 @@ class Costs:
         """
         return self._parts[number].paths <= CHEAP and not (explained and self._back)
 
+    def bound(self, number: int, value: Any, limit: int) -> int:
+        """As `visits`, without counting: what a recursive reference leads to counts once."""
+        paths = self._parts[number].paths
+        visits = paths * _size(value, limit // paths)
+        return visits if visits <= limit else MORE
+
     def visits(self, number: int, value: Any, limit: int, *, remembers: bool) -> int:
         """How often subschemas are visited for this value, at most; `MORE` if above `limit`.
 
         With `remembers`, what a recursive reference leads to is visited once for each value.
         """
-        if (remembers or not self._back) and self._parts[number].paths <= limit:
-            bound = self._parts[number].paths * _size(value, limit)
+        if remembers or not self._back:
+            bound = self.bound(number, value, limit)
             if bound <= limit:
                 return bound  # as often as that at the most, so there is nothing to count
         total = steps = 0
@@ -105,7 +116,7 @@ class Costs:
         while todo:
             value, counts = todo.pop()
             active = self._spread(counts, remembers)
-            total += sum(active.values())
+            total += sum(count * self._parts[part].own for part, count in active.items())
             steps += len(active)
             if isinstance(value, (dict, list)):
                 steps += len(active) * len(value)
@@ -200,6 +211,7 @@ class Costs:
             if not isinstance(schema, dict):
                 continue
             part = self._parts[self._numbers[place]]
+            part.own += listed_cost(schema.get("enum"))
             for edges, key, target in self._edges(schema, place, resource):
                 if target not in self._numbers:
                     self._enter(target)
@@ -229,6 +241,8 @@ class Costs:
         self, schema: dict[str, Any], place: Place, resource: Place
     ) -> Iterator[tuple[str, str, Place]]:
         """Which kind of edge, the member's key, and the place that it leads to."""
+        for target in self._junctions.get(place, ()):
+            yield "same", "", target
         for target in self._referred(schema, resource):
             yield "same", "", target
         for keyword in _LISTS:
@@ -260,17 +274,27 @@ class Costs:
         """Where references lead. Of those that cannot be told apart here, each."""
         for keyword in _DYNAMIC:
             if isinstance(schema.get(keyword), str):
-                yield from self._anchors.get(schema[keyword].partition("#")[2], [()])
+                name = schema[keyword].partition("#")[2]
+                yield from self._joined("#" + name, self._anchors.get(name, [()]))
         reference = schema.get("$ref")
         if not isinstance(reference, str):
             return
         address, _, fragment = reference.partition("#")
         if fragment and not fragment.startswith("/"):
-            yield from self._anchors.get(fragment, ())
-            return
-        found = self._resources.get(_last_part(address), ()) if address else [resource]
-        for root in found:
-            yield (*root, *self._steps(root, fragment))
+            yield from self._joined("#" + fragment, self._anchors.get(fragment, []))
+        elif not address:
+            yield (*resource, *self._steps(resource, fragment))
+        else:
+            roots = self._resources.get(_last_part(address), [])
+            places = ((*root, *self._steps(root, fragment)) for root in roots)
+            yield from self._joined(f"{_last_part(address)}#{fragment}", places)
+
+    def _joined(self, name: str, targets: Iterable[Place]) -> list[Place]:
+        """The one target of references of this name, or the junction that leads to several."""
+        place: Place = (-1, name)  # no schema has an element before its first
+        if place not in self._junctions:
+            self._junctions[place] = list(targets)
+        return [place] if len(self._junctions[place]) > 1 else self._junctions[place]
 
     def _steps(self, resource: Place, fragment: str) -> Iterator[str | int]:
         part = self._at(resource)[0]
@@ -334,7 +358,7 @@ class Costs:
         named = max((of([target]) for target in part.properties.values()), default=0)
         leading = max((of([target]) for target in part.prefix), default=0)
         more = of(part.each_member) + of(part.each_item) + of(part.names)
-        return min(MORE, 1 + of(part.same) + named + leading + more)
+        return min(MORE, part.own + of(part.same) + named + leading + more)
 
 
 def _size(value: Any, limit: int) -> int:
@@ -349,6 +373,16 @@ def _size(value: Any, limit: int) -> int:
         elif isinstance(value, list):
             todo += value
     return total
+
+
+def listed_cost(values: Any) -> int:
+    """What it costs to compare a value with those of an `enum`, in visits.
+
+    Texts and whole numbers are looked up, other values compared one by one.
+    """
+    if not isinstance(values, list) or all(type(value) in (str, int) for value in values):
+        return 0
+    return 8 * len(values)
 
 
 def unquoted(fragment: str) -> str:

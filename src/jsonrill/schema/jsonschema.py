@@ -13,12 +13,14 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
+from .cost import CHEAP, listed_cost
 from .nodes import (
     ARRAY,
     BOOLEAN,
     EVERY,
     FRACTION,
     INTEGER,
+    MANY_PATTERNS,
     NULL,
     NUMBER,
     OBJECT,
@@ -140,6 +142,8 @@ class Compiler:
             node.max_length = int(schema["maxLength"])
         if any(keyword in schema for keyword in _OF_OBJECTS):
             node.members = self._members(schema, pointer)
+            if len(node.members.patterns) > MANY_PATTERNS:
+                _ask_at_the_end(node)
         if any(keyword in schema for keyword in _OF_ARRAYS):
             node.elements = self._elements(schema, pointer)
         if any(keyword in schema for keyword in _OF_COMPLETE_VALUES) or schema.get("uniqueItems"):
@@ -190,7 +194,7 @@ class Compiler:
         node.mismatch = partial(_mismatch, types, allowed, rule)
         self._ends(node, schema, "number" in types, values is not None)
         if values is not None:
-            node.texts = tuple(value for value in values if isinstance(value, str))
+            node.texts = tuple(sorted(value for value in values if isinstance(value, str)))
             node.text_rule = rule
             self._containers(node, rule, [v for v in values if isinstance(v, (dict, list))])
 
@@ -201,6 +205,8 @@ class Compiler:
             unsure |= STRING
         if listed or any(keyword in schema for keyword in _OF_NUMBERS):
             unsure |= NUMBER
+        if listed_cost(schema.get("enum")) > CHEAP:
+            unsure &= ~NUMBER  # the whole is validated in the end
         if "enum" in schema and "const" in schema:
             unsure = EVERY
         if unsure & node.kinds:

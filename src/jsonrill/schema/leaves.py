@@ -134,7 +134,7 @@ def _listed(node: Node, values: list[Any], rule: str) -> None:
         node.natural |= kind
         node.kinds |= kind if kind in (STRING, NULL) else NUMBER
     _probe(node)
-    node.texts = tuple(value for value in values if isinstance(value, str))
+    node.texts = tuple(sorted(value for value in values if isinstance(value, str)))
     node.text_rule = rule
     node.sure |= STRING
 

@@ -44,6 +44,8 @@ LIMIT: Final = "limit"
 # The limit of nodes that are examined, and of the nesting of choices.
 TOO_WIDE: Final = 1 << 20
 _DEEPEST_CHOICE: Final = 100
+# With more patterns of keys than this, the validator alone says what a key is.
+MANY_PATTERNS: Final = 100
 # As much of a value as a message shows.
 _SHOWN: Final = 60
 
@@ -72,15 +74,30 @@ class Validator(Protocol):
         """True if this part can be validated on its own."""
 
 
-class Choice(NamedTuple):
+class Choice:
     """One of `nodes` must hold. Without a `rule` the last one's refusal is the reason given."""
 
-    rule: str | None
-    nodes: tuple[Node, ...]
+    __slots__ = ("_alternatives", "_width", "nodes", "rule")
 
+    def __init__(self, rule: str | None, nodes: tuple[Node, ...]) -> None:
+        self.rule = rule
+        self.nodes = nodes
+        self._alternatives: list[Node] | None = None
+        self._width: int | None = None
+
+    @property
     def alternatives(self) -> list[Node]:
         """The nodes without those that ask the same as another."""
-        return list({node.parts: node for node in self.nodes}.values())
+        if self._alternatives is None:
+            self._alternatives = list({node.parts: node for node in self.nodes}.values())
+        return self._alternatives
+
+    @property
+    def width(self) -> int:
+        """How many nodes must be looked at for one value."""
+        if self._width is None:
+            self._width = sum(node.width for node in self.alternatives)
+        return self._width
 
 
 class Members:
@@ -109,6 +126,8 @@ class Members:
             return Refusal(refusal.rule, refusal.text)
         found = self.properties.get(key)
         if self.patterns:
+            if len(self.patterns) > MANY_PATTERNS:
+                return found or ()
             found = self._matching(key, found)
         if found is None:
             if self.closed is not None:
@@ -228,7 +247,7 @@ class Node:
         self.mismatch: Callable[[int], Refusal] = _false
         self.max_length: int | None = None
         self.length_rule = "maxLength"
-        # The only strings there may be.
+        # The only strings there may be, sorted.
         self.texts: tuple[str, ...] | None = None
         self.text_rule = "enum"
         self.members: Members | None = None
@@ -299,7 +318,7 @@ def _width(node: Node, depth: int) -> int:
     for part in node.parts:
         total += 1
         for choice in part.choices:
-            for one in choice.alternatives():
+            for one in choice.alternatives:
                 if one._width is None:
                     one._width = TOO_WIDE  # while it is being worked out
                     one._width = _width(one, depth + 1)

@@ -135,12 +135,16 @@ class _CostAt:
         self._pointer = pointer
         self._number: int | None = None
 
-    def is_above(self, value: Any, limit: int, *, explained: bool = False) -> bool:
+    def is_above(
+        self, value: Any, limit: int, *, explained: bool = False, counted: bool = True
+    ) -> bool:
         costs = self._document.costs
         if self._number is None:
             self._number = costs.at(self._pointer)
         if costs.is_cheap(self._number, explained=explained):
             return False
+        if not counted:
+            return costs.bound(self._number, value, limit) > limit
         return costs.visits(self._number, value, limit, remembers=not explained) > limit
 
 

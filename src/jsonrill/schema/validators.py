@@ -53,8 +53,14 @@ _SAMPLES: Final = {
 class Cost(Protocol):
     """What validating by one schema costs, if that can be more than the value's size."""
 
-    def is_above(self, value: Any, limit: int, *, explained: bool = False) -> bool:
-        """True if subschemas are visited more than `limit` times; `explained`: with reasons."""
+    def is_above(
+        self, value: Any, limit: int, *, explained: bool = False, counted: bool = True
+    ) -> bool:
+        """True if subschemas are visited more than `limit` times; `explained`: with reasons.
+
+        Counting visits takes longer than making them, so it is for the complete value alone; else
+        this is also True if they could be more.
+        """
 
 
 class LazyValidator:
@@ -96,10 +102,10 @@ class JsonSchemaValidator(LazyValidator):
         self._cost = cost
 
     def refusal(self, value: Any) -> Refusal | None:
-        if self._cost is not None and self._cost.is_above(value, _EARLY):
+        if self._cost is not None and self._cost.is_above(value, _EARLY, counted=False):
             return None
         try:
-            return self._refusal(value)
+            return self._refusal(value, final=False)
         except (ValueError, RecursionError):
             return None  # too deep, or not Unicode
 
@@ -109,7 +115,7 @@ class JsonSchemaValidator(LazyValidator):
                 LIMIT, f"this schema has more than {_FINAL} ways to validate {MASK}"
             ), None
         try:
-            return self._refusal(value), None
+            return self._refusal(value, final=True), None
         except UnicodeEncodeError:
             return self.final(_without_surrogates(value))
         except (ValueError, RecursionError) as error:
@@ -124,10 +130,11 @@ class JsonSchemaValidator(LazyValidator):
         except UnicodeEncodeError:
             return bool(self._validator.is_valid(_without_surrogates(value)))
 
-    def _refusal(self, value: Any) -> Refusal | None:
+    def _refusal(self, value: Any, *, final: bool) -> Refusal | None:
         if self._validator.is_valid(value):
             return None
-        if self._cost is not None and self._cost.is_above(value, _EXPLAINED, explained=True):
+        how = {"explained": True, "counted": final}
+        if self._cost is not None and self._cost.is_above(value, _EXPLAINED, **how):
             return Refusal(self._rule or "schema", "no alternative of the schema allows this")
         return self._explained(next(iter(self._validator.iter_errors(value))))
 

@@ -10,10 +10,11 @@ cdef int ARRAY, FALSE, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING, TRUE
 cdef class Text:
     cdef public Branch branch
     cdef public Node node
-    cdef public object texts
-    cdef Py_ssize_t _length
+    cdef Py_ssize_t _end, _first, _length
     @cython.locals(excess=Py_ssize_t)
     cpdef read(self, str run)
+    cpdef bint refuses(self, str value)
+    @cython.locals(texts=tuple, at=Py_ssize_t, first=Py_ssize_t, end=Py_ssize_t)
     cdef _compare(self, str run)
 
 cdef class Frame:

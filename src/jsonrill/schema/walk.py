@@ -19,8 +19,10 @@ bounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 from ..errors import InvalidSchema, LimitExceeded
@@ -56,18 +58,19 @@ _FIRST: Final = {"t": TRUE, "f": FALSE, "n": NULL, **dict.fromkeys("-0123456789"
 class Text:
     """One obligation of an open string, read run by run."""
 
-    __slots__ = ("_length", "branch", "node", "texts")
+    __slots__ = ("_end", "_first", "_length", "branch", "node")
 
     def __init__(self, node: Node, branch: Branch | None) -> None:
         self.node = node
         self.branch = branch
-        # The allowed values that begin like the string does, if only some are allowed.
-        self.texts: Sequence[str] | None = node.texts
         self._length = 0
+        # Of the allowed values, which are sorted, those that begin like the string does.
+        self._first = 0
+        self._end = 0 if node.texts is None else len(node.texts)
 
     def read(self, run: str) -> tuple[int, Refusal] | None:
         """The index of the first character of the run that is invalid, and the refusal."""
-        found = self._compare(run) if self.texts is not None else None
+        found = self._compare(run) if self.node.texts is not None else None
         limit = self.node.max_length
         if limit is not None and self._length + len(run) > limit:
             excess = limit - self._length
@@ -77,12 +80,24 @@ class Text:
         self._length += len(run)
         return found
 
+    def refuses(self, value: str) -> bool:
+        """True if the complete string, all of which has been read, is not an allowed value."""
+        texts = self.node.texts
+        # Of the values that begin with it, the string itself is the first.
+        return texts is not None and (self._first == self._end or texts[self._first] != value)
+
     def _compare(self, run: str) -> tuple[int, Refusal] | None:
-        at, texts = self._length, self.texts or ()
-        self.texts = [text for text in texts if text.startswith(run, at)]
-        if self.texts:
+        """Search by halves, so that a string costs its length, however many values there are."""
+        texts, at = self.node.texts or (), self._length
+        first, end = self._first, self._end
+        key = itemgetter(slice(at, at + len(run)))
+        self._first = bisect_left(texts, run, first, end, key=key)
+        self._end = bisect_right(texts, run, self._first, end, key=key)
+        if self._first < self._end:
             return None
-        far = max((common(text, at, run) for text in texts), default=0)
+        # One of the two neighbours in order has most in common with it.
+        neighbours = texts[max(self._first - 1, first) : min(self._first + 1, end)]
+        far = max((common(text, at, run) for text in neighbours), default=0)
         return far, Refusal(self.node.text_rule, "no allowed value begins like this")
 
 
@@ -217,7 +232,7 @@ class Walk(PlacedSink):
         refused: Refused = [
             (text.branch, Refusal(text.node.text_rule, f"{shown(value)} is not an allowed value"))
             for text in texts
-            if text.texts is not None and value not in text.texts
+            if text.refuses(value)
         ]
         place, offset = self._string, self._offset
         if self._allows(refused, place, offset, begun=True):
