@@ -20,8 +20,9 @@ from jsonrill import (
     StreamClosed,
     Update,
     encode_event,
+    values,
 )
-from jsonrill.eventstream import HEARTBEAT
+from jsonrill.eventstream import HEARTBEAT, ends_stream, is_done, is_event_stream, is_lines
 from support import ROOT, by, cases, cuttings, examples, pieces
 from support.costs import is_flat
 
@@ -210,3 +211,17 @@ def test_a_retry_waits_for_an_event_that_can_carry_it() -> None:
         encoder.feed("")
     assert encoder.feed("x") == b"retry: 5\ndata: x\n\n"
     assert SSEEncoder(retry=5).flush() == b"event: CLOSE\nretry: 5\ndata: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("case", cases("media_types.json")["cases"], ids=lambda case: case["type"])
+def test_media_types_of_events_and_lines(case: dict[str, Any]) -> None:
+    assert is_event_stream(case["type"]) == (case["kind"] == "events")
+    assert is_lines(case["type"]) == (case["kind"] == "lines")
+
+
+@pytest.mark.parametrize("data", ["[DONE]", " [DONE]", "[DONE]\n", "[DONE] "])
+def test_the_end_of_a_stream_is_not_an_event(data: str) -> None:
+    assert is_done(data) and ends_stream(SSEEvent("message", data, ""))
+    assert not is_done('["[DONE]"]') and not is_done("{}")
+    events = ["data: " + json.dumps({"choices": [{"delta": {"content": "{}"}}]}), f"data: {data}"]
+    assert [*values("\n\n".join([*events, ""]), sse=True)] == [{}]

@@ -22,6 +22,9 @@ DONE: Final = "[DONE]"
 CLOSE: Final = b"event: CLOSE\n"
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+_LINES: Final = re.compile(
+    r"(?:application|text)/(?:x-)?(?:ndjson|jsonl|json-?lines|json-stream|stream\+json)"
+)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _FORBIDDEN: Final = re.compile(r"[\r\n\x00]")
 
@@ -68,6 +71,31 @@ def _field(name: str, value: str) -> str:
     if _FORBIDDEN.search(value):
         raise ValueError(f"an {name} cannot contain CR, LF or NUL: {value!r}")
     return value
+
+
+def is_done(data: str) -> bool:
+    """True for `[DONE]`, which is not an event, but the end of a stream."""
+    return data.lstrip().startswith(DONE)
+
+
+def ends_stream(event: SSEEvent) -> bool:
+    """True for the last event of a stream of ours, or of a provider that sends `[DONE]`."""
+    return event.type == "CLOSE" or is_done(event.data)
+
+
+def media_type(content_type: str) -> str:
+    """The media type in a `content-type`, without parameters and in small letters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def is_event_stream(content_type: str) -> bool:
+    """True for the type of server-sent events."""
+    return media_type(content_type) == "text/event-stream"
+
+
+def is_lines(content_type: str) -> bool:
+    """True for a type of JSON texts, one a line; there are many names, and no standard."""
+    return _LINES.fullmatch(media_type(content_type)) is not None
 
 
 def looks_like_events(beginning: bytes) -> bool:

@@ -252,7 +252,7 @@ def _has_read1(raw: Any) -> bool:
 def _media(source: Any) -> str:
     get = getattr(getattr(source, "headers", None), "get", None)
     media = (get("content-type") or get("Content-Type")) if callable(get) else None
-    return media.partition(";")[0].strip().lower() if isinstance(media, str) else ""
+    return media if isinstance(media, str) else ""
 
 
 def _failure(source: Any) -> tuple[int, str] | None:

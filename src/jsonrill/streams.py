@@ -479,8 +479,8 @@ def tool_calls(
                 return
             said = reading.reader.feed(event)
             for statement in said:
-                if type(statement) is Finish:
-                    failure = failure or statement.error or statement.malformed
+                if type(statement) is Finish and statement.reason == "error":
+                    failure = failure or statement.detail
             for update in reading.read(said):
                 seen.add(update.message_id)
                 yield update

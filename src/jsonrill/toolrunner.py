@@ -26,7 +26,7 @@ from .answers import Part
 from .answers.tools import Function, Job, ToolRun, When
 from .errors import SourceFailed
 from .options import PartOptions, refuse_unknown
-from .providers.statements import Outcome
+from .providers.finish import Reason
 from .sources import EventReading
 from .streams import END, drive
 from .toolcalls import ToolCall
@@ -49,8 +49,9 @@ class _Turn:
         return self._run.parts.text
 
     @property
-    def outcome(self) -> Outcome | None:
-        """How the answer ended: complete, cut or error; None if the provider has not ended it."""
+    def outcome(self) -> Reason | None:
+        """How the answer ended: complete, calls, length, filtered, refused, lost or error; None if
+        the provider has not ended it."""
         return self._run.parts.outcome
 
     def messages(self, form: str | None = None) -> list[dict[str, Any]]:

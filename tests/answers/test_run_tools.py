@@ -81,7 +81,7 @@ def test_async_and_sync_functions() -> None:
     found, running = run(events, {"weather": weather, "add": add})
     assert outcomes(found) == {"call-0": "sun in Rome", "call-1": 3}
     assert [one.result for one in running.calls] == ["sun in Rome", 3]
-    assert running.outcome == "complete"
+    assert running.outcome == "calls"
 
 
 def test_a_tool_starts_while_the_rest_still_streams() -> None:

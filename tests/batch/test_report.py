@@ -69,7 +69,7 @@ def test_json_and_text_tell_the_same(out: Path) -> None:
         assert f"{rule} {count}" in text
 
 
-def test_the_page_is_whole_and_alone(out: Path) -> None:
+def test_the_page_is_complete_and_alone(out: Path) -> None:
     text = (out / "report.html").read_text()
     seen = Reader(text)
     assert not seen.open

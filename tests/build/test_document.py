@@ -64,7 +64,7 @@ def test_every_character_shows_what_it_must(make: Any, data: st.DataObject) -> N
 @ways
 @examples(40)
 @given(st.data())
-def test_in_any_grouping_what_is_whole_is_known(make: Any, data: st.DataObject) -> None:
+def test_in_any_grouping_what_is_complete_is_known(make: Any, data: st.DataObject) -> None:
     written = data.draw(tokens(data.draw(values)))
     text, seen = "".join(written), list(growth(written))
     grown, length = make(), 0
@@ -195,7 +195,7 @@ def test_a_second_look_costs_no_copy(make: Any) -> None:
 
 
 @ways
-def test_what_is_whole_is_handed_out_as_it_is(make: Any) -> None:
+def test_what_is_complete_is_handed_out_as_it_is(make: Any) -> None:
     grown = make()
     grown.feed('{"a": [1]}')
     assert grown.value is grown.live

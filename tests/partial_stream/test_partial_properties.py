@@ -190,7 +190,7 @@ def test_the_law_of_deltas(mode: Mode, text: str, options: Any, data: st.DataObj
 
 @examples(50)
 @given(text=st.one_of(texts(), bad_texts()), data=st.data())
-def test_an_update_knows_what_is_whole(text: str, data: st.DataObject) -> None:
+def test_an_update_knows_what_is_complete(text: str, data: st.DataObject) -> None:
     parts = data.draw(pieces(text))
     for update in run(parts, "REALTIME", early_literals=True):
         growing = update.open_path

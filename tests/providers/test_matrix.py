@@ -51,10 +51,10 @@ def value_of(text: str) -> Any:
 
 
 def fails(answer: Answer) -> bool:
-    """True if the provider itself reports an error, and not a malformed call."""
+    """True if the provider reports an error."""
     reader = Reader()
     said = [one for event in answer.events for one in reader.feed(event)]
-    return any(isinstance(one, Finish) and one.error is not None for one in said)
+    return any(isinstance(one, Finish) and one.reason == "error" for one in said)
 
 
 def is_json(text: str) -> bool:
@@ -224,7 +224,11 @@ def test_the_server(spaces: str) -> None:
 
 REASONS = {
     "complete": ("stop", "tool-calls"),
-    "cut": ("length",),
+    "calls": ("tool-calls",),
+    "length": ("length",),
+    "filtered": ("content-filter",),
+    "refused": ("content-filter",),
+    "lost": ("other",),
     "error": ("error",),
     None: ("stop", "tool-calls"),
 }

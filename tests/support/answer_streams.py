@@ -45,7 +45,7 @@ def of_file(file: Path) -> Answer:
         args = call["args"] if "args" in call else partial(call["args_text"])
         calls.append((call["name"], args, call.get("state", "complete")))
     text = "Let me look." if file.stem in LOOKING else ""
-    usual = "cut" if file.stem.endswith("truncated") else "complete"
+    usual = "length" if file.stem.endswith("truncated") else "calls"
     end = None if file.stem in ENDLESS else stream.get("expected_end", usual)
     return Answer(stream["events"], stream.get("expected_text", text), calls, end)
 

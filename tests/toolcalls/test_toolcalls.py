@@ -122,18 +122,23 @@ def test_args_are_safe_to_keep_and_live_is_not() -> None:
     "texts, how, status, args",
     [
         (['{"a":1}'], {}, "complete", {"a": 1}),
-        (['{"a":1}'], {"cut": True}, "complete", {"a": 1}),
+        (['{"a":1}'], {"reason": "length"}, "complete", {"a": 1}),
         (['{"a":1'], {}, "truncated", {}),
-        (['{"a":"x'], {"cut": True}, "truncated", {"a": "x"}),
+        (['{"a":"x'], {"reason": "length"}, "truncated", {"a": "x"}),
         (["12"], {}, "complete", 12),
         (["[1, 2"], {}, "truncated", [1]),
         (['"\\ud83d'], {}, "truncated", ""),
         ([""], {}, "complete", {}),
         (["  \n"], {}, "complete", {}),
-        ([""], {"cut": True}, "truncated", None),
+        ([""], {"reason": "length"}, "truncated", None),
         (["null"], {}, "complete", None),
-        (['{"a":1'], {"malformed": "bad"}, "error", {}),
-        (['{"a":1}'], {"malformed": "bad"}, "complete", {"a": 1}),
+        (['{"a":1'], {"reason": "error", "detail": "bad", "malformed": True}, "error", {}),
+        (
+            ['{"a":1}'],
+            {"reason": "error", "detail": "bad", "malformed": True},
+            "complete",
+            {"a": 1},
+        ),
     ],
 )
 def test_how_a_call_ends(texts: list[str], how: dict[str, Any], status: str, args: Any) -> None:

@@ -20,7 +20,9 @@ def by_hand(event: dict[str, Any]) -> list[Statement]:
 
 
 def events(pieces: list[str], *, cut: bool = False) -> list[Any]:
-    end: list[Statement] = [Finish(cut=True)] if cut else [CallDelta("a", end=End()), Finish()]
+    end: list[Statement] = (
+        [Finish(reason="length")] if cut else [CallDelta("a", end=End()), Finish()]
+    )
     texts = [{"say": [CallDelta("a", text=piece)]} for piece in pieces if piece]
     return [{"say": [CallDelta("a", name="f")]}, *texts, {"say": end}]
 

@@ -23,6 +23,8 @@ import {
   values,
 } from "../../src/jsonrill/web/lib/index.js";
 import "../../src/jsonrill/web/lib/repair.js";
+import { isEventStream, isLines } from "../../src/jsonrill/web/lib/media.js";
+import { Parts } from "../../src/jsonrill/web/lib/parts.js";
 import { Reader, recognise } from "../../src/jsonrill/web/lib/providers/index.js";
 import { ROOT, cases, chance, frozen } from "./support.js";
 
@@ -63,7 +65,7 @@ const END = chunk({}, "stop");
 
 const fails = (events) => {
   const reader = new Reader();
-  return events.flatMap((event) => reader.feed(event)).some(({ kind, error }) => kind === "finish" && error);
+  return events.flatMap((event) => reader.feed(event)).some(({ kind, reason }) => kind === "finish" && reason === "error");
 };
 
 for (const { name, events, text: said, calls } of cases("answers.json").cases.filter(known)) {
@@ -78,6 +80,26 @@ for (const { name, events, text: said, calls } of cases("answers.json").cases.fi
     await all(toolCalls(events, { calls: kept }));
     const seen = kept.calls.map(({ name: tool, args, status }) => [tool, args, status]);
     assert.deepEqual(seen, calls);
+  });
+}
+
+for (const { name, python_only, before, end, words } of cases("finish_reasons.json").cases) {
+  if (python_only) continue;
+  test(`${name}: how an answer ended`, () => {
+    for (const [word, reason] of Object.entries(words)) {
+      const reading = new Parts();
+      const last = JSON.parse(JSON.stringify(end).replaceAll("$WORD", word));
+      for (const event of [...before, ...last]) reading.add(event);
+      assert.equal(reading.outcome, reason, word);
+      assert.equal(reading.error !== null, reason === "error", word);
+    }
+  });
+}
+
+for (const { type, kind } of cases("media_types.json").cases) {
+  test(`${type} is ${kind ?? "neither events nor lines"}`, () => {
+    assert.equal(isEventStream(type), kind === "events");
+    assert.equal(isLines(type), kind === "lines");
   });
 }
 

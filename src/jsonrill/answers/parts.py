@@ -22,6 +22,7 @@ from ..jsontext import dumps
 from ..options import OnRepair, Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
 from ..providers import Reader
+from ..providers.finish import Reason
 from ..providers.statements import (
     Aggregate,
     Begin,
@@ -30,7 +31,6 @@ from ..providers.statements import (
     Ending,
     Finish,
     Keep,
-    Outcome,
     Reasoning,
     Result,
     Statement,
@@ -189,9 +189,10 @@ class Parts:
         return self._calls.reader
 
     @property
-    def outcome(self) -> Outcome | None:
-        """How the answer ended: complete, cut or error; None if the provider has not ended it."""
-        return "error" if self.error is not None else self._ending.of(self._choice)
+    def outcome(self) -> Reason | None:
+        """How the answer ended: complete, calls, length, filtered, refused, lost or error; None if
+        the provider has not ended it."""
+        return self._ending.of(self._choice)
 
     @property
     def text(self) -> str:
@@ -258,7 +259,8 @@ class Parts:
                     self._first = len(self.entries)
                 elif isinstance(statement, Finish):
                     yield from self._close_text()
-                    self.error = self.error or statement.error or statement.malformed
+                    if statement.reason == "error":
+                        self.error = self.error or statement.detail
             case _:
                 assert_never(statement)
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from ..parse.reasoning import ELEMENTS, MARKS
 from . import readers
 from .readers import Reader
 
@@ -127,12 +128,21 @@ _JSON_FENCES: Final = ("json", "jsonc", "json5")
 _JSON: Final = ("after space", "{", "[")
 _begin, _end = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 
-# The JavaScript package has a copy, which tools/split_table.py writes.
+
+def _reasoning() -> Iterator[Tag]:
+    """The tags around reasoning, in small letters, in capitals, and with a capital."""
+    for spelled in (str.lower, str.upper, str.capitalize):
+        for name in map(spelled, ELEMENTS):
+            yield Tag("think", f"<{name}>", ("reasoning", f"</{name}>"), at_line=True)
+    for spelled in (str.lower, str.upper):
+        for opening, closing in MARKS:
+            if spelled is str.lower or spelled(opening) != opening:
+                yield Tag("think", spelled(opening), ("reasoning", spelled(closing)))
+
+
+# The JavaScript package has a copy, which tools/tables.py writes.
 TAGS: Final[tuple[Tag, ...]] = (
-    Tag("think", "<think>", ("reasoning", "</think>"), at_line=True),
-    Tag("think", "<thinking>", ("reasoning", "</thinking>"), at_line=True),
-    Tag("think", "[THINK]", ("reasoning", "[/THINK]")),
-    Tag("think", "◁think▷", ("reasoning", "◁/think▷")),
+    *_reasoning(),
     Tag("fence", "```", ("fence",), ("json fence",), at_line=True),
     Tag("json", "<json>", ("json", "</json>"), _JSON),
     Tag("hermes", "<tool_call>", ("tool call",), ("names a call",)),

@@ -25,4 +25,4 @@ cdef class PrefixReader:
 
 @cython.locals(core=str, last=str)
 cdef tuple _end_of_head(str text)
-cdef bint _is_whole(str text) except -1
+cdef bint _is_complete(str text) except -1

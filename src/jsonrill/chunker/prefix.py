@@ -97,7 +97,7 @@ class PrefixReader:
         new = text[len(self._head) : cut] if self._machine is not None else text[:cut]
         # Half an escape waits for its other half; and halves of a pair need care.
         end = text[max(cut - _ESCAPE, 0) : cut]
-        if end.endswith("\\") or "\\u" in end or not _is_whole(new):
+        if end.endswith("\\") or "\\u" in end or not _is_complete(new):
             return ABSENT
         try:
             if self._machine is None:
@@ -185,7 +185,7 @@ def _end_of_head(text: str) -> tuple[int, str]:
     return 0, ""
 
 
-def _is_whole(text: str) -> bool:
+def _is_complete(text: str) -> bool:
     """True if there is no half of a surrogate pair in the text, as a character."""
     if text.isascii():
         return True

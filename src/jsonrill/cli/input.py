@@ -20,7 +20,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..archives import COMPRESSED, MAGIC, Expander
-from ..eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events, may_become_events
+from ..eventstream import (
+    SSEDecoder,
+    SSEEvent,
+    ends_stream,
+    is_done,
+    looks_like_events,
+    may_become_events,
+)
 from ..sources import AnswerText
 
 PIECE = 1 << 16
@@ -60,7 +67,7 @@ class Source:
     def events(self) -> Iterator[Any]:
         """The JSON value of each line, or of the data of each event."""
         for number, line in enumerate(self.lines(), start=1):
-            if line.strip() == DONE:
+            if is_done(line):
                 continue
             try:
                 yield json.loads(line)
@@ -183,7 +190,7 @@ def _without_mark(raw: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _contents(events: Iterable[SSEEvent]) -> Iterator[str]:
-    return (event.data for event in events if event.type != "CLOSE" and event.data != DONE)
+    return (event.data for event in events if not ends_stream(event))
 
 
 def _is_json(data: str) -> bool:

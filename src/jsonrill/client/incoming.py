@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
 
 from ..errors import InvalidJSON, InvalidSchema, JsonrillError, LimitExceeded
-from ..eventstream import DONE, SSEDecoder, SSEEvent
+from ..eventstream import SSEDecoder, SSEEvent, is_done
 from ..partial_stream import Update
 from ..paths import parse_path
 from ..toolcalls import ToolCalls
@@ -48,7 +48,7 @@ class EventReading(Generic[T]):
     def _event(self, event: SSEEvent) -> Iterator[T]:
         if event.type == "CLOSE":
             self.closed = True
-        elif not event.data.startswith(DONE):
+        elif not is_done(event.data):
             data = json.loads(event.data)
             if isinstance(data, dict) and data.keys() == {"status", "error"}:
                 # Of many documents one may be broken: the first error is raised at the end.

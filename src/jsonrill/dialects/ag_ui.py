@@ -10,6 +10,7 @@ from ..errors import InvalidJSON, LimitExceeded, StreamClosed, stream_error
 from ..jsontext import dumps
 from ..parse.sink import TextBuffer
 from ..paths import ABSENT, Path, parse_path, to_pointer
+from ..providers.finish import is_complete
 from ..toolcalls import ToolCall
 from ..wire.fragment import Fragment
 from ..wire.full import to_wire
@@ -105,7 +106,11 @@ class AGUI(ChatDialect):
 
     def _finish(self) -> Iterator[Event]:
         if not self.failed:
-            yield {"type": "RUN_FINISHED", **self._run}
+            outcome = self._parts.outcome
+            # AG-UI has no field for an answer that is not complete, but one for what a run returns.
+            cut = outcome is not None and not is_complete(outcome)
+            result = {"result": {"finishReason": outcome}} if cut else {}
+            yield {"type": "RUN_FINISHED", **self._run, **result}
 
 
 def _banned(path: Sequence[str | int]) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from ..answers import Part
 from ..eventstream import DONE
 from ..jsontext import dumps_in_parts
 from ..partial_stream import PartialStream, Update
+from ..providers.finish import Reason
 from ..toolcalls import ToolCall
 from .chat import ChatDialect
 from .dialect import Event, Problem, Settings
@@ -87,13 +88,21 @@ class AISDK(ChatDialect):
     def _finish(self) -> Iterator[Event]:
         outcome = "error" if self.failed or self._wrong else self._parts.outcome
         stopped = "tool-calls" if self._called else "stop"
-        reason = {"error": "error", "cut": "length"}.get(outcome or "", stopped)
+        reason = _FINISHES.get(outcome, stopped)
         yield {"type": "finish-step"}
         yield {"type": "finish", "finishReason": reason}
         yield DONE
 
 
 _KIND = ("text", "reasoning")
+# How the AI SDK says that an answer is not complete.
+_FINISHES: Final[dict[Reason | None, str]] = {
+    "length": "length",
+    "filtered": "content-filter",
+    "refused": "content-filter",
+    "lost": "other",
+    "error": "error",
+}
 
 
 def _flags(call: ToolCall | None) -> dict[str, bool]:

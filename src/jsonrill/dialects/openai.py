@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..answers import Part
 from ..eventstream import DONE
 from ..providers import plain, recognise
+from ..providers.finish import Reason
 from ..toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from ..toolcalls.wire import encoder_of
 from .chat import ChatDialect
@@ -119,6 +120,15 @@ def _is_for_clients(event: Any) -> bool:
     return found is not None and not _OF_CHUNKS.isdisjoint(found)
 
 
+# How chat completions say that an answer is not complete; they have no word for one that was lost.
+_FINISHES: Final[dict[Reason | None, str]] = {
+    "length": "length",
+    "filtered": "content_filter",
+    "refused": "content_filter",
+    "lost": "length",
+}
+
+
 class ChatChunks(ChatDialect):
     """Writes chat completion chunks. Tools that the provider runs itself are left out."""
 
@@ -177,7 +187,7 @@ class ChatChunks(ChatDialect):
     def _finish(self) -> Iterator[Event]:
         if not self.failed:
             stopped = "tool_calls" if self._indices else "stop"
-            yield self._chunk({}, "length" if self._parts.outcome == "cut" else stopped)
+            yield self._chunk({}, _FINISHES.get(self._parts.outcome, stopped))
             yield DONE
 
 

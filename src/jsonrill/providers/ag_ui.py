@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import as_error, as_id, as_text, typed
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text
+from .fields import as_id, as_object, as_text, typed
+from .statements import Begin, CallDelta, End, Reasoning, Result, Statement, Text, failed, finished
 
 TEXTS: dict[str, type[Text | Reasoning]] = {
     "TEXT_MESSAGE_CONTENT": Text,
@@ -39,8 +39,9 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case "RUN_STARTED":
             return [Begin(as_id(event.get("runId")))]
         case "RUN_FINISHED":
-            return [Finish(last=True)]
+            # What jsonrill itself writes of an answer that is not complete.
+            return [finished(as_object(event.get("result")).get("finishReason"), last=True)]
         case "RUN_ERROR":
-            return [Finish(cut=True, error=as_error(event), last=True)]
+            return [failed(event)]
         case _:
             return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, typed
+from .fields import ABSENT, as_id, as_index, as_object, as_text, typed
 from .statements import (
     Begin,
     CallDelta,
@@ -20,10 +20,11 @@ from .statements import (
     Statement,
     Text,
     as_usage,
+    failed,
+    finished,
 )
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-CUT = frozenset(("max_tokens", "model_context_window_exceeded", "refusal"))
 
 
 accepts = typed("content_block_", "message_start", "message_delta", "message_stop")
@@ -41,11 +42,11 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "message_start", "message": dict(message)}:
             return [Begin(as_id(message.get("id"))), *as_usage(message.get("usage"))]
         case {"type": "message_delta", "delta": {"stop_reason": str(reason)}}:
-            return [*as_usage(event.get("usage")), Finish(cut=reason in CUT)]
+            return [*as_usage(event.get("usage")), finished(reason)]
         case {"type": "message_stop"}:
             return [Finish(last=True)]
         case {"type": "error"}:
-            return [Finish(cut=True, error=as_error(event.get("error")), last=True)]
+            return [failed(event.get("error"))]
         case _:
             return []
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import as_error, as_id, as_index, as_object, as_text
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, as_usage
+from .fields import as_id, as_index, as_object, as_text
+from .statements import (
+    Begin,
+    CallDelta,
+    End,
+    Reasoning,
+    Statement,
+    Text,
+    as_usage,
+    failed,
+    finished,
+)
 
 EVENTS = frozenset(
     "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop".split()
-)
-CUT = frozenset(
-    "max_tokens model_context_window_exceeded guardrail_intervened content_filtered".split()
 )
 
 
@@ -31,14 +38,11 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"messageStart": _}:
             return [Begin()]
         case {"messageStop": stop}:
-            reason = as_text(as_object(stop).get("stopReason")) or ""
-            malformed = reason if reason.startswith("malformed_") else None
-            return [Finish(cut=reason in CUT, malformed=malformed)]
+            return [finished(as_object(stop).get("stopReason"))]
         case {"metadata": {"usage": usage}}:
             return as_usage(usage)
         case _:
-            failed = [key for key in event if str(key).endswith("Exception")]
-            return [Finish(cut=True, error=as_error(event[key]), last=True) for key in failed]
+            return [failed(event[key]) for key in event if str(key).endswith("Exception")]
 
 
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:

@@ -11,7 +11,18 @@ from typing import Any
 
 from . import anthropic
 from .fields import as_id, as_object, as_text, items
-from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+from .statements import (
+    CallDelta,
+    End,
+    Finish,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    as_usage,
+    failed,
+    finished,
+)
 
 # The class names of the SDK → the types of Claude Code.
 TYPES = {
@@ -76,13 +87,15 @@ class ClaudeCode:
 
     def _end(self, event: dict[str, Any]) -> list[Statement]:
         text = as_text(event.get("result"))
-        failed = event.get("is_error") is True
+        is_error = event.get("is_error") is True
         said: list[Statement] = []
-        if text and not (failed or self._has_text):
+        if text and not (is_error or self._has_text):
             said.append(Text(text))
-        subtype = as_text(event.get("subtype")) or ""
-        error = (text or subtype) if failed and not subtype.startswith("error_max") else None
-        return [*said, *as_usage(event.get("usage")), Finish(cut=failed, error=error, last=True)]
+        subtype = as_text(event.get("subtype"))
+        end = finished(subtype, last=True)
+        if is_error and not (end.is_cut and end.reason == "length"):
+            end = failed(text or subtype)
+        return [*said, *as_usage(event.get("usage")), end]
 
 
 def _message(message: dict[str, Any]) -> list[Statement]:

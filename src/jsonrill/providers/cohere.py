@@ -9,9 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import as_id, as_index, as_object, as_text
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, as_usage
+from .statements import (
+    Begin,
+    CallDelta,
+    End,
+    Reasoning,
+    Statement,
+    Text,
+    as_usage,
+    failed,
+    finished,
+)
 
-CUT = frozenset(("MAX_TOKENS", "ERROR", "TIMEOUT"))
 EVENTS = frozenset(
     "message-start content-start content-delta content-end tool-plan-delta tool-call-start"
     " tool-call-delta tool-call-end citation-start citation-end message-end".split()
@@ -45,8 +54,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case "tool-call-end":
             return [CallDelta(None, index, opens=False, end=End(sure=False))]
         case "message-end":
-            reason, error = as_text(delta.get("finish_reason")), as_text(delta.get("error"))
-            finish = Finish(cut=reason in CUT, error=error, last=True)
+            error = as_text(delta.get("error"))
+            finish = failed(error) if error else finished(delta.get("finish_reason"), last=True)
             return [*as_usage(delta.get("usage")), finish]
         case _:
             return []

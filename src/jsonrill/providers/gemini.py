@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 from zlib import crc32
 
-from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, either, items
+from .fields import ABSENT, as_id, as_index, as_object, as_text, either, items
 from .statements import (
     Begin,
     CallDelta,
@@ -23,11 +23,12 @@ from .statements import (
     Statement,
     Text,
     as_usage,
+    failed,
+    finished,
 )
 
 CALLS = ("function_call", "mcp_server_tool_call")
 RESULTS = ("function_result", "mcp_server_tool_result")
-CUT = ("incomplete", "failed", "cancelled")
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -48,15 +49,15 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         choice = as_index(candidate.get("index")) or 0
         for part in items(as_object(candidate.get("content")).get("parts")):
             said += part_statements(part, message, choice)
-        if reason := as_text(either(candidate, "finishReason", "finish_reason")):
-            malformed = str(reason) if reason.startswith("MALFORMED") else None
-            said.append(Finish(message, choice, cut=reason != "STOP", malformed=malformed))
+        if reason := either(candidate, "finishReason", "finish_reason"):
+            said.append(finished(reason, message, choice))
     blocked = as_object(either(event, "promptFeedback", "prompt_feedback"))
     if reason := as_text(either(blocked, "blockReason", "block_reason")):
         why = as_text(either(blocked, "blockReasonMessage", "block_reason_message"))
-        said.append(Finish(message, cut=True, error=why or f"the prompt was blocked: {reason}"))
+        why = why or f"the prompt was blocked: {reason}"
+        said.append(Finish(message, reason="filtered", detail=why))
     if error := event.get("error"):
-        said.append(Finish(cut=True, error=as_error(error), last=True))
+        said.append(failed(error))
     return said + as_usage(either(event, "usageMetadata", "usage_metadata"))
 
 
@@ -116,10 +117,12 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
             return [Begin(as_id(message))]
         case {"event_type": "interaction.completed"}:
             interaction = as_object(event.get("interaction"))
-            finish = Finish(cut=interaction.get("status") in CUT, last=True)
+            status = interaction.get("status")
+            # Its only word for an answer that reached its limit.
+            finish = finished("max_tokens" if status == "incomplete" else status, last=True)
             return [*as_usage(interaction.get("usage")), finish]
         case {"event_type": "error"}:
-            return [Finish(cut=True, error=as_error(event.get("error")), last=True)]
+            return [failed(event.get("error"))]
         case _:
             return []
 

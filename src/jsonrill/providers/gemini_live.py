@@ -10,7 +10,7 @@ from typing import Any
 
 from . import gemini
 from .fields import as_object, as_text, either, items
-from .statements import Begin, Finish, Statement, Text, as_usage
+from .statements import Begin, Finish, Statement, Text, as_usage, finished
 
 MESSAGES = (
     *(("serverContent", "server_content"), ("toolCall", "tool_call")),
@@ -53,7 +53,7 @@ def _statements(event: dict[str, Any]) -> list[Statement]:
         said += gemini.part_statements({"functionCall": call}, None, 0)
     said += as_usage(either(event, "usageMetadata", "usage_metadata"))
     if content.get("interrupted") is True:
-        said.append(Finish(cut=True))
+        said.append(finished("interrupted"))
     elif either(content, "turnComplete", "turn_complete") is True:
         said.append(Finish())
     return said

@@ -6,11 +6,23 @@ all of it again. Calls are complete; their results come in events, too.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from . import gemini
 from .fields import as_id, as_object, as_text, either, items
-from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+from .finish import finish_reason
+from .statements import (
+    CallDelta,
+    End,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    as_usage,
+    failed,
+    finished,
+)
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -59,9 +71,16 @@ def _end(event: dict[str, Any], message: str | None) -> list[Statement]:
     error = as_text(either(event, "errorMessage", "error_message"))
     code = as_text(either(event, "errorCode", "error_code"))
     reason = either(event, "finishReason", "finish_reason")
-    cut = str(getattr(reason, "value", reason)) in ("MAX_TOKENS", "FinishReason.MAX_TOKENS")
+    if event.get("interrupted") is True:
+        reason = "interrupted"
     if error or code:
-        said.append(Finish(message, cut=True, error=None if cut else error or code))
-    elif reason is not None or event.get("interrupted") is True:
-        said.append(Finish(message, cut=cut or event.get("interrupted") is True))
+        # The code of an answer without content is Gemini's finish reason.
+        known = next((it for it in (reason, code) if finish_reason(it) in _STOPPED), None)
+        end = failed(error or code, last=False) if known is None else finished(known)
+        said.append(replace(end, message=message, detail=error or end.detail))
+    elif reason is not None:
+        said.append(finished(reason, message))
     return said
+
+
+_STOPPED: Final = ("length", "filtered", "refused")

@@ -12,12 +12,22 @@ from typing import Any
 from . import openai_chat
 from .fields import as_id, as_index, as_object, as_text, items
 from .objects import as_data
-from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+from .statements import (
+    CallDelta,
+    End,
+    Finish,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    as_usage,
+    finished,
+)
 
 CHUNK, MESSAGE, RESULT = "AIMessageChunk", ("ai", "AIMessage"), ("tool", "ToolMessage")
 HUMAN = ("human", "HumanMessage")
-# The reasons of all providers to stop at which the last call may have lost its end.
-CUT = openai_chat.CUT | {"max_tokens", "MAX_TOKENS", "incomplete", "model_context_window_exceeded"}
+# The fields in which providers say why they stopped.
+REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 # Ids that LangChain makes where the provider sent none with a chunk.
 RUNS = ("run-", "lc_run-")
 
@@ -155,8 +165,9 @@ def _content(message: dict[str, Any]) -> list[Statement]:
 def _end(message: dict[str, Any], scope: str | None) -> list[Statement]:
     said = as_usage(message.get("usage_metadata"))
     about = as_object(message.get("response_metadata"))
-    keys = ("finish_reason", "stop_reason", "done_reason", "status")
-    reason = next((found for key in keys if (found := as_text(about.get(key)))), None)
+    reason = next((word for key in REASONS if (word := as_text(about.get(key)))), None)
+    if reason == "incomplete":
+        reason = as_text(as_object(about.get("incomplete_details")).get("reason")) or reason
     if message.get("chunk_position") == "last" or reason not in (None, "in_progress"):
-        said.append(Finish(scope, cut=reason in CUT))
+        said.append(finished(reason, scope))
     return said

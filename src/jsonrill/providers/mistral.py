@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_chat
-from .fields import as_error, as_id, as_index, as_text, typed
-from .statements import Begin, CallDelta, Finish, Statement, as_usage
+from .fields import as_id, as_index, as_text, typed
+from .statements import Begin, CallDelta, Finish, Statement, as_usage, failed
 
 # Its chat completions look like OpenAI's, and are recognised as such.
 accepts = typed("function.call.", "conversation.response.", "message.output.", "tool.execution.")
@@ -40,7 +40,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "conversation.response.done"}:
             return [*as_usage(event.get("usage")), Finish(last=True)]
         case {"type": "conversation.response.error"}:
-            return [Finish(cut=True, error=as_error(event), last=True)]
+            return [failed(event)]
         case _:
             return []
 

@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import as_error, as_id, as_index, as_object, as_text, items
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Statement, Text, Usage
+from .fields import as_id, as_index, as_object, as_text, items
+from .statements import (
+    Begin,
+    CallDelta,
+    End,
+    Finish,
+    Reasoning,
+    Statement,
+    Text,
+    Usage,
+    failed,
+    finished,
+)
 
 COUNTS = ("prompt_eval_count", "eval_count", "total_duration", "eval_duration")
 
@@ -36,7 +47,7 @@ class Ollama:
 
 def _statements(event: dict[str, Any]) -> list[Statement]:
     if error := event.get("error"):
-        return [Finish(cut=True, error=as_error(error), last=True)]
+        return [failed(error)]
     said: list[Statement] = []
     message = as_object(event.get("message"))
     if thought := as_text(message.get("thinking")) or as_text(event.get("thinking")):
@@ -47,7 +58,7 @@ def _statements(event: dict[str, Any]) -> list[Statement]:
     if event.get("done") is True:
         if counts := {name: event[name] for name in COUNTS if event.get(name) is not None}:
             said.append(Usage(counts))
-        said.append(Finish(cut=event.get("done_reason") == "length", last=True))
+        said.append(finished(event.get("done_reason"), last=True))
     return said
 
 

@@ -11,6 +11,6 @@ cdef class Chat:
 @cython.locals(said=list, choice=dict)
 cpdef list translate(dict event, message)
 @cython.locals(delta=dict, call=dict)
-cdef _add_choice(dict choice, message, bint failed, list said)
+cdef _add_choice(dict choice, message, bint has_error, list said)
 @cython.locals(function=dict)
 cdef CallDelta _call(dict call, message, choice)

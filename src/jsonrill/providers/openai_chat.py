@@ -11,11 +11,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .fields import as_dict, as_error, as_id, as_index, as_text, items
-from .statements import CallDelta, Finish, Reasoning, Statement, Text, as_usage
-
-# Reasons to stop at which the last call may have lost its end.
-CUT = frozenset(("length", "content_filter", "error", "model_length"))
+from .fields import as_dict, as_id, as_index, as_text, items
+from .statements import CallDelta, Finish, Reasoning, Statement, Text, as_usage, failed, finished
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -101,12 +98,12 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
     if usage := event.get("usage"):
         said += as_usage(usage)
     if error:
-        said.append(Finish(cut=True, error=as_error(error)))
+        said.append(failed(error, last=False))
     return said
 
 
 def _add_choice(
-    choice: dict[str, Any], message: str | None, failed: bool, said: list[Statement]
+    choice: dict[str, Any], message: str | None, has_error: bool, said: list[Statement]
 ) -> None:
     number = as_index(choice.get("index")) or 0
     delta = as_dict(choice.get("delta"))
@@ -118,8 +115,8 @@ def _add_choice(
             said += thoughts(thought, number)
         if text := delta.get("content"):
             said += content(text, number)
-        if refusal := delta.get("refusal"):  # the model's own words, instead of an answer
-            said += content(refusal, number)
+        if refusal := as_text(delta.get("refusal")):  # in place of an answer
+            said.append(Text(refusal, number, None, True))
         calls = delta.get("tool_calls")
         for item in calls if isinstance(calls, list) else ():
             if (call := as_dict(item)) is not None:
@@ -127,8 +124,8 @@ def _add_choice(
         if isinstance(function := delta.get("function_call"), dict):
             said.append(_call({"function": function, "index": 0}, message, number))
     # With an error comes a `finish_reason` that says less.
-    if isinstance(reason := choice.get("finish_reason"), str) and reason and not failed:
-        said.append(Finish(message, number, cut=reason in CUT))
+    if isinstance(reason := choice.get("finish_reason"), str) and reason and not has_error:
+        said.append(finished(reason, message, number))
 
 
 def content(said: Any, choice: int, block: int | None = None) -> list[Statement]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_responses
-from .fields import as_error, as_id, as_index, as_object, as_text, items
-from .statements import Begin, Finish, Statement, Text, as_usage
+from .fields import as_id, as_index, as_object, as_text, items
+from .statements import Begin, Statement, Text, as_usage, failed, finished
 
 TEXTS = (
     *("response.output_text.delta", "response.text.delta"),
@@ -54,7 +54,7 @@ class Realtime:
             self._is_open = False
             return _done(response)
         if kind == "error" and self._is_open:
-            return [Finish(cut=True, error=as_error(event.get("error")))]
+            return [failed(event.get("error"), last=False)]
         return openai_responses.argument_statements(kind, event)
 
 
@@ -62,8 +62,8 @@ def _done(response: dict[str, Any]) -> list[Statement]:
     said: list[Statement] = []
     for index, item in enumerate(items(response.get("output"))):
         said += openai_responses.item_statements(item, index, done=True)
-    status = response.get("status")
     details = as_object(response.get("status_details"))
-    error = as_error(details.get("error")) if status == "failed" else None
-    finish = Finish(cut=status != "completed", error=error)
+    finish = finished(details.get("reason") or response.get("status"))
+    if response.get("status") == "failed":
+        finish = failed(details.get("error"), last=False)
     return [*said, *as_usage(response.get("usage")), finish]

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import ABSENT, as_error, as_id, as_index, as_object, as_text, items, typed
+from .fields import ABSENT, as_id, as_index, as_object, as_text, items, typed
 from .statements import (
     Begin,
     CallDelta,
     End,
-    Finish,
     Keep,
     Reasoning,
     Result,
     Statement,
     Text,
     as_usage,
+    failed,
+    finished,
 )
 
+REFUSAL = "response.refusal.delta"
 TEXTS: dict[str, type[Text | Reasoning]] = {
     "response.output_text.delta": Text,
-    "response.refusal.delta": Text,
+    REFUSAL: Text,
     "response.reasoning_text.delta": Reasoning,
     "response.reasoning_summary_text.delta": Reasoning,
 }
@@ -61,12 +63,14 @@ class Responses:
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         kind = event.get("type")
         if kind == "error":  # never a repetition, whatever number it has
-            return [Finish(cut=True, error=as_error(event.get("error") or event), last=True)]
+            return [failed(event.get("error") or event)]
         if not isinstance(kind, str) or self._is_repeated(kind, event):
             return []
         if kind in TEXTS:
-            text = as_text(event.get("delta"))
-            return [TEXTS[kind](text, 0, as_index(event.get("output_index")))] if text else []
+            text, index = as_text(event.get("delta")), as_index(event.get("output_index"))
+            if kind == REFUSAL:
+                return [Text(text, 0, index, True)] if text else []
+            return [TEXTS[kind](text, 0, index)] if text else []
         if kind.startswith("response.output_item."):
             index, item = as_index(event.get("output_index")), as_object(event.get("item"))
             return item_statements(item, index, done=kind.endswith(".done"))
@@ -142,8 +146,8 @@ def item_statements(item: dict[str, Any], index: int | None, *, done: bool) -> l
     if not done:
         call.preset = as_text(text) or ABSENT
         return [call]
-    cut = item.get("status") == "incomplete"
-    call.end = End(text=text if isinstance(text, str) else None, cut=cut)
+    incomplete = item.get("status") == "incomplete"
+    call.end = End(text=text if isinstance(text, str) else None, incomplete=incomplete)
     return [call, *kept, *_mcp_result(call.id, item)]
 
 
@@ -163,6 +167,8 @@ def _lifecycle(kind: str, event: dict[str, Any]) -> list[Statement]:
     said: list[Statement] = []
     for index, item in enumerate(items(response.get("output"))):
         said += item_statements(item, index, done=True)
-    error = as_error(response.get("error")) if kind == "response.failed" else None
-    finish = Finish(cut=kind != "response.completed", error=error, last=True)
+    why = as_object(response.get("incomplete_details")).get("reason")
+    finish = finished(why or kind.removeprefix("response."), last=True)
+    if kind == "response.failed":
+        finish = failed(response.get("error"))
     return [*said, *as_usage(response.get("usage")), finish]

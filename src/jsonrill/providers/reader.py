@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..options import TABLE
-from .fields import as_error
 from .objects import plain
-from .statements import Finish, Statement, Translate
+from .statements import Statement, Translate, failed
 
 
 class Provider(NamedTuple):
@@ -66,7 +65,7 @@ class Reader:
 def _only_errors(event: dict[str, Any]) -> Sequence[Statement]:
     """The statements of an event before the provider is known."""
     error = event.get("error")
-    return [Finish(cut=True, error=as_error(error), last=True)] if isinstance(error, dict) else ()
+    return [failed(error)] if isinstance(error, dict) else ()
 
 
 def recognise(event: Any) -> str | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple, assert_never
 
-from .fields import ABSENT
+from .fields import ABSENT, as_error
+from .finish import Reason, finish_reason, is_complete
 
 
 class Part(NamedTuple):
@@ -31,7 +32,7 @@ class End:
     text: str | None = None
     value: Any = ABSENT
     # True: the provider says that they are not complete.
-    cut: bool = False
+    incomplete: bool = False
     # False: this event ends a call without arguments and one cut off before its first character.
     sure: bool = True
     # The provider's error message.
@@ -116,11 +117,15 @@ CALL_DELTA_FIELDS: Final = (
 
 @dataclass(slots=True)
 class Text:
-    """More of the answer's text. `block` is the number of the text, if an answer has several."""
+    """More of the answer's text. `block` is the number of the text, if an answer has several.
+
+    `refusal`: the model says why it does not answer.
+    """
 
     text: str
     choice: int = 0
     block: int | None = None
+    refusal: bool = False
 
 
 @dataclass(slots=True)
@@ -166,14 +171,19 @@ class Finish:
 
     message: str | None = None
     choice: int | None = None
-    # True: it was stopped before the model had finished.
-    cut: bool = False
-    # Why the calls that are not complete are malformed.
-    malformed: str | None = None
-    # The error message of the provider, which ended the response.
-    error: str | None = None
+    # Why, if the event says it: else it is complete, unless another event says something else.
+    reason: Reason | None = None
+    # What the provider says of that: the message of an error, for instance.
+    detail: str | None = None
+    # True: the calls that are not complete are malformed.
+    malformed: bool = False
     # True: no event of this response follows.
     last: bool = False
+
+    @property
+    def is_cut(self) -> bool:
+        """True if the model had not finished."""
+        return self.reason is not None and not is_complete(self.reason)
 
 
 @dataclass(slots=True)
@@ -195,7 +205,21 @@ class Aggregate:
 
 Statement = Begin | Text | Reasoning | Keep | CallDelta | Result | Aggregate | Usage | Finish
 Translate = Callable[[dict[str, Any]], Sequence[Statement]]
-Outcome = Literal["complete", "cut", "error"]
+
+
+def finished(
+    word: Any, message: str | None = None, choice: int | None = None, *, last: bool = False
+) -> Finish:
+    """The statement of the provider's word for why a response has ended."""
+    reason = finish_reason(word)
+    detail = str(getattr(word, "value", word)) if reason == "error" else None
+    malformed = detail is not None and detail.lower().startswith("malformed")
+    return Finish(message, choice, reason, detail, malformed, last)
+
+
+def failed(error: Any, *, last: bool = True) -> Finish:
+    """The statement of an error of the provider, which is a text or an object with a `message`."""
+    return Finish(reason="error", detail=as_error(error), last=last)
 
 
 def text_in(said: Iterable[Statement], choice: int = 0) -> str:
@@ -211,25 +235,35 @@ def of_choice(said: Iterable[Statement], choice: int) -> list[Statement]:
 class Ending:
     """Keeps track of how the choices of an answer ended."""
 
-    __slots__ = ("_choices",)
+    __slots__ = ("_calling", "_choices", "_details", "_refusing")
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         # All choices that have come; None: not ended.
-        self._choices: dict[int, Outcome | None] = {}
+        self._choices: dict[int, Reason | None] = {}
+        # Those in which the model refuses to answer, those that wait for the results of calls, and
+        # what the provider said of the end.
+        self._refusing: set[int] = set()
+        self._calling: set[int] = set()
+        self._details: dict[int, str] = {}
 
     def feed(self, said: Iterable[Statement]) -> None:
         for statement in said:
             # No `match`: not every version of the compiler reads it.
             if isinstance(statement, (Text, Reasoning, CallDelta)):
-                self._choices.setdefault(statement.choice, None)
+                self._grow(statement)
             elif isinstance(statement, Begin):
-                self._choices.clear()
+                self._begin()
+            elif isinstance(statement, Result):
+                self._calling.clear()
             elif isinstance(statement, Finish):
                 self._finish(statement)
             elif isinstance(statement, Aggregate):
                 cut = any(call.status == "truncated" for call in statement.calls)
-                self._finish(Finish(cut=cut))
-            elif not isinstance(statement, (Keep, Result, Usage)):
+                self._finish(Finish(reason="lost" if cut else None))
+            elif not isinstance(statement, (Keep, Usage)):
                 assert_never(statement)
 
     @property
@@ -237,17 +271,43 @@ class Ending:
         """True if there was an answer and all its choices have ended."""
         return bool(self._choices) and None not in self._choices.values()
 
-    def of(self, choice: int = 0) -> Outcome | None:
+    def of(self, choice: int = 0) -> Reason | None:
         """How this choice ended; None if it has not."""
-        return self._choices.get(choice)
+        reason = self._choices.get(choice)
+        if reason != "complete":
+            return reason
+        # Not every provider has words of its own for these.
+        if choice in self._refusing:
+            return "refused"
+        return "calls" if choice in self._calling else reason
+
+    def detail(self, choice: int = 0) -> str | None:
+        """What the provider says of how it ended."""
+        return self._details.get(choice)
+
+    def _grow(self, said: Text | Reasoning | CallDelta) -> None:
+        choice, call = said.choice, isinstance(said, CallDelta)
+        if self._choices.get(choice) is not None and (said.text or not call):
+            # An agent's next response, which nothing else begins.
+            self._refusing.discard(choice)
+            self._calling.discard(choice)
+            self._details.pop(choice, None)
+            self._choices[choice] = None
+        self._choices.setdefault(choice, None)
+        if isinstance(said, Text) and said.refusal:
+            self._refusing.add(choice)
+        elif isinstance(said, CallDelta) and said.name and not said.hosted:
+            self._calling.add(choice)
 
     def _finish(self, finish: Finish) -> None:
-        failed = finish.error is not None or finish.malformed is not None
-        outcome: Outcome = "error" if failed else "cut" if finish.cut else "complete"
         ended = [*self._choices] or [0] if finish.choice is None else [finish.choice]
         for choice in ended:
-            # Providers that end it twice give the reason in the first event.
-            self._choices[choice] = self._choices.get(choice) or outcome
+            known = self._choices.get(choice)
+            # Some end it twice, and give the reason once; an answer that was cut stays so.
+            if known is None or (is_complete(known) and finish.reason is not None):
+                self._choices[choice] = finish.reason or "complete"
+                if finish.detail is not None:
+                    self._details[choice] = finish.detail
 
 
 def as_usage(value: Any) -> list[Statement]:

@@ -10,13 +10,23 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import ABSENT, as_error, as_id, as_object, as_text
-from .statements import Begin, CallDelta, End, Finish, Reasoning, Result, Statement, Text, as_usage
+from .statements import (
+    Begin,
+    CallDelta,
+    End,
+    Reasoning,
+    Result,
+    Statement,
+    Text,
+    as_usage,
+    failed,
+    finished,
+)
 
 EVENTS = frozenset(
     "start start-step finish-step finish abort tool-call tool-result tool-error".split()
 )
 TEXTS: dict[str, type[Text | Reasoning]] = {"text-delta": Text, "reasoning-delta": Reasoning}
-CUT = frozenset(("length", "content-filter", "error"))
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -42,15 +52,13 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case "start":
             return [Begin(as_id(event.get("messageId")))]
         case "finish":
-            finish = Finish(cut=as_text(event.get("finishReason")) in CUT, last=True)
+            finish = finished(event.get("finishReason"), last=True)
             return [*as_usage(event.get("totalUsage")), finish]
         case "abort":
-            return [Finish(cut=True, last=True)]
+            return [finished(kind, last=True)]
         case "error":
             error = event.get("errorText")
-            return [
-                Finish(cut=True, error=as_error(event.get("error") if error is None else error))
-            ]
+            return [failed(event.get("error") if error is None else error, last=False)]
         case _:
             return []
 

@@ -26,7 +26,7 @@ from ..answers import Parts
 from ..answers.turns import messages
 from ..dialects import DIALECTS
 from ..errors import JsonrillError
-from ..eventstream import DONE, SSEDecoder
+from ..eventstream import SSEDecoder, ends_stream
 from ..ext.event_stream import Reply
 from ..options import refuse_unknown
 from ..sources import AnswerText
@@ -342,7 +342,7 @@ class Runs:
                 chunks = await stack.enter_async_context(aclosing(reader.chunks()))
                 async for chunk in chunks:
                     for event in decoder.feed(chunk):
-                        if event.data != DONE:
+                        if not ends_stream(event):
                             yield RunEvent(event.id, json.loads(event.data))
             end = reader.end
         else:

@@ -17,6 +17,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
+from ..eventstream import media_type
 from ..jsontext import dumps
 from ..store import Entry, Tail
 from .options import StreamOptions
@@ -124,10 +125,6 @@ def settings_of(options: StreamOptions) -> Settings:
     is_text = options.input == "text"
     other = Settings("text/plain; charset=utf-8" if is_text else "application/json")
     return Settings.in_options(options) or other
-
-
-def media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
 
 
 def stream_id(owner: str, path: str) -> str:

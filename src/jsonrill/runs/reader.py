@@ -137,7 +137,7 @@ class Reader:
                 if entry.seq == resume.seq and resume.mark not in (None, entry.mark):
                     raise LogLost(OTHER_LOG)
                 group.append(entry)
-                if not self._is_whole(group, resume) and entry is not batch[-1]:
+                if not self._is_complete(group, resume) and entry is not batch[-1]:
                     continue
                 if resume.done < entry.seq < resume.seq:
                     continue  # half of it was delivered: it must be rendered as it was
@@ -177,7 +177,7 @@ class Reader:
             made = [it for it in made if it.last or (it.position.sub or 0) > missed]
         return b"".join([frame.data for frame in made])
 
-    def _is_whole(self, group: list[Entry], resume: Position) -> bool:
+    def _is_complete(self, group: list[Entry], resume: Position) -> bool:
         """Return True if these entries, and no others, are rendered together."""
         last = group[-1]
         if last.seq <= resume.done:

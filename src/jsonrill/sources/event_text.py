@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
+from ..eventstream import SSEDecoder, SSEEvent, ends_stream, is_done, looks_like_events
 
 # The longest name of a field in an event stream, with its colon.
 _LONGEST = len("event:")
@@ -47,7 +47,7 @@ class EventText:
 
     def _lines(self) -> Iterator[str]:
         *complete, self._rest = self._rest.split("\n")
-        found = [line for line in map(str.strip, complete) if line and line != DONE]
+        found = [line for line in map(str.strip, complete) if line and not is_done(line)]
         rest = self._rest.strip()
         if rest.startswith("{") and rest.endswith("}") and is_json(rest):
             self._rest = ""
@@ -57,7 +57,7 @@ class EventText:
 
 def data_of(events: Iterable[SSEEvent]) -> Iterator[str]:
     """The data of the events that are not the end of the stream."""
-    return iter([event.data for event in events if event.type != "CLOSE" and event.data != DONE])
+    return iter([event.data for event in events if not ends_stream(event)])
 
 
 def is_json(text: str) -> bool:

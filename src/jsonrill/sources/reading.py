@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple, Protocol
 
 from ..errors import SourceFailed, UnknownSource
+from ..eventstream import is_event_stream, is_lines
 from ..options import TABLE, Provider, Rules, Tool
 from ..providers import Reader
 from ..providers.objects import plain
@@ -21,9 +22,6 @@ from .failures import ACCEPTED, FailedResponse, described
 
 # The number of elements that may come before the first one that is recognised.
 _PATIENCE: Final = 32
-
-
-_LINES: Final = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
 
 
 class Opened(NamedTuple):
@@ -41,12 +39,12 @@ class Opened(NamedTuple):
     @property
     def sse(self) -> bool:
         """True for an event stream."""
-        return self.media == "text/event-stream"
+        return is_event_stream(self.media)
 
     @property
     def lines(self) -> bool:
         """True for one JSON text a line."""
-        return self.media in _LINES
+        return is_lines(self.media)
 
 
 class Decoder(Protocol):
@@ -241,5 +239,6 @@ class TextDecoder:
             said = self._reader.feed(event)
             yield from self._wanted.pieces(said)
             for one in said:
-                if type(one) is Finish and one.error and one.choice in (None, self._choice):
-                    raise SourceFailed(f"the provider reported an error: {one.error}")
+                if type(one) is Finish and one.reason == "error":
+                    if one.choice in (None, self._choice):
+                        raise SourceFailed(f"the provider reported an error: {one.detail}")

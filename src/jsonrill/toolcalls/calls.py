@@ -333,7 +333,9 @@ class ToolCalls:
             # Some servers end a response with nothing but its token counts.
             call.abandon(counted=self._counted > call.event)
         else:
-            text, fragments = call.finish(cut=finish.cut, error=finish.malformed)
+            text, fragments = call.finish(
+                incomplete=finish.is_cut, error=finish.detail if finish.malformed else None
+            )
         changed = call.status != status
         if changed or text is not None:
             shown = call.status if changed else None

@@ -119,12 +119,12 @@ class LiveCall(ToolCall):
         news = self._stated(end.text, end.value)
         if end.error is not None:
             self._fail(_problem("PROVIDER_ERROR", end.error))
-        return joined(news, self._close(cut=end.cut, void=not end.sure))
+        return joined(news, self._close(incomplete=end.incomplete, void=not end.sure))
 
-    def finish(self, *, cut: bool = False, error: str | None = None) -> News:
+    def finish(self, *, incomplete: bool = False, error: str | None = None) -> News:
         """End the call with its response."""
-        news = (None, None) if cut else self._stated(None, ABSENT)
-        return joined(news, self._close(cut=cut, error=error))
+        news = (None, None) if incomplete else self._stated(None, ABSENT)
+        return joined(news, self._close(incomplete=incomplete, error=error))
 
     def abandon(self, *, counted: bool = False) -> None:
         """End the call because the stream stopped: truncated, unless the arguments are complete.
@@ -249,7 +249,9 @@ class LiveCall(ToolCall):
 
     # ---- the end ----
 
-    def _close(self, *, cut: bool = False, error: str | None = None, void: bool = False) -> News:
+    def _close(
+        self, *, incomplete: bool = False, error: str | None = None, void: bool = False
+    ) -> News:
         """Set the final status. With `void`, arguments without a character stay undecided.
 
         Returns the fragments of a placeholder that was the value.
@@ -258,13 +260,13 @@ class LiveCall(ToolCall):
         if self.status == "streaming":
             was_placeholder = self._arguments.is_placeholder
             outcome, fragments = self._arguments.end()
-            if outcome == "empty" and not cut and error is None:
+            if outcome == "empty" and not incomplete and error is None:
                 if void:
                     self._void = True
                     return None, None
                 self._complete({}, Parser().feed("{}"))
                 return None, None
-            if outcome == "complete" and not (was_placeholder and (cut or error)):
+            if outcome == "complete" and not (was_placeholder and (incomplete or error)):
                 self._complete(self.args, fragments)
                 return None, fragments if was_placeholder else None
             if error is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ...archives import PIECE, expanded
 from ...errors import LimitExceeded
-from ...eventstream import DONE, SSEDecoder, SSEEvent, looks_like_events
+from ...eventstream import SSEDecoder, SSEEvent, ends_stream, looks_like_events
 from ...jsontext import dumps
 from ...providers import Reader
 from ...providers.statements import Finish
@@ -171,7 +171,7 @@ class _Events:
         self._reader = Reader()
 
     def add(self, event: SSEEvent) -> Iterator[Line]:
-        ends = event.data == DONE or event.type == "CLOSE"
+        ends = ends_stream(event)
         if not ends:
             self._size += len(event.data)
             if self._size <= self._max:

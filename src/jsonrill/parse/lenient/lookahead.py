@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
+from ..reasoning import ELEMENTS, MARKS
+
 Way = tuple[str, ...]
 
 # No look ahead reaches further than this, in characters.
@@ -101,19 +103,14 @@ def _letters(text: str) -> Way:
     return tuple(f"[{char}{char.upper()}]" if char.isalpha() else re.escape(char) for char in text)
 
 
-# What models name the tags around their thoughts; some have marks of their own.
-_THOUGHTS: Final = (
-    *("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "analysis"),
-    *("scratchpad", "seed:think", "inner_monologue"),
-)
 THOUGHTS: Final = Shape(
-    *(_letters(f"<{name}>") for name in _THOUGHTS),
-    *((*_letters(f"<{name}"), "[ \t]", "[^<>]{0,100}", ">") for name in _THOUGHTS),
-    *map(_letters, ("◁think▷", "[think]", "<|begin_of_thought|>", "<|channel|>analysis")),
+    *(_letters(f"<{name}>") for name in ELEMENTS),
+    *((*_letters(f"<{name}"), "[ \t]", "[^<>]{0,100}", ">") for name in ELEMENTS),
+    *(_letters(mark) for mark, _ in MARKS),
 )
 _NO_THOUGHTS: Final = (
-    *(_letters(f"</{name}>") for name in _THOUGHTS),
-    *map(_letters, ("◁/think▷", "[/think]", "<|end_of_thought|>", "<|channel|>final")),
+    *(_letters(f"</{name}>") for name in ELEMENTS),
+    *(_letters(mark) for _, mark in MARKS),
 )
 THOUGHTS_END: Final = Shape(*_NO_THOUGHTS, _letters("<|end|>"))
 # What ends nothing but thoughts.

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from ...eventstream import media_type
 from ...runs.answer import ReaderSource
 from ...runs.durable import (
     DEFAULT_TYPE,
@@ -25,7 +26,6 @@ from ...runs.durable import (
     Settings,
     body_of,
     cursor,
-    media_type,
     offset,
     parse_offset,
     records_of,

@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from typing import Any, Protocol
 
 from ...errors import JsonrillError, LimitExceeded
-from ...eventstream import DONE, SSEDecoder
+from ...eventstream import SSEDecoder, is_done, is_event_stream, is_lines
 from ...options import Input
 from ...runs.records import Record
 
@@ -105,7 +105,7 @@ class EventsIntake:
             raise BadBody(str(error), 413) from error
         records = []
         for event in events:
-            if event.data.strip() and not event.data.startswith(DONE):
+            if event.data.strip() and not is_done(event.data):
                 records.append(one_record("events", event.data.encode(), "an event"))
         return records
 
@@ -154,9 +154,9 @@ def _refuse(name: str) -> Any:
 
 def intake_for(media: str, input: Input, limit: int, *, whole: bool = False) -> Intake:
     """The stage for this media type and kind of stream; BadBody (415) if there is none."""
-    if media in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
+    if is_lines(media):
         return LinesIntake(input, limit)
-    if media == "text/event-stream" and input == "events":
+    if is_event_stream(media) and input == "events":
         return EventsIntake(limit)
     if media in ("application/json", "text/plain", "application/octet-stream") and input == "text":
         return TextIntake(limit, whole)

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from ... import eventstream
 from ...runs.durable import Settings
 from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.positions import Position
@@ -218,7 +219,7 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 
 def media_type(request: Request) -> str:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return eventstream.media_type(request.headers.get("content-type", ""))
 
 
 def _intake(request: Request, options: StreamOptions, limit: int, *, whole: bool) -> Intake:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx2
 
 from ...errors import LimitExceeded
-from ...eventstream import DONE, SSEDecoder, looks_like_events
+from ...eventstream import SSEDecoder, is_done, is_event_stream, looks_like_events
 from ...jsontext import dumps, without_constants
 from ...providers import Reader
 from ...providers.fields import as_error, as_index
@@ -98,8 +98,7 @@ class Received:
         """True if the media type says so, or, where it says something else, the first bytes do."""
         if self.status != 200:
             return False
-        media_type, _, _ = self.headers.get("content-type", "").partition(";")
-        if media_type.strip().lower() == "text/event-stream":
+        if is_event_stream(self.headers.get("content-type", "")):
             return True
         self._first = await self.next(self._config.upstream_first)
         return self._first is not None and looks_like_events(self._first)
@@ -218,7 +217,7 @@ class Incoming:
     def _records(self, data: bytes, *, last: bool = False) -> list[Record]:
         records: list[Record] = []
         for event in self._decoder.feed(data):
-            if event.data.startswith(DONE):
+            if is_done(event.data):
                 self.done = True
             if self.done or not event.data.strip():
                 continue
@@ -253,7 +252,8 @@ class Incoming:
             if isinstance(statement, Begin):
                 self.message = statement.message
             elif isinstance(statement, Finish):
-                self._error = self._error or statement.error
+                if statement.reason == "error":
+                    self._error = self._error or statement.detail
                 self.done = self.done or statement.last
 
 

@@ -52,7 +52,7 @@ export function toolCalls(source, { calls, ...options } = {}) {
     }
     const said = reading.reader.feed(event);
     for (const one of said) {
-      if (one.kind === "finish") failure ??= one.error ?? one.malformed ?? null;
+      if (one.kind === "finish" && one.reason === "error") failure ??= one.detail ?? null;
     }
     for (const call of new Set(reading.read(said).map((update) => update.call))) {
       seen.add(call.messageId);

@@ -156,20 +156,20 @@ export class ToolCall {
    * @param {End} end
    * @returns {News}
    */
-  _end({ text = null, value, cut = false, sure = true, error = null }) {
+  _end({ text = null, value, incomplete = false, sure = true, error = null }) {
     const news = this.#stated(text, value);
     if (error !== null) this.#fail(problem("PROVIDER_ERROR", error));
-    return joined(news, this.#close({ cut, isVoid: !sure }));
+    return joined(news, this.#close({ incomplete, isVoid: !sure }));
   }
 
   /**
    * End the call with its response; `error` says why its arguments are malformed.
-   * @param {{cut?: boolean, error?: string | null}} [how]
+   * @param {{incomplete?: boolean, error?: string | null}} [how]
    * @returns {News}
    */
-  _finish({ cut = false, error = null } = {}) {
-    const news = cut ? null : this.#stated(null, undefined);
-    return joined(news, this.#close({ cut, error }));
+  _finish({ incomplete = false, error = null } = {}) {
+    const news = incomplete ? null : this.#stated(null, undefined);
+    return joined(news, this.#close({ incomplete, error }));
   }
 
   /**
@@ -324,15 +324,15 @@ export class ToolCall {
 
   /**
    * Set the final status. If `isVoid`, arguments without a character stay undecided.
-   * @param {{cut?: boolean, error?: string | null, isVoid?: boolean}} how
+   * @param {{incomplete?: boolean, error?: string | null, isVoid?: boolean}} how
    * @returns {News} "" for a placeholder that was the value
    */
-  #close({ cut = false, error = null, isVoid = false }) {
+  #close({ incomplete = false, error = null, isVoid = false }) {
     const [known, openPath] = [this.args, this.openPath];
     if (this.status === "streaming") {
       const wasPlaceholder = this.isPlaceholder;
       const outcome = this.#arguments.end();
-      const isFine = !cut && error === null;
+      const isFine = !incomplete && error === null;
       if (outcome === "empty" && isFine) {
         if (isVoid) this.#void = true;
         else this.#complete({});

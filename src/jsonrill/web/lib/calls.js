@@ -8,6 +8,7 @@
 import { joined, ToolCall } from "./call.js";
 import { Identity } from "./identity.js";
 import { ruleNames } from "./lenient/rules.js";
+import { isCut } from "./providers/statements.js";
 
 /** @typedef {import("./call.js").Status} Status */
 /** @typedef {import("./machine.js").Limits} Limits */
@@ -226,7 +227,7 @@ export class Calls {
     let news = null;
     // Some servers end a response with nothing but its token counts.
     if (finish === null) call._abandon(this.#counted > (this.#events.get(call) ?? 0));
-    else news = call._finish({ cut: finish.cut, error: finish.malformed });
+    else news = call._finish({ incomplete: isCut(finish), error: finish.malformed ? finish.detail : null });
     if (call.status !== status || news) this.#update(call, news);
   }
 

@@ -3,6 +3,7 @@
  * hope after one that is not, and the watch over a connection that may fall silent.
  */
 
+import { isEventStream } from "./media.js";
 import { Lost } from "./stream.js";
 
 /** @typedef {import("./stream.js").EventStream} EventStream */
@@ -86,7 +87,7 @@ export function request(stream, url, options, signal) {
 export async function checkResponse(response) {
   const { status } = response;
   const type = response.headers.get("content-type") ?? "";
-  if (status === 200 && /^text\/event-stream *(;|$)/i.test(type)) return;
+  if (status === 200 && isEventStream(type)) return;
   if (status === 200) {
     await response.body?.cancel();
     throw new Strange(`not an event stream but ${type || "something without a type"}`);

@@ -4,6 +4,7 @@
  */
 
 import { EventText } from "./event-text.js";
+import { isEventStream, isLines } from "./media.js";
 import { Reader } from "./providers/index.js";
 import { ofChoice } from "./providers/statements.js";
 import { SourceFailed, UnknownSource } from "./source-errors.js";
@@ -26,7 +27,6 @@ import { isObject } from "./values.js";
 const ACCEPTED =
   "a source is text, a provider's stream or its events, or a Response; `provider` takes a function for " +
   "other events, and open(url) reads the events of a jsonrill server";
-const HOLDS_EVENTS = /^text\/event-stream\b|^application\/x-ndjson\b/i;
 // The number of elements that may come before the first one that is recognised.
 const PATIENCE = 32;
 // How much of the body of a failed response its error shows.
@@ -56,9 +56,9 @@ export async function decode(stage, options, opened) {
  * @type {import("./sources.js").Decode}
  */
 export function decodeEvents(stage, { provider = "auto", split }, opened) {
-  const events = decoded(stage, opened, () => new EventDecoder(provider, isEventStream(opened)));
+  const events = decoded(stage, opened, () => new EventDecoder(provider, isEventStream(opened.media)));
   const { failure, media } = opened;
-  if (!split || failure || provider !== "auto" || HOLDS_EVENTS.test(media)) return events;
+  if (!split || failure || provider !== "auto" || isEventStream(media) || isLines(media)) return events;
   /** @type {boolean | null} */
   let isText = null;
   return (element, out) => {
@@ -91,11 +91,6 @@ function decoded(stage, { failure }, make) {
     if (isEnd || decoder.isDone) stage(undefined, out);
     return decoder.isDone;
   };
-}
-
-/** @param {Opened} opened */
-function isEventStream({ media }) {
-  return /^text\/event-stream\b/i.test(media);
 }
 
 /** Passes on a provider's events, decodes text that holds them, and notices unknown ones. */
@@ -186,7 +181,7 @@ class AnswerDecoder {
    * @param {Opened} opened
    */
   constructor(wanted, { choice = 0, sse = false, provider, events = false }, opened) {
-    this.#events = new EventDecoder(provider, sse || isEventStream(opened));
+    this.#events = new EventDecoder(provider, sse || isEventStream(opened.media));
     this.#reader = new Reader(provider);
     this.#choice = choice;
     this.#mayBeEmpty = events;
@@ -217,8 +212,8 @@ class AnswerDecoder {
       const said = this.#reader.feed(event);
       yield* this.#wanted.pieces(said);
       for (const one of ofChoice(said, this.#choice)) {
-        if (one.kind === "finish" && one.error) {
-          throw new SourceFailed(`the provider reported an error: ${one.error}`);
+        if (one.kind === "finish" && one.reason === "error") {
+          throw new SourceFailed(`the provider reported an error: ${one.detail}`);
         }
       }
     }

@@ -1,13 +1,12 @@
 /** Text that holds a provider's events → these events: server-sent events, or JSON, one a line. */
 
-import { SSEDecoder } from "./sse.js";
+import { SSEDecoder, endsStream, isDone } from "./sse.js";
 
 /** @typedef {import("./sources.js").Piece} Piece */
 
 // What an event stream begins with, and the longest of it.
 const FIELDS = /^(?:data|event|id|retry)?:/;
 const LONGEST = "event:".length;
-const DONE = "[DONE]";
 
 /**
  * Decodes text in any pieces. Without `sse` the beginning of the text decides. A piece that is one
@@ -57,7 +56,7 @@ export class EventText {
   #lines() {
     const lines = this.#rest.split("\n").map((line) => line.trim());
     const rest = /** @type {string} */ (lines.pop());
-    const found = lines.filter((line) => line !== "" && line !== DONE);
+    const found = lines.filter((line) => line !== "" && !isDone(line));
     if (rest.startsWith("{") && rest.endsWith("}") && isJson(rest)) {
       found.push(rest);
       this.#rest = "";
@@ -74,7 +73,7 @@ export class EventText {
  * @param {string} text
  */
 function dataOf(decoder, text) {
-  const events = decoder.feed(text).filter(({ type, data }) => type !== "CLOSE" && data !== DONE);
+  const events = decoder.feed(text).filter((event) => !endsStream(event));
   return events.map(({ data }) => data);
 }
 

@@ -169,7 +169,7 @@ export class TextSink extends FieldSink {
   }
 
   startString() {
-    const whole = this.begin("a string").filter(isWhole);
+    const whole = this.begin("a string").filter(isComplete);
     for (const { field } of whole) field.found = true;
     this.#path = whole.length === 0 ? null : this.path;
   }
@@ -196,13 +196,13 @@ export class TextSink extends FieldSink {
   /** @param {string} kind */
   #value(kind) {
     const fitting = this.begin(kind);
-    for (const { field } of fitting.filter(isWhole)) field.other = `${kind}, not a string`;
+    for (const { field } of fitting.filter(isComplete)) field.other = `${kind}, not a string`;
     return fitting;
   }
 }
 
 /** @param {Candidate} candidate */
-function isWhole({ field, depth }) {
+function isComplete({ field, depth }) {
   return depth === field.steps.length;
 }
 
@@ -307,7 +307,7 @@ export class ValueSink extends FieldSink {
    */
   #value(kind, offset, step) {
     const fitting = this.begin(kind);
-    const wanted = fitting.filter(isWhole).some(({ field }) => {
+    const wanted = fitting.filter(isComplete).some(({ field }) => {
       this.#field.found = true;
       const isElement = field.steps.at(-1) === ANY_INDEX;
       return isElement || (kind !== "an array" && kind !== "null");

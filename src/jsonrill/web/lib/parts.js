@@ -13,7 +13,7 @@
 import { Calls } from "./calls.js";
 import { stringify } from "./json.js";
 import { Reader } from "./providers/index.js";
-import { ofChoice } from "./providers/statements.js";
+import { Ending, ofChoice } from "./providers/statements.js";
 
 /** @typedef {import("./call.js").ToolCall} ToolCall */
 /** @typedef {import("./calls.js").CallUpdate} CallUpdate */
@@ -116,6 +116,7 @@ export class Parts {
   /** @type {Map<ToolCall, number>} */
   #indices = new Map();
   #count = 0;
+  #ending = new Ending();
   /** The error of the provider. @type {string | null} */
   error = null;
   /** The token counts, as the provider wrote them. @type {{[name: string]: any} | null} */
@@ -138,6 +139,11 @@ export class Parts {
     });
   }
 
+  /** How the answer ended; null if the provider has not ended it. */
+  get outcome() {
+    return this.#ending.of(this.#choice);
+  }
+
   /** The calls of the answer, in the order in which they began. */
   get calls() {
     return this.#calls.calls;
@@ -150,6 +156,7 @@ export class Parts {
   add(event) {
     // A call that came before token counts is complete, not one that comes in the same event.
     const said = ofChoice(this.#reader.feed(event), this.#choice);
+    this.#ending.feed(said);
     const counts = said.filter(({ kind }) => kind === "usage");
     const rest = counts.length ? said.filter(({ kind }) => kind !== "usage") : said;
     return [...counts, ...rest].flatMap((one) => this.#act(one));
@@ -185,7 +192,7 @@ export class Parts {
       default: {
         const parts = [...this.#endText(), ...this.#changes(this.#calls.read([said]))];
         if (said.kind === "begin" || said.kind === "finish") parts.push(...this.#closeText());
-        if (said.kind === "finish") this.error ??= said.error ?? said.malformed ?? null;
+        if (said.kind === "finish" && said.reason === "error") this.error ??= said.detail ?? null;
         return parts;
       }
     }

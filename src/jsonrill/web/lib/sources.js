@@ -6,6 +6,8 @@
  * the first of them has arrived: programs that read text do not pay for it.
  */
 
+import { isEventStream, isLines } from "./media.js";
+
 /** @typedef {string | ArrayBuffer | ArrayBufferView} Piece */
 /**
  * Text, or what gives text in pieces or a provider's events: a fetch `Response`, a `ReadableStream`, a
@@ -105,7 +107,7 @@ function holdsEvents(first, { media, failure }, { tool, sse, choice, provider = 
   if (failure !== null || !(first === undefined || isPiece(first))) return true;
   if (tool || sse || choice || provider !== "auto") return true;
   // Lines of JSON are a provider's events, unless the reader takes many texts.
-  return /event-stream/i.test(media) || (!many && /ndjson|jsonl/i.test(media));
+  return isEventStream(media) || (!many && isLines(media));
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The table of `split`, written by tools/split_table.py from src/jsonrill/answers/split.py: change
- * it there. `reader` and `accepts` name functions of `splitter.js`, and what they are made with.
+ * The table of `split`, written by tools/tables.py from answers/split.py: change it there.
+ * `reader` and `accepts` name functions of `splitter.js`, and what they are made with.
  */
 
 /**
@@ -12,8 +12,42 @@
 export const TAGS = [
   {"name": "think", "opening": "<think>", "reader": ["reasoning", "</think>"], "accepts": ["anything"], "atLine": true, "surely": true},
   {"name": "think", "opening": "<thinking>", "reader": ["reasoning", "</thinking>"], "accepts": ["anything"], "atLine": true, "surely": true},
-  {"name": "think", "opening": "[THINK]", "reader": ["reasoning", "[/THINK]"], "accepts": ["anything"], "atLine": false, "surely": true},
+  {"name": "think", "opening": "<thought>", "reader": ["reasoning", "</thought>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<thoughts>", "reader": ["reasoning", "</thoughts>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<reasoning>", "reader": ["reasoning", "</reasoning>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<reflection>", "reader": ["reasoning", "</reflection>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<analysis>", "reader": ["reasoning", "</analysis>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<scratchpad>", "reader": ["reasoning", "</scratchpad>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<seed:think>", "reader": ["reasoning", "</seed:think>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<inner_monologue>", "reader": ["reasoning", "</inner_monologue>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<THINK>", "reader": ["reasoning", "</THINK>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<THINKING>", "reader": ["reasoning", "</THINKING>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<THOUGHT>", "reader": ["reasoning", "</THOUGHT>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<THOUGHTS>", "reader": ["reasoning", "</THOUGHTS>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<REASONING>", "reader": ["reasoning", "</REASONING>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<REFLECTION>", "reader": ["reasoning", "</REFLECTION>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<ANALYSIS>", "reader": ["reasoning", "</ANALYSIS>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<SCRATCHPAD>", "reader": ["reasoning", "</SCRATCHPAD>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<SEED:THINK>", "reader": ["reasoning", "</SEED:THINK>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<INNER_MONOLOGUE>", "reader": ["reasoning", "</INNER_MONOLOGUE>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Think>", "reader": ["reasoning", "</Think>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Thinking>", "reader": ["reasoning", "</Thinking>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Thought>", "reader": ["reasoning", "</Thought>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Thoughts>", "reader": ["reasoning", "</Thoughts>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Reasoning>", "reader": ["reasoning", "</Reasoning>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Reflection>", "reader": ["reasoning", "</Reflection>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Analysis>", "reader": ["reasoning", "</Analysis>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Scratchpad>", "reader": ["reasoning", "</Scratchpad>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Seed:think>", "reader": ["reasoning", "</Seed:think>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "<Inner_monologue>", "reader": ["reasoning", "</Inner_monologue>"], "accepts": ["anything"], "atLine": true, "surely": true},
+  {"name": "think", "opening": "[think]", "reader": ["reasoning", "[/think]"], "accepts": ["anything"], "atLine": false, "surely": true},
   {"name": "think", "opening": "◁think▷", "reader": ["reasoning", "◁/think▷"], "accepts": ["anything"], "atLine": false, "surely": true},
+  {"name": "think", "opening": "<|begin_of_thought|>", "reader": ["reasoning", "<|end_of_thought|>"], "accepts": ["anything"], "atLine": false, "surely": true},
+  {"name": "think", "opening": "<|channel|>analysis", "reader": ["reasoning", "<|channel|>final"], "accepts": ["anything"], "atLine": false, "surely": true},
+  {"name": "think", "opening": "[THINK]", "reader": ["reasoning", "[/THINK]"], "accepts": ["anything"], "atLine": false, "surely": true},
+  {"name": "think", "opening": "◁THINK▷", "reader": ["reasoning", "◁/THINK▷"], "accepts": ["anything"], "atLine": false, "surely": true},
+  {"name": "think", "opening": "<|BEGIN_OF_THOUGHT|>", "reader": ["reasoning", "<|END_OF_THOUGHT|>"], "accepts": ["anything"], "atLine": false, "surely": true},
+  {"name": "think", "opening": "<|CHANNEL|>ANALYSIS", "reader": ["reasoning", "<|CHANNEL|>FINAL"], "accepts": ["anything"], "atLine": false, "surely": true},
   {"name": "fence", "opening": "```", "reader": ["fence"], "accepts": ["json fence"], "atLine": true, "surely": true},
   {"name": "json", "opening": "<json>", "reader": ["json", "</json>"], "accepts": ["after space", "{", "["], "atLine": false, "surely": true},
   {"name": "hermes", "opening": "<tool_call>", "reader": ["tool call"], "accepts": ["names a call"], "atLine": false, "surely": true},

@@ -7,6 +7,16 @@
  * @typedef {{type: string, data: string, id: string, ownId: boolean}} SSEEvent
  */
 
+/** True for `[DONE]`, which is not an event, but the end of a stream. @param {string} data */
+export function isDone(data) {
+  return data.trimStart().startsWith("[DONE]");
+}
+
+/** True for the last event of a stream of ours, or of a provider that sends `[DONE]`. @param {SSEEvent} event */
+export function endsStream({ type, data }) {
+  return type === "CLOSE" || isDone(data);
+}
+
 const LINE_END = /\r\n|\r|\n/;
 
 /** More characters in a line or an event than the reader allows. */

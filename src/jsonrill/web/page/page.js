@@ -21,6 +21,7 @@ import { Scrubber } from "./scrubber.js";
 import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
 import { askToken } from "./token.js";
+import { MEANINGS } from "../lib/providers/finish-reasons.js";
 import { Tools } from "./tools/mount.js";
 
 /** @typedef {import("./api.js").Model} Model */
@@ -690,6 +691,8 @@ function endOf(recording) {
   if (recording.errors.length > 0) return ["failed", "Closed with an error"];
   const cut = recording.calls.filter((call) => call.history.at(-1)?.status === "truncated").length;
   if (cut > 0) return ["failed", `Closed with ${formatCount(cut, "call")} cut off`];
+  const meaning = MEANINGS[recording.answer?.outcome ?? ""];
+  if (meaning !== undefined) return ["failed", `Not complete: ${meaning}`];
   return ["closed", "Complete"];
 }
 

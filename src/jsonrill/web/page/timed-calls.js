@@ -2,7 +2,7 @@
 
 import { Calls } from "../lib/calls.js";
 import { Reader } from "../lib/providers/index.js";
-import { ofChoice } from "../lib/providers/statements.js";
+import { Ending, ofChoice } from "../lib/providers/statements.js";
 import { Growth, Journal, countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
 
@@ -122,6 +122,7 @@ export class Answer {
   usage = null;
   /** Which parts the pieces changed. @type {Journal<TimedCall | TimedText>} */
   journal = new Journal();
+  _ending = new Ending();
   /** @type {TimedText | null} */
   _open = null;
   /** @type {Map<ToolCall, TimedCall>} */
@@ -132,6 +133,11 @@ export class Answer {
     this._reader = new Reader(provider, "exact");
     this._calls = new Calls({ keep: Infinity, numbers: "exact" });
     this._choice = choice;
+  }
+
+  /** How the answer ended; null if the provider has not ended it. */
+  get outcome() {
+    return this._ending.of(this._choice);
   }
 
   /** The provider that was recognised; null if none was. */
@@ -147,6 +153,7 @@ export class Answer {
   read(event, piece) {
     this.journal.begin(piece);
     const said = ofChoice(this._reader.feed(event), this._choice);
+    this._ending.feed(said);
     let text = "";
     for (const one of said) {
       if (one.kind === "text" || one.kind === "reasoning") {
@@ -154,8 +161,8 @@ export class Answer {
         if (one.kind === "text") text += one.text;
       } else if (one.kind === "usage") {
         this.usage = { ...this.usage, ...one.counts };
-      } else if (one.kind === "finish" && one.error) {
-        const message = String(one.error);
+      } else if (one.kind === "finish" && one.reason === "error") {
+        const message = String(one.detail);
         this.errors.push({ piece, code: "PROVIDER", message, offset: null, path: [] });
       }
     }

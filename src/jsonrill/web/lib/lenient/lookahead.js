@@ -7,6 +7,7 @@
  */
 
 import { WORD as LETTERS, endOf, isDigit } from "./characters.js";
+import { ELEMENTS, MARKS } from "./reasoning-tags.js";
 
 /** @typedef {string[]} Way */
 /** @typedef {Map<string, any>} Tree */
@@ -150,19 +151,14 @@ export const FENCE = new Shape("```");
 export const COMMENT = new Shape(COMMENT_WAY);
 export const ELLIPSIS = new Shape(DOTS, "…");
 export const NAMED_FENCE = new Shape("```json");
-// What models name the tags around their thoughts; some have marks of their own.
-const TAGS = [
-  ...["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "analysis"],
-  ...["scratchpad", "seed:think", "inner_monologue"],
-];
 export const THOUGHTS = new Shape(
-  ...TAGS.map((name) => letters(`<${name}>`)),
-  ...TAGS.map((name) => [...letters(`<${name}`), "[ \t]", "[^<>]{0,100}", ">"]),
-  ...["◁think▷", "[think]", "<|begin_of_thought|>", "<|channel|>analysis"].map(letters),
+  ...ELEMENTS.map((name) => letters(`<${name}>`)),
+  ...ELEMENTS.map((name) => [...letters(`<${name}`), "[ \t]", "[^<>]{0,100}", ">"]),
+  ...MARKS.map(([mark]) => letters(mark)),
 );
 const NO_THOUGHTS = [
-  ...TAGS.map((name) => letters(`</${name}>`)),
-  ...["◁/think▷", "[/think]", "<|end_of_thought|>", "<|channel|>final"].map(letters),
+  ...ELEMENTS.map((name) => letters(`</${name}>`)),
+  ...MARKS.map(([, mark]) => letters(mark)),
 ];
 export const THOUGHTS_END = new Shape(...NO_THOUGHTS, letters("<|end|>"));
 /** What ends nothing but thoughts. */

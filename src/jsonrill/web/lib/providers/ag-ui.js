@@ -1,6 +1,7 @@
 /** AG-UI: text, and calls whose start, args, end and result events name them; chunks need not. */
 
-import { asError, asId, asText, typed } from "./fields.js";
+import { asId, asObject, asText, typed } from "./fields.js";
+import { failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -43,9 +44,10 @@ export function translate(event) {
     case "RUN_STARTED":
       return [{ kind: "begin", message: asId(event.runId) }];
     case "RUN_FINISHED":
-      return [{ kind: "finish", last: true }];
+      // What jsonrill itself writes of an answer that is not complete.
+      return [finished(asObject(event.result).finishReason, { last: true })];
     case "RUN_ERROR":
-      return [{ kind: "finish", cut: true, error: asError(event), last: true }];
+      return [failed(event)];
     default:
       return [];
   }

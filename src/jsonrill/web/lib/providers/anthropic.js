@@ -6,14 +6,13 @@
  */
 
 import { isObject } from "../values.js";
-import { asError, asId, asIndex, asObject, asText, filled, typed } from "./fields.js";
-import { asUsage } from "./statements.js";
+import { asId, asIndex, asObject, asText, filled, typed } from "./fields.js";
+import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 
 const CALLS = ["tool_use", "server_tool_use", "mcp_tool_use"];
-const CUT = ["max_tokens", "model_context_window_exceeded", "refusal"];
 
 export const accepts = typed("content_block_", "message_start", "message_delta", "message_stop");
 
@@ -38,12 +37,12 @@ export function translate(event) {
     case "message_delta": {
       const reason = asObject(event.delta).stop_reason;
       if (typeof reason !== "string") return [];
-      return [...asUsage(event.usage), { kind: "finish", cut: CUT.includes(reason) }];
+      return [...asUsage(event.usage), finished(reason)];
     }
     case "message_stop":
       return [{ kind: "finish", last: true }];
     case "error":
-      return [{ kind: "finish", cut: true, error: asError(event.error), last: true }];
+      return [failed(event.error)];
     default:
       return [];
   }

@@ -1,14 +1,13 @@
 /** Amazon Bedrock ConverseStream: one member of a union per event, blocks with an index. */
 
 import { isObject } from "../values.js";
-import { asError, asId, asIndex, asObject, asText } from "./fields.js";
-import { asUsage } from "./statements.js";
+import { asId, asIndex, asObject, asText } from "./fields.js";
+import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 
 const EVENTS = "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop".split(" ");
-const CUT = ["max_tokens", "model_context_window_exceeded", "guardrail_intervened", "content_filtered"];
 
 /** @param {Fields} event */
 export function accepts(event) {
@@ -35,14 +34,12 @@ export function translate(event) {
   }
   if (messageStart !== undefined) return [{ kind: "begin" }];
   if (messageStop !== undefined) {
-    const reason = asText(asObject(messageStop).stopReason) ?? "";
-    const malformed = reason.startsWith("malformed_") ? reason : null;
-    return [{ kind: "finish", cut: CUT.includes(reason), malformed }];
+    return [finished(asObject(messageStop).stopReason)];
   }
   const metadata = asObject(event.metadata);
   if ("usage" in metadata) return asUsage(metadata.usage);
-  const failed = Object.keys(event).filter((key) => key.endsWith("Exception"));
-  return failed.map((key) => ({ kind: "finish", cut: true, error: asError(event[key]), last: true }));
+  const errors = Object.keys(event).filter((key) => key.endsWith("Exception"));
+  return errors.map((key) => failed(event[key]));
 }
 
 /** @param {unknown} block @returns {block is Fields} */

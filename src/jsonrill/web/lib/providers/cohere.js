@@ -6,13 +6,12 @@
  */
 
 import { asId, asIndex, asObject, asText, either } from "./fields.js";
-import { asUsage } from "./statements.js";
+import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 
 /** @type {unknown[]} */
-const CUT = ["MAX_TOKENS", "ERROR", "TIMEOUT"];
 const EVENTS = new Set(
   (
     "message-start content-start content-delta content-end tool-plan-delta tool-call-start " +
@@ -57,9 +56,9 @@ export function translate(event) {
     case "tool-call-end":
       return [{ kind: "call", index, opens: false, end: { sure: false } }];
     case "message-end": {
-      const cut = CUT.includes(either(delta, "finish_reason", "finishReason"));
-      const finish = { cut, error: asText(delta.error), last: true };
-      return [...asUsage(delta.usage), { kind: "finish", ...finish }];
+      const error = asText(delta.error);
+      const reason = either(delta, "finish_reason", "finishReason");
+      return [...asUsage(delta.usage), error ? failed(error) : finished(reason, { last: true })];
     }
     default:
       return [];

@@ -7,8 +7,8 @@
  */
 
 import { isObject } from "../values.js";
-import { asError, asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
-import { asUsage } from "./statements.js";
+import { asId, asIndex, asObject, asText, either, filled, items } from "./fields.js";
+import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -17,7 +17,6 @@ import { asUsage } from "./statements.js";
 
 const CALLS = ["function_call", "mcp_server_tool_call"];
 const RESULTS = ["function_result", "mcp_server_tool_result"];
-const CUT = ["incomplete", "failed", "cancelled"];
 
 /** @param {Fields} event */
 export function accepts(event) {
@@ -44,22 +43,17 @@ export function translate(event) {
       said.push(...partStatements(part, message, choice));
     }
     const reason = asText(either(candidate, "finishReason", "finish_reason"));
-    if (reason !== null) {
-      const malformed = reason.startsWith("MALFORMED") ? reason : null;
-      said.push({ kind: "finish", message, choice, cut: reason !== "STOP", malformed });
-    }
+    if (reason !== null) said.push(finished(reason, { message, choice }));
   }
   const blocked = asObject(either(event, "promptFeedback", "prompt_feedback"));
   const reason = asText(either(blocked, "blockReason", "block_reason"));
   if (reason !== null) {
     const why = asText(either(blocked, "blockReasonMessage", "block_reason_message"));
-    const error = why ?? `the prompt was blocked: ${reason}`;
-    said.push({ kind: "finish", message, cut: true, error });
+    const detail = why ?? `the prompt was blocked: ${reason}`;
+    said.push({ kind: "finish", message, reason: "filtered", detail });
   }
   const error = filled(event.error);
-  if (error !== undefined) {
-    said.push({ kind: "finish", cut: true, error: asError(error), last: true });
-  }
+  if (error !== undefined) said.push(failed(error));
   return [...said, ...asUsage(either(event, "usageMetadata", "usage_metadata"))];
 }
 
@@ -136,10 +130,12 @@ function interaction(event) {
     }
     case "interaction.completed": {
       const { status, usage } = asObject(event.interaction);
-      return [...asUsage(usage), { kind: "finish", cut: CUT.includes(status), last: true }];
+      // Its only word for an answer that reached its limit.
+      const word = status === "incomplete" ? "max_tokens" : status;
+      return [...asUsage(usage), finished(word, { last: true })];
     }
     case "error":
-      return [{ kind: "finish", cut: true, error: asError(event.error), last: true }];
+      return [failed(event.error)];
     default:
       return [];
   }

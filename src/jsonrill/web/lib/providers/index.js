@@ -9,13 +9,13 @@ import * as agUi from "./ag-ui.js";
 import * as anthropic from "./anthropic.js";
 import * as bedrock from "./bedrock.js";
 import * as cohere from "./cohere.js";
-import { asError } from "./fields.js";
 import * as gemini from "./gemini.js";
 import * as jsonrill from "./jsonrill.js";
 import * as mistral from "./mistral.js";
 import * as ollama from "./ollama.js";
 import * as openaiChat from "./openai-chat.js";
 import * as openaiResponses from "./openai-responses.js";
+import { failed } from "./statements.js";
 import * as vercel from "./vercel.js";
 
 /** @typedef {import("../values.js").Numbers} Numbers */
@@ -126,7 +126,7 @@ export class Reader {
  */
 function onlyErrors({ error }) {
   if (!isObject(error)) return [];
-  return [{ kind: "finish", cut: true, error: asError(error), last: true }];
+  return [failed(error)];
 }
 
 /**

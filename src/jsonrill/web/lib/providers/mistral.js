@@ -7,9 +7,9 @@
  */
 
 import { isObject } from "../values.js";
-import { asError, asId, asIndex, asText, either, typed } from "./fields.js";
+import { asId, asIndex, asText, either, typed } from "./fields.js";
 import { content, translate as chat } from "./openai-chat.js";
-import { asUsage } from "./statements.js";
+import { asUsage, failed } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -49,7 +49,7 @@ export function translate(event) {
     case "conversation.response.done":
       return [...asUsage(event.usage), { kind: "finish", last: true }];
     case "conversation.response.error":
-      return [{ kind: "finish", cut: true, error: asError(event), last: true }];
+      return [failed(event)];
     default:
       return [];
   }

@@ -6,7 +6,8 @@
  */
 
 import { isObject } from "../values.js";
-import { asError, asId, asIndex, asObject, asText, filled, items } from "./fields.js";
+import { asId, asIndex, asObject, asText, filled, items } from "./fields.js";
+import { failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -35,7 +36,7 @@ function statements(event) {
   /** @type {Statement[]} */
   const said = [];
   if (error !== undefined) {
-    said.push({ kind: "finish", cut: true, error: asError(error), last: true });
+    said.push(failed(error));
     return said;
   }
   const message = asObject(event.message);
@@ -48,7 +49,7 @@ function statements(event) {
     const names = COUNTS.filter((name) => (event[name] ?? null) !== null);
     const counts = Object.fromEntries(names.map((name) => [name, event[name]]));
     if (names.length !== 0) said.push({ kind: "usage", counts });
-    said.push({ kind: "finish", cut: event.done_reason === "length", last: true });
+    said.push(finished(event.done_reason, { last: true }));
   }
   return said;
 }

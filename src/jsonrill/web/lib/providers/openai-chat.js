@@ -10,15 +10,13 @@
  */
 
 import { isObject } from "../values.js";
-import { asError, asId, asIndex, asText, either, filled, items } from "./fields.js";
-import { asUsage } from "./statements.js";
+import { asId, asIndex, asText, either, filled, items } from "./fields.js";
+import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 /** @typedef {import("./statements.js").CallDelta} CallDelta */
 
-// Reasons to stop at which the last call may have lost its end.
-const CUT = ["length", "content_filter", "error", "model_length"];
 // The most response ids that are remembered.
 const MOST = 1000;
 
@@ -116,11 +114,11 @@ export function translate(event, message) {
     // With an error comes a `finish_reason` that says less.
     const reason = asText(either(one, "finish_reason", "finishReason"));
     if (reason !== null && error === undefined) {
-      said.push({ kind: "finish", message, choice, cut: CUT.includes(reason) });
+      said.push(finished(reason, { message, choice }));
     }
   }
   said.push(...asUsage(filled(event.usage)));
-  if (error !== undefined) said.push({ kind: "finish", cut: true, error: asError(error) });
+  if (error !== undefined) said.push(failed(error, false));
   return said;
 }
 
@@ -132,7 +130,8 @@ export function translate(event, message) {
 function deltaStatements(delta, message, choice) {
   const said = thoughts(filled(delta.reasoning_content) ?? delta.reasoning, choice);
   said.push(...content(delta.content, choice));
-  said.push(...content(delta.refusal, choice)); // the model's own words, instead of an answer
+  const refusal = asText(delta.refusal); // in place of an answer
+  if (refusal !== null) said.push({ kind: "text", text: refusal, choice, refusal: true });
   for (const call of items(either(delta, "tool_calls", "toolCalls"))) {
     said.push(callDelta(call, message, choice));
   }

@@ -6,17 +6,18 @@
  */
 
 import { stringify } from "../json.js";
-import { asError, asId, asIndex, asObject, asText, filled, items } from "./fields.js";
-import { asUsage } from "./statements.js";
+import { asId, asIndex, asObject, asText, filled, items } from "./fields.js";
+import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 /** @typedef {import("./statements.js").CallDelta} CallDelta */
 
+const REFUSAL = "response.refusal.delta";
 /** @type {Map<unknown, "text" | "reasoning">} */
 const TEXTS = new Map([
   ["response.output_text.delta", "text"],
-  ["response.refusal.delta", "text"],
+  [REFUSAL, "text"],
   ["response.reasoning_text.delta", "reasoning"],
   ["response.reasoning_summary_text.delta", "reasoning"],
 ]);
@@ -43,18 +44,10 @@ export function translation() {
   const isRepeated = repetitions();
   return (/** @type {Fields} */ event) => {
     const { type } = event;
-    if (type === "error") return [failed(event)]; // never a repetition, whatever number it has
+    if (type === "error") return [failed(filled(event.error) ?? event)]; // never a repetition, whatever number it has
     if (typeof type !== "string" || isRepeated(type, event)) return [];
     return statements(type, event);
   };
-}
-
-/**
- * @param {Fields} event
- * @returns {Statement}
- */
-function failed(event) {
-  return { kind: "finish", cut: true, error: asError(filled(event.error) ?? event), last: true };
 }
 
 /**
@@ -67,7 +60,8 @@ function statements(type, event) {
   const kind = TEXTS.get(type);
   if (kind !== undefined) {
     const text = asText(event.delta);
-    return text === null ? [] : [{ kind, text, choice: 0, block: index }];
+    const refusal = type === REFUSAL;
+    return text === null ? [] : [{ kind, text, choice: 0, block: index, refusal }];
   }
   if (type.startsWith("response.output_item.")) {
     return itemStatements(asObject(event.item), index, type.endsWith(".done"));
@@ -161,8 +155,8 @@ function itemStatements(item, index, done) {
     call.preset = asText(text) ?? undefined;
     return [call];
   }
-  const cut = item.status === "incomplete";
-  call.end = { text: typeof text === "string" ? text : null, cut };
+  const incomplete = item.status === "incomplete";
+  call.end = { text: typeof text === "string" ? text : null, incomplete };
   const { output = null, error = null } = item;
   if (!hosted || (output === null && error === null)) return [call];
   const isError = error !== null;
@@ -182,7 +176,7 @@ function lifecycle(type, event) {
   }
   if (!FINISHES.includes(type)) return [];
   const output = items(response.output).flatMap((item, index) => itemStatements(item, index, true));
-  const error = type === "response.failed" ? asError(response.error) : null;
-  const cut = type !== "response.completed";
-  return [...output, ...asUsage(response.usage), { kind: "finish", cut, error, last: true }];
+  const why = asObject(response.incomplete_details).reason || type.replace("response.", "");
+  const finish = type === "response.failed" ? failed(response.error) : finished(why, { last: true });
+  return [...output, ...asUsage(response.usage), finish];
 }

@@ -7,6 +7,8 @@
  */
 
 import { isObject } from "../values.js";
+import { asError } from "./fields.js";
+import { WORDS } from "./finish-reasons.js";
 
 /**
  * A value at a JSONPath; `more`: the rest of a string follows. Without a value: the end of a string,
@@ -15,9 +17,9 @@ import { isObject } from "../values.js";
  */
 /**
  * The arguments of a call have ended. They may come once more, as `text` or as a `value`, to compare
- * with those that were streamed. `cut`: the provider says that they are not complete. `sure: false`:
+ * with those that were streamed. `incomplete`: the provider says that they are not complete. `sure: false`:
  * this event ends a call without arguments and one cut off before its first character.
- * @typedef {{text?: string | null, value?: any, cut?: boolean, sure?: boolean,
+ * @typedef {{text?: string | null, value?: any, incomplete?: boolean, sure?: boolean,
  *   error?: string | null}} End
  */
 /**
@@ -34,18 +36,20 @@ import { isObject } from "../values.js";
  */
 /**
  * More of the answer's text, or of the model's reasoning. `block` tells texts apart, if an answer has
- * several.
+ * several. `refusal`: the model says why it does not answer.
  * @typedef {{kind: "text" | "reasoning", text: string, choice?: number,
- *   block?: number | string | null}} Said
+ *   block?: number | string | null, refusal?: boolean}} Said
  */
 /** A response begins; the one before it has ended. @typedef {{kind: "begin", message?: string | null}} Begin */
 /**
- * A response has ended: this one, or (without message and choice) everything that is open. `cut`: it
- * was stopped before the model had finished. `malformed`: why calls that are not complete are
- * malformed. `error`: the error of the provider. `last`: no event of this response follows.
- * @typedef {{kind: "finish", message?: string | null, choice?: number | null, cut?: boolean,
- *   malformed?: string | null, error?: string | null, last?: boolean}} Finish
+ * A response has ended: this one, or (without message and choice) everything that is open. `reason`:
+ * why, if the event says it; else it is complete, unless another event says something else. `detail`:
+ * what the provider says of that, the message of an error, for instance. `malformed`: the calls that
+ * are not complete are malformed. `last`: no event of this response follows.
+ * @typedef {{kind: "finish", message?: string | null, choice?: number | null,
+ *   reason?: Reason | null, detail?: string | null, malformed?: boolean, last?: boolean}} Finish
  */
+/** How an answer ended. @typedef {import("./finish-reasons.js").Reason} Reason */
 /** The result of a tool call. @typedef {{kind: "result", id: string | null, result?: any, isError?: boolean}} Result */
 /**
  * The final state of all calls of a message, which replaces what was streamed.
@@ -75,4 +79,118 @@ export function ofChoice(said, choice) {
     const isOne = one.kind === "text" || one.kind === "reasoning" || one.kind === "call";
     return !isOne || (one.choice ?? 0) === choice;
   });
+}
+
+/**
+ * What a provider's word for the end of an answer means; null if it is not a word. Spelling does not
+ * matter (`MAX_TOKENS`, `max-tokens`). An unknown word is `lost`: nothing says that the answer is complete.
+ * @param {unknown} word
+ * @returns {Reason | null}
+ */
+function finishReason(word) {
+  if (typeof word !== "string" || word === "") return null;
+  const name = word.slice(word.lastIndexOf(".") + 1).toLowerCase();
+  return WORDS.get(name.replace(/[^\p{L}\p{N}]/gu, "")) ?? "lost";
+}
+
+/**
+ * The statement of the provider's word for why a response has ended.
+ * @param {unknown} word
+ * @param {{message?: string | null, choice?: number | null, last?: boolean}} [whose]
+ * @returns {Finish}
+ */
+export function finished(word, whose = {}) {
+  const reason = finishReason(word);
+  const detail = reason === "error" ? String(word) : null;
+  const malformed = detail?.toLowerCase().startsWith("malformed") ?? false;
+  return { kind: "finish", ...whose, reason, detail, malformed };
+}
+
+/**
+ * The statement of an error of the provider, which is a text or an object with a `message`.
+ * @param {unknown} error
+ * @param {boolean} [last]
+ * @returns {Finish}
+ */
+export function failed(error, last = true) {
+  return { kind: "finish", reason: "error", detail: asError(error), last };
+}
+
+/** True if an answer that ended so has all of its text. @param {Reason | null | undefined} reason */
+export function isComplete(reason) {
+  return reason === "complete" || reason === "calls";
+}
+
+/** True if the model had not finished. @param {Finish} finish */
+export function isCut({ reason }) {
+  return reason != null && !isComplete(reason);
+}
+
+/** Keeps track of how the choices of an answer ended. */
+export class Ending {
+  /** All choices that have come; null: not ended. @type {Map<number, Reason | null>} */
+  #choices = new Map();
+  /** Those in which the model refuses to answer. @type {Set<number>} */
+  #refusing = new Set();
+  /** Those that wait for the results of calls. @type {Set<number>} */
+  #calling = new Set();
+  /** What the provider said of the end. @type {Map<number, string>} */
+  #details = new Map();
+
+  /** @param {Statement[]} said */
+  feed(said) {
+    for (const one of said) {
+      if (one.kind === "text" || one.kind === "reasoning" || one.kind === "call") this.#grow(one);
+      else if (one.kind === "begin") for (const its of this.#all()) its.clear();
+      else if (one.kind === "result") this.#calling.clear();
+      else if (one.kind === "finish") this.#finish(one);
+      else if (one.kind === "aggregate") {
+        const isLost = one.calls.some(({ status }) => status === "truncated");
+        this.#finish({ kind: "finish", reason: isLost ? "lost" : null });
+      }
+    }
+  }
+
+  /** How this choice ended; null if it has not. @param {number} choice @returns {Reason | null} */
+  of(choice) {
+    const reason = this.#choices.get(choice) ?? null;
+    if (reason !== "complete") return reason;
+    // Not every provider has words of its own for these.
+    if (this.#refusing.has(choice)) return "refused";
+    return this.#calling.has(choice) ? "calls" : reason;
+  }
+
+  /** What the provider says of how it ended. @param {number} choice */
+  detail(choice) {
+    return this.#details.get(choice) ?? null;
+  }
+
+  #all() {
+    return [this.#choices, this.#refusing, this.#calling, this.#details];
+  }
+
+  /** @param {Said | CallDelta} said */
+  #grow(said) {
+    const { choice = 0 } = said;
+    const ended = (this.#choices.get(choice) ?? null) !== null;
+    // An agent's next response, which nothing else begins.
+    if (ended && (said.text || said.kind !== "call")) for (const its of this.#all()) its.delete(choice);
+    if (!this.#choices.has(choice)) this.#choices.set(choice, null);
+    if (said.kind === "call") {
+      if (said.name && !said.hosted) this.#calling.add(choice);
+    } else if (said.refusal) this.#refusing.add(choice);
+  }
+
+  /** @param {Finish} finish */
+  #finish(finish) {
+    const { choice = null, reason = null, detail = null } = finish;
+    const all = this.#choices.size === 0 ? [0] : [...this.#choices.keys()];
+    for (const one of choice === null ? all : [choice]) {
+      const known = this.#choices.get(one) ?? null;
+      // Some end it twice, and give the reason once; an answer that was cut stays so.
+      if (known !== null && !(isComplete(known) && reason !== null)) continue;
+      this.#choices.set(one, reason ?? "complete");
+      if (detail !== null) this.#details.set(one, detail);
+    }
+  }
 }

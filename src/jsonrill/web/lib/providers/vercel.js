@@ -7,7 +7,7 @@
  */
 
 import { asError, asId, asText } from "./fields.js";
-import { asUsage } from "./statements.js";
+import { asUsage, failed, finished } from "./statements.js";
 
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
@@ -17,7 +17,6 @@ const EVENTS = new Set(
 );
 const PREFIXES = ["text-", "reasoning-", "tool-input-", "tool-output-"];
 /** @type {unknown[]} */
-const CUT = ["length", "content-filter", "error"];
 
 /** @param {Fields} event */
 export function accepts({ type }) {
@@ -44,13 +43,13 @@ export function translate(event) {
     case "start":
       return [{ kind: "begin", message: asId(event.messageId) }];
     case "finish": {
-      const cut = CUT.includes(event.finishReason);
-      return [...asUsage(event.totalUsage), { kind: "finish", cut, last: true }];
+      const finish = finished(event.finishReason, { last: true });
+      return [...asUsage(event.totalUsage), finish];
     }
     case "abort":
-      return [{ kind: "finish", cut: true, last: true }];
+      return [finished(type, { last: true })];
     case "error":
-      return [{ kind: "finish", cut: true, error: asError(event.errorText ?? event.error) }];
+      return [failed(event.errorText ?? event.error, false)];
     default:
       return [];
   }
@@ -72,10 +71,10 @@ function callStatements(type, id, event) {
       return [{ kind: "call", id, text: asText(event.inputTextDelta) ?? asText(event.delta) }];
     case "tool-input-available":
     case "tool-call":
-      if (event.invalid === true) return [failed(id, name, event.error)];
+      if (event.invalid === true) return [invalid(id, name, event.error)];
       return [{ kind: "call", id, name, hosted, end: { value: event.input } }];
     case "tool-input-error":
-      return [failed(id, name, event.errorText)];
+      return [invalid(id, name, event.errorText)];
     case "tool-output-available":
     case "tool-result":
       return [{ kind: "result", id, result: event.output ?? null }];
@@ -94,7 +93,7 @@ function callStatements(type, id, event) {
  * @param {unknown} error
  * @returns {Statement}
  */
-function failed(id, name, error) {
+function invalid(id, name, error) {
   const said = asText(error) ?? asText(/** @type {any} */ (error)?.message);
   return { kind: "call", id, name, end: { error: said ?? "the input is not valid" } };
 }

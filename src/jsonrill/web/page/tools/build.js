@@ -79,10 +79,10 @@ export function build(text, { title = "Pasted text", pieceSize = 4 }, wishes = {
  * @param {number} pieceSize
  */
 function fill(recording, { format, items, timed }, pieceSize) {
-  const isWhole = items.length === 1 && (format === "text" || format === "many");
+  const isComplete = items.length === 1 && (format === "text" || format === "many");
   // A line that is no JSON is said to be wrong, and cannot be a snapshot.
   const good = format === "snapshots" ? items.filter(({ data }) => isJson(data)) : items;
-  const parts = isWhole ? pieces(items[0].data, pieceSize).map((data) => ({ data, at: null })) : good;
+  const parts = isComplete ? pieces(items[0].data, pieceSize).map((data) => ({ data, at: null })) : good;
   parts.forEach(({ data, at }, index) => {
     recording.add(data, { at: timed && at !== null ? at : (index + 1) * STEPS[format] });
   });

@@ -3,7 +3,7 @@
 import { button, make, setAttributes } from "../dom.js";
 import { escapeText, shorten } from "../escaping.js";
 import { Recording } from "../recording.js";
-import { SSEDecoder } from "../../lib/sse.js";
+import { SSEDecoder, isDone } from "../../lib/sse.js";
 
 /**
  * @typedef {object} Host
@@ -126,7 +126,7 @@ async function read(body, onData) {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    for (const { data } of decoder.feed(value)) if (data !== "[DONE]") onData(data);
+    for (const { data } of decoder.feed(value)) if (!isDone(data)) onData(data);
   }
 }
 

@@ -9,7 +9,7 @@
 
 import { Document } from "../../lib/document.js";
 import { Reader, recognise as providerOf } from "../../lib/providers/index.js";
-import { SSEDecoder } from "../../lib/sse.js";
+import { SSEDecoder, endsStream, isDone } from "../../lib/sse.js";
 import { isObject } from "../../lib/values.js";
 
 /** @typedef {import("../../lib/providers/index.js").ProviderName} ProviderName */
@@ -51,7 +51,6 @@ export const PROVIDERS = {
 };
 
 const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;
-const DONE = "[DONE]";
 // This many events are enough to recognise a provider, and to see whether there are calls.
 const SAMPLE = 200;
 // The first events of some streams are not the provider's own (a ping, a comment of a proxy).
@@ -288,8 +287,8 @@ function dataOf(lines) {
   // Logs often lack the blank lines: then each line of data that is JSON is an event.
   const inLines = lines.filter(({ data }) => data.startsWith("data:")).map(({ data, at }) => ({ data: data.slice(5).trim(), at }));
   const hasBlank = lines.slice(0, -1).some(({ data }) => data.trim() === "");
-  if (!hasBlank && inLines.length > 1 && inLines.every(({ data }) => data === DONE || parsed(data) !== undefined)) {
-    return inLines.filter(({ data }) => data !== DONE);
+  if (!hasBlank && inLines.length > 1 && inLines.every(({ data }) => isDone(data) || parsed(data) !== undefined)) {
+    return inLines.filter(({ data }) => !isDone(data));
   }
   const decoder = new SSEDecoder();
   /** @type {Item[]} */
@@ -298,7 +297,7 @@ function dataOf(lines) {
   for (const { data, at } of [...lines, { data: "", at: null }, { data: "", at: null }]) {
     if (data !== "") last = at;
     for (const event of decoder.feed(`${data}\n`)) {
-      if (event.data !== DONE && event.type !== "CLOSE") items.push({ data: event.data, at: last });
+      if (!endsStream(event)) items.push({ data: event.data, at: last });
     }
   }
   return items;

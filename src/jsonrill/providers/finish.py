@@ -1,0 +1,72 @@
+"""How an answer ended: the words with which all providers say it, in one table.
+
+JavaScript has a copy, `finish-reasons.js`, which tools/tables.py writes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, get_args
+
+# complete: the model has said all. calls: it waits for the results of tools. length: a limit of
+# tokens, turns or cost was reached. filtered: a content filter stopped it. refused: the model
+# did not want to answer. lost: the answer stopped, and nothing says that the model had finished.
+# error: the provider failed.
+Reason = Literal["complete", "calls", "length", "filtered", "refused", "lost", "error"]
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+
+# What messages say of an answer that is not complete.
+MEANINGS: Final[dict[Reason, str]] = {
+    "length": "the model stopped at its token limit",
+    "filtered": "a content filter stopped the answer",
+    "refused": "the model refused to answer",
+    "lost": "the stream ended before the answer did",
+    "error": "the provider reported an error",
+}
+
+# The words as `finish_reason` compares them: small letters, without what is between them.
+_SPELLINGS: Final[dict[Reason, str]] = {
+    "complete": """
+            stop stopped end endturn stopsequence eos eostoken complete completed done finish
+            finished success
+        """,
+    "calls": "toolcalls toolcall tooluse functioncall functioncalls calls requiresaction",
+    "length": """
+            length maxtokens maxoutputtokens maxlength maxtokensreached modellength tokenlimit
+            modelcontextwindowexceeded contextlengthexceeded errorlimit
+            errormaxturns errormaxbudgetusd errormaxstructuredoutputretries
+        """,
+    "filtered": """
+            contentfilter contentfiltered filtered guardrailintervened safety recitation blocklist
+            blocked prohibitedcontent spii modelarmor language sensitive errortoxic jailbreak
+            imagesafety imageprohibitedcontent imagerecitation
+        """,
+    "refused": "refusal refused",
+    "lost": """
+            lost abort aborted cancelled canceled usercancel interrupted incomplete pauseturn
+            clientcancelled turndetected compaction
+        """,
+    "error": """
+            error failed timeout networkerror insufficientsystemresource expired
+            malformedfunctioncall malformedmodeloutput malformedtooluse malformedresponse
+            unexpectedtoolcall toomanytoolcalls missingthoughtsignature errorduringexecution
+        """,
+}
+WORDS: Final = {word: reason for reason, words in _SPELLINGS.items() for word in words.split()}
+
+
+def finish_reason(word: Any) -> Reason | None:
+    """What a provider's word for the end of an answer means; None if it is not a word.
+
+    Spelling does not matter: `MAX_TOKENS`, `max-tokens`, `FinishReason.MAX_TOKENS` and a member of
+    an enumeration are the same. An unknown word is `lost`: nothing says it is complete.
+    """
+    value = getattr(word, "value", word)
+    if not isinstance(value, str) or not value:
+        return None
+    name = value.rpartition(".")[2].lower()
+    return WORDS.get("".join([char for char in name if char.isalnum()]), "lost")
+
+
+def is_complete(reason: Reason | None) -> bool:
+    """True if an answer that ended so has all of its text."""
+    return reason == "complete" or reason == "calls"
