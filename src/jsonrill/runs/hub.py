@@ -31,6 +31,7 @@ from ..store import (
 )
 from ..store.tasks import stop
 from .config import Config
+from .descriptors import bounded
 from .metrics import Metrics
 from .options import StreamOptions, ViewOptions
 from .positions import Position
@@ -97,6 +98,13 @@ class Hub:
         self.config = config
         self.store = store or open_store(config.store, config.bounds())
         self.metrics = Metrics()
+        self.most_readers = bounded(config.readers, 1.0)
+        if self.most_readers < config.readers:
+            log.warning(
+                "readers is %d, but the limit of open files allows %d: raise it (ulimit -n)",
+                config.readers,
+                self.most_readers,
+            )
         # Told to stop, but still working: a load balancer should send requests elsewhere.
         self.draining = False
         self.stopping = False
@@ -376,7 +384,7 @@ class Hub:
         mine = self._readers.get(stream, 0)
         if mine >= self.config.readers_per_stream:
             raise TooMany("this stream has too many readers")
-        if self.metrics.get("readers") >= self.config.readers:
+        if self.metrics.get("readers") >= self.most_readers:
             raise TooMany("this server has too many readers")
         self._readers[stream] = mine + 1
         self.metrics.add("readers", 1)

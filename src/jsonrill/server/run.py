@@ -13,6 +13,7 @@ from types import FrameType
 import uvicorn
 
 from ..runs.config import Config, without_secrets
+from ..runs.descriptors import RESERVED, bounded, raise_limit
 from ..store import StoreError, open_store
 from .app import create_app
 from .http.connection import Connection
@@ -20,6 +21,10 @@ from .logs import to_stderr
 
 # Connections beside readers: publishers, health checks, metrics.
 OTHERS = 200
+# Connections that wait to be accepted, and how many the event loop accepts before it looks at one
+# of them: those that are too many must be closed before the next ones take their descriptors.
+WAITING = 2048
+ACCEPTED_AT_ONCE = 8
 
 
 def listening_socket(config: Config) -> socket.socket:
@@ -36,7 +41,7 @@ def listening_socket(config: Config) -> socket.socket:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     listener.bind((config.host.strip("[]"), config.port))
     # From here on clients can connect; they wait until the application is up.
-    listener.listen(2048)
+    listener.listen(WAITING)
     return listener
 
 
@@ -45,6 +50,7 @@ def serve(config: Config | None = None) -> None:
     config = config or Config.from_environment()
     config.check_exposure()
     to_stderr()
+    raise_limit(_connections(config) + RESERVED)
     server = _server(config)
     asyncio.run(_check_store(config))
     listener = listening_socket(config)
@@ -74,26 +80,39 @@ async def _check_store(config: Config) -> None:
         await store.close()
 
 
+def _connections(config: Config) -> int:
+    return config.concurrency or config.readers + OTHERS
+
+
 def _server(config: Config) -> uvicorn.Server:
-    patience = config.head_timeout
+    connections = _connections(config)
 
-    class Patient(Connection):
-        head_timeout = patience
+    class Bounded(Connection):
+        head_timeout = config.head_timeout
+        most = bounded(connections + OTHERS, 0.25)
 
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             create_app(config),
-            http=Patient,
+            http=Bounded,
             ws="none",
             access_log=False,
             log_config=None,
             server_header=False,
             lifespan="on",
-            limit_concurrency=config.concurrency or config.readers + OTHERS,
+            limit_concurrency=bounded(connections, 0.5),
+            backlog=ACCEPTED_AT_ONCE,
             timeout_keep_alive=max(1, int(config.keep_alive)),
             timeout_graceful_shutdown=max(1, int(config.grace)),
         )
     )
+
+
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(WAITING)  # asyncio takes `backlog` for both numbers
 
 
 def _run(server: uvicorn.Server, listener: socket.socket) -> None:
