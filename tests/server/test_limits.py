@@ -92,11 +92,15 @@ def test_the_limit_of_open_files_is_raised_where_that_is_allowed(tmp_path: Path)
         assert int(line.split()[3]) > 600
 
 
+def wait_for_room(server: Server) -> None:
+    while status_of(server, "/readyz") != 200:
+        time.sleep(0.1)  # connections of another test are being closed
+
+
 @contextmanager
 def full(server: Server, beginning: bytes) -> Iterator[list[socket.socket]]:
     """As many connections as the server has, each of which has sent this."""
-    while status_of(server, "/readyz") != 200:
-        time.sleep(0.1)  # connections of another test are being closed
+    wait_for_room(server)
     with ExitStack() as stack:
         yield [stack.enter_context(raw(server, beginning)) for _ in range(5)]
 
@@ -124,6 +128,7 @@ def test_a_full_server_is_alive(small: Server, beginning: bytes) -> None:
 
 
 def test_a_body_that_goes_on_after_its_answer_does_not_keep_the_connection(small: Server) -> None:
+    wait_for_room(small)
     with raw(small, SLOW_BODY) as link:
         assert b"401 Unauthorized" in link.recv(4096)
         link.settimeout(0.5)
@@ -140,6 +145,7 @@ def test_a_body_that_goes_on_after_its_answer_does_not_keep_the_connection(small
 
 
 def test_a_body_that_is_complete_soon_keeps_the_connection(small: Server) -> None:
+    wait_for_room(small)
     with raw(small, SLOW_BODY) as link:
         assert b"401 Unauthorized" in link.recv(4096)
         link.sendall(b" " * 999)

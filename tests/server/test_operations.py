@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from jsonrill.runs.config import check_workers, from_text
+from jsonrill.runs.config import from_text
 from jsonrill.runs.hub import Hub
 from jsonrill.runs.metrics import Metrics
 from jsonrill.server import Config, ConfigError, create_app, serve
 from jsonrill.server.access.credentials import Credentials
 from jsonrill.store import MemoryStore, StoreError, StoreUnavailable
+from support import SLACK
 from support.processes import SOURCE, Events, Server, free_port
 
 PLAIN = {"content-type": "text/plain"}
@@ -162,28 +167,90 @@ def test_every_time_and_limit_but_some_must_be_above_zero() -> None:
     assert refused == numbers - may
 
 
-@pytest.mark.parametrize(
-    "arguments, environ, refused",
-    [
-        (["uvicorn", "--workers", "4", "x:y"], {}, True),
-        (["gunicorn", "-w4", "x:y"], {}, True),
-        (["gunicorn", "--workers=2"], {}, True),
-        (["uvicorn", "--workers", "1"], {}, False),
-        (["uvicorn", "x:y"], {"WEB_CONCURRENCY": "3"}, True),
-        (["uvicorn", "x:y"], {}, False),
-        (["/usr/lib/uvicorn/__main__.py", "--workers=3"], {}, True),
-        (["my_program.py", "-w", "80"], {}, False),
-    ],
-)
-def test_a_store_of_one_process_is_refused_to_several(
-    arguments: list[str], environ: dict[str, str], refused: bool
-) -> None:
-    check_workers(Config(store="sqlite:///x"), arguments, environ)
-    if refused:
-        with pytest.raises(ConfigError, match="several workers"):
-            check_workers(Config(), arguments, environ)
-    else:
-        check_workers(Config(), arguments, environ)
+OWN_APP = """
+from contextlib import asynccontextmanager
+from fastapi import FastAPI
+from jsonrill import Runs
+
+runs = Runs()
+
+@asynccontextmanager
+async def lifespan(app):
+    async with runs:
+        yield
+
+app = FastAPI(lifespan=lifespan)
+"""
+WORKERS = {
+    "uvicorn": "uvicorn --workers 2 --port {port} own:app",
+    "fastapi": "fastapi run own.py --workers 2 --port {port}",
+    "gunicorn": "gunicorn -c settings.py own:app",
+}
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_a_store_of_one_process_is_refused_to_several(tmp_path: Path, name: str) -> None:
+    pytest.importorskip({"fastapi": "fastapi_cli"}.get(name, name))
+    port = free_port()
+    (tmp_path / "own.py").write_text(OWN_APP)
+    worker = "uvicorn_worker.UvicornWorker"
+    settings = f"workers = 2\nworker_class = {worker!r}\nbind = '127.0.0.1:{port}'\n"
+    (tmp_path / "settings.py").write_text(settings)
+    path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])
+    environ = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-m", *WORKERS[name].format(port=port).split()]
+    with subprocess.Popen(
+        command,
+        env=environ,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        timer = threading.Timer(30 * SLACK, os.killpg, (process.pid, signal.SIGKILL))
+        timer.start()
+        assert process.stdout is not None
+        refused = any("several workers need a store" in line for line in process.stdout)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        timer.cancel()
+    assert refused
+
+
+def test_a_worker_takes_the_place_of_one_that_was_told_to_end(tmp_path: Path) -> None:
+    """gunicorn starts the new one first."""
+    with socket.create_server(("127.0.0.1", 0)):
+        taken, stopped = multiprocessing.Event(), multiprocessing.Event()
+
+        async def hold() -> None:
+            hub = Hub(Config())
+            await hub.open()
+            taken.set()
+            stopped.wait(10 * SLACK)
+            hub.stop()
+            await asyncio.sleep(10 * SLACK)
+
+        async def replace() -> None:
+            hub = Hub(Config())
+            with pytest.raises(StoreError, match="several workers"):
+                await hub.open()
+            stopped.set()
+            await hub.open()
+            await hub.close()
+
+        def worker(work: Any) -> None:
+            asyncio.run(work())
+
+        fork = multiprocessing.get_context("fork")
+        first = fork.Process(target=worker, args=(hold,), daemon=True)
+        first.start()
+        assert taken.wait(10 * SLACK)
+        second = fork.Process(target=worker, args=(replace,), daemon=True)
+        second.start()
+        second.join(20 * SLACK)
+        first.kill()
+        assert second.exitcode == 0
 
 
 # ---- speed of small answers ----

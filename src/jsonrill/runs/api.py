@@ -10,10 +10,8 @@ import asyncio
 import hashlib
 import json
 import logging
-import os
 import re
 import secrets
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
 from dataclasses import dataclass, field
@@ -41,7 +39,7 @@ from ..store import (
 )
 from ..toolcalls import ToolCall
 from .answer import BadPosition, has_all, position_of, problem, reply
-from .config import Config, check_workers
+from .config import Config
 from .elements import called, check, discard, records_of
 from .hub import Hub, TooMany
 from .options import EventOptions, RunOptions, StreamOptions, ViewOptions
@@ -176,8 +174,6 @@ class Runs:
         if isinstance(store, str):
             given["store"] = store
         config = Config(**given)
-        if isinstance(store, str):
-            check_workers(config, sys.argv, os.environ)
         times: tuple[object, ...] = (lease, takeover)
         if not all(isinstance(it, int | float) for it in times) or not (lease > 0 <= takeover):
             raise ValueError("lease and takeover are seconds, and a lease is longer than none")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -209,16 +209,6 @@ class Config:
         return Bounds(
             **{name.name: getattr(self, name.name) for name in fields(Bounds)}  # one name for each
         )
-
-
-def check_workers(config: Config, arguments: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Refuse a store of one process where uvicorn or gunicorn was told to start several."""
-    if not re.search(r"uvicorn|gunicorn", arguments[0]):
-        return
-    given = re.search(r"(?<!\S)(?:--workers|-w)[ =]?(\d+)", " ".join(arguments[1:]))
-    count = given[1] if given else environ.get("WEB_CONCURRENCY", "1")
-    if config.in_memory and config.workers == 1 and count.isdigit() and int(count) > 1:
-        raise ConfigError("several workers need a store that they share, not memory:")
 
 
 def parse_tokens(texts: Iterable[str]) -> dict[str, str]:

@@ -150,6 +150,7 @@ class Hub:
         if not self.stopping:
             self._end_at = asyncio.get_running_loop().time() + self.config.grace
         self.draining = self.stopping = True
+        self.store.stop()
         for view in self._views():
             view.wake()
 

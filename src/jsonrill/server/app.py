@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import secrets
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -22,7 +20,7 @@ from starlette.routing import Route
 
 from ..demo.generations import Demo
 from ..demo.upstream import SimulatedModels
-from ..runs.config import Config, check_workers
+from ..runs.config import Config
 from ..runs.hub import Hub
 from ..runs.signals import before_the_end
 from ..store import Store, StoreError
@@ -154,7 +152,6 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     request; `app.state.hub.close()` closes it then.
     """
     config = config or Config.from_environment()
-    check_workers(config, sys.argv, os.environ)
     hub = Hub(config, store)
     upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
     hub.take_over = partial(take_over, hub, upstreams)

@@ -250,6 +250,9 @@ class Store(ABC):
     async def open(self) -> None:  # noqa: B027 - most need nothing
         """Open files and connections. Called first, in the event loop that will use the store."""
 
+    def stop(self) -> None:  # noqa: B027 - most need nothing
+        """Called when the process was told to end: it still reads and writes, but not for long."""
+
     @abstractmethod
     async def close(self) -> None:
         """Close files and connections; every waiting `read` ends."""

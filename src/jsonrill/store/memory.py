@@ -31,6 +31,7 @@ from .base import (
     unwritten,
     with_call,
 )
+from .workers import Mark, only_worker
 
 
 @dataclass(slots=True)
@@ -84,6 +85,7 @@ class MemoryStore(Store):
         self._cost_of: dict[str, int] = {}  # by owner
         self._total = 0
         self._swept = 0.0
+        self._marks: list[Mark] = []
 
     @classmethod
     def takes(cls, rest: str) -> bool:
@@ -93,7 +95,15 @@ class MemoryStore(Store):
     def at(cls, url: str, bounds: Bounds | None) -> Store:
         return cls(bounds)
 
+    async def open(self) -> None:
+        self._marks = await only_worker()
+
+    def stop(self) -> None:
+        while self._marks:
+            self._marks.pop().release()
+
     async def close(self) -> None:
+        self.stop()
         self._signals.close()
 
     async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:

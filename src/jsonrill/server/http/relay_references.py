@@ -1,9 +1,9 @@
 """What a request may refer to at its upstream: what its owner has there, and nothing of others.
 
-All owners share the upstream's key, so the upstream gives each of them what any of them made:
-whoever knows the id of a response can continue it, and so read it. Here an owner may continue the
-responses in his own logs. What the upstream keeps beside responses has no owner that this server
-knows, and cannot be referred to while there are several.
+All owners share the upstream's key, so the upstream gives each of them what any of them made: a
+client that knows the id of a response can continue it, and so read it. Here an owner may continue
+the responses in his own logs. What the upstream keeps beside responses has no owner that this
+server knows, and cannot be referred to while there are several.
 """
 
 from __future__ import annotations
