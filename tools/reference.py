@@ -346,7 +346,7 @@ def default(value: Any) -> str:
 def meaning(option: Option) -> str:
     if option.least is not None or (option.choices and option.type != Rules):
         return f"{option.help} {option.allowed[0].upper()}{option.allowed[1:]}."
-    return option.help
+    return f"{option.help} For {option.used_in}." if option.modes else option.help
 
 
 def settings() -> str:

@@ -10,9 +10,10 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from jsonrill.answers.split import TAGS
+from jsonrill.options import TABLE, Mode, taken_by
 from jsonrill.parse.reasoning import ELEMENTS, MARKS
 from jsonrill.providers.finish import MEANINGS, REASONS, WORDS
 
@@ -91,10 +92,45 @@ export const WORDS = new Map([
     yield "]);\n"
 
 
+def modes() -> Iterator[str]:
+    names = get_args(Mode)
+    yield f"""\
+/**
+ * The modes of updates, and the options that not all of them use, written by tools/tables.py from
+ * options.py: change it there.
+ */
+
+/** @typedef {{{" | ".join(js(name) for name in names)}}} Mode */
+
+/** @type {{readonly Mode[]}} */
+export const MODES = {js(names)};
+
+/** @type {{Mode}} */
+export const DEFAULT_MODE = {js(TABLE["mode"].default)};
+
+/**
+ * Their defaults, and the modes that use them.
+ * @type {{{{[name: string]: {{default: any, modes: Mode[]}}}}}}
+ */
+export const MODE_OPTIONS = {{
+"""
+    for option in taken_by("updates"):
+        if option.modes:
+            fields = {"default": option.default, "modes": option.modes}
+            yield f"  {camel(option.name)}: {js(fields)},\n"
+    yield "};\n"
+
+
+def camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(other.capitalize() for other in others)
+
+
 FILES: dict[Path, Callable[[], Iterator[str]]] = {
     LIB / "split-tags.js": split_tags,
     LIB / "lenient" / "reasoning-tags.js": reasoning_tags,
     LIB / "providers" / "finish-reasons.js": finish_reasons,
+    LIB / "modes.js": modes,
 }
 
 

@@ -31,6 +31,7 @@ Dialect = Literal["jsonrill", "juf"]
 Wire = Literal["full", "compact"]
 Rules = bool | Iterable[str]
 Entity = str | Sequence[str] | Mapping[str, str] | None
+Patterns = str | Sequence[str]
 Schemas = Mapping[str, Any] | None
 Split = bool | Iterable[str]
 Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
@@ -77,6 +78,7 @@ class UpdateOptions(ParseOptions, total=False):
     partial_numbers: bool
     early_literals: bool
     zero_values: bool
+    only_complete: Patterns
 
 
 class ReadOptions(ParseOptions, SourceOptions, total=False):
@@ -137,6 +139,7 @@ _JSON: Final[dict[Any, dict[str, Any]]] = {
     Tool: {"type": ["string", "boolean"]},
     Rules: {"type": ["boolean", "array"], "items": {"type": "string"}},
     Entity: {"type": ["string", "array", "object"], "items": {"type": "string"}},
+    Patterns: {"type": ["string", "array"], "items": {"type": "string"}},
     Any: {"type": ["object", "boolean"]},
     Schemas: {"type": "object"},
 }
@@ -147,7 +150,10 @@ _FUNCTIONS: Final = (ParseFloat, Loads | None, OnRepair)
 
 @dataclass(slots=True)
 class Option:
-    """One option. A number has a range, a name has `choices`; `folds` ignores case, - and _."""
+    """One option. A number has a range, a name has `choices`; `folds` ignores case, - and _.
+
+    `modes` are those of updates that use it, if not all of them do.
+    """
 
     name: str
     type: Any
@@ -158,6 +164,7 @@ class Option:
     most: float | None = None
     choices: tuple[str, ...] = ()
     folds: bool = False
+    modes: tuple[Mode, ...] = ()
 
     def __post_init__(self) -> None:
         for kind in (self.type, *get_args(self.type)):
@@ -179,9 +186,17 @@ class Option:
             return "a function"
         if self.type == Tool:
             return "a tool's name, or true for any"
+        if self.type == Patterns:
+            return "a pattern such as steps[*].name, or several"
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return "true or false" if self.type is bool else "a text" if self.type is str else ""
+
+    @property
+    def used_in(self) -> str:
+        """The modes that use it in words; "" if all do."""
+        kind = "mode" if len(self.modes) == 1 else "modes"
+        return f"the {kind} {' and '.join(self.modes)}" if self.modes else ""
 
     def check(self, value: Any) -> Any:
         """The value as a stage takes it; `ValueError` if it is not allowed.
@@ -190,6 +205,8 @@ class Option:
         """
         if value is None and (self.default is None or self.type == int | None):
             return None
+        if self.type == Modes and isinstance(value, Mapping):
+            return {str(name): self.check(mode) for name, mode in value.items()}
         if self.least is not None:
             kinds = (int, float) if self.type == float | None else (int,)
             good = type(value) in kinds and self.least <= value
@@ -209,6 +226,8 @@ class Option:
             good = isinstance(value, str | bool)
         elif self.type == Schemas:
             good = isinstance(value, Mapping)
+        elif self.type == Patterns:
+            good = isinstance(value, str) or (isinstance(value, Sequence) and _are_names(value))
         else:
             good = self.type not in (bool, str) or isinstance(value, self.type)
         if not good:
@@ -223,7 +242,11 @@ class Option:
             schema |= {"minimum": self.least}
         if self.most is not None:
             schema |= {"maximum": self.most}
-        return schema | ({"enum": [*self.choices]} if self.choices else {})
+        if self.type != Modes:
+            return schema | ({"enum": [*self.choices]} if self.choices else {})
+        name = {"type": "string", "enum": [*self.choices]}
+        by_name = {"type": "object", "additionalProperties": name}
+        return {"anyOf": [name, by_name], "description": self.help}
 
 
 def _are_names(value: Any) -> bool:
@@ -254,7 +277,10 @@ _ON_VIOLATION: Final = (
 _ON_REVISION: Final = "When a snapshot contradicts what is written: stop, or keep that."
 _FORMATS: Final = "Check `format` also in JSON Schema 2019-09 and 2020-12."
 _NUMBERS: Final = "Numbers may get more digits, or each is final when it first comes."
-_MODE: Final = "When updates are emitted."
+_MODE: Final = "When updates are emitted: of all entities, or by name of each."
+_ONLY_COMPLETE: Final = "What of an entity is shown only when complete: keys, or patterns in it."
+_GROWING: Final[tuple[Mode, ...]] = ("PROGRESSIVE", "REALTIME")
+_REALTIME: Final[tuple[Mode, ...]] = ("REALTIME",)
 _LEASE: Final = "Seconds of silence after which the producer counts as lost."
 _PROVIDER: Final = "Whose events these are."
 _PATIENCE: Final = "Snapshots for which a value must not change before another may grow."
@@ -269,9 +295,16 @@ TABLE: Final[dict[str, Option]] = {
         Option("check_formats", bool, False, ("updates", "checked", "calls"), _FORMATS),
         Option("on_violation", OnViolation, None, _UPDATES, _ON_VIOLATION),
         Option("send", Send, "data", _VIEWED, "Emit complete data, what is new in it, or both."),
-        Option("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
-        Option("early_literals", bool, False, _UPDATES, "Show true at its t."),
-        Option("zero_values", bool, False, _UPDATES, "Show the schema's zeros before values come."),
+        Option(
+            *("partial_numbers", bool, True, _UPDATES, "Show numbers as they grow."),
+            modes=_REALTIME,
+        ),
+        Option(*("early_literals", bool, False, _UPDATES, "Show true at its t."), modes=_REALTIME),
+        Option(
+            *("zero_values", bool, False, _UPDATES, "Show the schema's zeros before values come."),
+            modes=_GROWING,
+        ),
+        Option("only_complete", Patterns, (), _UPDATES, _ONLY_COMPLETE, modes=_GROWING),
         Option("repair", Rules, False, _READERS, "Read what models write instead of JSON."),
         Option("on_repair", OnRepair, None, _READERS, "Is called with each repair."),
         Option(
@@ -363,6 +396,37 @@ def check(**given: Any) -> None:
     """`ValueError` if one of these options has a value that is not allowed."""
     for name, value in given.items():
         TABLE[name].check(value)
+
+
+def modes_of(text: str) -> Any:
+    """A mode as text: one for all, or `title=REALTIME,items=ONE-BY-ONE`. The option checks it."""
+    if "=" not in text:
+        return text
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    if not all(name for name, _, _ in pairs):
+        raise ValueError(f"mode is one for all, or NAME=MODE for each name, not {text!r}")
+    return {name: mode for name, _, mode in pairs}
+
+
+def modes_text(mode: Modes) -> str:
+    """The text that `modes_of` reads."""
+    return (
+        mode if isinstance(mode, str) else ",".join(f"{name}={one}" for name, one in mode.items())
+    )
+
+
+def is_used(option: Option, modes: Iterable[str]) -> bool:
+    """True if one of these modes uses the option."""
+    return not option.modes or not set(modes).isdisjoint(option.modes)
+
+
+def refuse_unused(modes: Iterable[str], **given: Any) -> None:
+    """`ValueError` for an option that is not at its default and that none of these modes uses."""
+    for name, value in given.items():
+        option = TABLE[name]
+        if value != option.default and not is_used(option, modes):
+            these = " and ".join(mode for mode in get_args(Mode) if mode in modes)
+            raise ValueError(f"{name} is for {option.used_in}, not for {these}")
 
 
 def refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:

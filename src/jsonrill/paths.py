@@ -112,23 +112,15 @@ def parse_pattern(text: str) -> Pattern:
     """`days[*].title` as `("days", ANY_INDEX, "title")`; `root.` may be left out."""
     if text == "root":
         return ()
-    if not text.startswith(("root.", "root[", "[")):
-        text = "." + text
-    elif text.startswith("root"):
-        text = text[4:]
+    is_whole = text.startswith(("root.", "root["))
+    rest = text[4:] if is_whole else text if text.startswith("[") else "." + text
     steps: list[str | int | Wildcard] = []
     at = 0
-    while at < len(text):
-        found = _STEP.match(text, at)
+    while at < len(rest):
+        found = _STEP.match(rest, at)
         if found is None:
-            given = text.removeprefix(".")
-            if given.startswith("$"):
-                raise ValueError(f"not a path: {given!r}; leave out `{given[:2]}`")
-            if text.startswith("[]", at):
-                raise ValueError(f"not a path: {given!r}; for any element write `[*]`")
-            if given.startswith("/"):
-                raise ValueError(f"not a path: {given!r}; write it like `days[0].title`")
-            raise ValueError(f"not a path: {given!r}, from {text[at:]!r} on")
+            start = max(0, at + len(text) - len(rest))
+            raise ValueError(f"not a path: {text!r}{_remedy(text, start)}")
         at = found.end()
         match found.lastgroup:
             case "name":
@@ -136,13 +128,26 @@ def parse_pattern(text: str) -> Pattern:
             case "index":
                 steps.append(int(found["index"]))
             case "quote":
-                key, at = _unquoted(text, at)
+                key, at = _unquoted(rest, at)
                 steps.append(key)
             case "key":
                 steps.append(ANY_KEY)
             case _:
                 steps.append(ANY_INDEX)
     return tuple(steps)
+
+
+def _remedy(text: str, start: int) -> str:
+    """What to write instead of a text that is not a path from `start` on."""
+    if text.startswith("$"):
+        return f"; leave out `{text[:2]}`"
+    if text.startswith("[]", start):
+        return "; for any element write `[*]`"
+    if text.startswith(".*"):
+        return "; for any key write `*`"
+    if text.startswith(("/", ".")):
+        return "; write it like `days[0].title`"
+    return f", from {text[start:]!r} on"
 
 
 def matches(pattern: Pattern, path: Path) -> bool:

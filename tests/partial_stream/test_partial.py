@@ -136,7 +136,6 @@ def test_options_of_realtime() -> None:
     assert [[u.data for u in stream.feed(piece)] for piece in pieces] == [
         [{"n": 12, "b": True}], [],
     ]  # fmt: skip
-    assert PartialStream("PROGRESSIVE", early_literals=True).feed('{"b": t') == []
 
 
 @pytest.mark.parametrize("spelling", ["realtime", "Real-Time", "ONE_BY_ONE", "all-together"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from typing import Any
 
 import pytest
@@ -167,14 +168,19 @@ def test_keys_that_come_twice_send_nothing_twice(
     check_law(updates, exact=False)  # 1, then 1.0 for the same key, is no change
 
 
-OPTIONS = st.fixed_dictionaries({"partial_numbers": st.booleans(), "early_literals": st.booleans()})
+FLAGS = st.fixed_dictionaries({"partial_numbers": st.booleans(), "early_literals": st.booleans()})
+HOLDING = st.fixed_dictionaries(
+    {"only_complete": st.lists(st.sampled_from(["a", "b", "*", "[*]"]))}
+)
+# The options that a mode uses.
+OPTIONS = {"REALTIME": st.builds(operator.or_, FLAGS, HOLDING), "PROGRESSIVE": HOLDING}
 
 
 @pytest.mark.parametrize("mode", MODES)
 @examples(50)
-@given(text=st.one_of(texts(), bad_texts()), options=OPTIONS, data=st.data())
-def test_the_law_of_deltas(mode: Mode, text: str, options: Any, data: st.DataObject) -> None:
-    parts = data.draw(pieces(text))
+@given(text=st.one_of(texts(), bad_texts()), data=st.data())
+def test_the_law_of_deltas(mode: Mode, text: str, data: st.DataObject) -> None:
+    parts, options = data.draw(pieces(text)), data.draw(OPTIONS.get(mode, st.just({})))
     updates = run(parts, mode, send="both", **options)
     check_law(updates)
     for update, same in zip(updates, run(parts, mode, send="delta", **options), strict=True):
@@ -221,8 +227,9 @@ def test_nothing_is_ever_raised(mode: Mode, text: str | bytes, data: st.DataObje
     options: dict[str, Any] = {
         "repair": data.draw(st.booleans()),
         "many": data.draw(st.booleans()),
+        **data.draw(OPTIONS.get(mode, st.just({}))),
     }
-    updates = run(parts, mode, send="both", early_literals=True, **options)
+    updates = run(parts, mode, send="both", **options)
     for update in updates:
         json.loads(update.to_json("path", "open_path", "document", "repairs"))
 

@@ -324,9 +324,7 @@ def test_zero_values() -> None:
     assert update.delta == [{"op": "replace", "path": "", "value": update.data}]
 
 
-def test_zero_values_are_of_realtime_alone() -> None:
-    with pytest.raises(ValueError, match="zero_values is for the mode REALTIME, not for PROG"):
-        PartialStream("PROGRESSIVE", schema=Color, zero_values=True)
+def test_without_the_option_there_are_no_zero_values() -> None:
     updates = run(list('{"hex": "a"}'), "PROGRESSIVE", schema=Color)
     assert [update.data for update in updates] == [{"hex": "a"}, {"hex": "a"}]
 

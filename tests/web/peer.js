@@ -261,6 +261,15 @@ const jobs = {
     return [found, decoder.lastEventId, decoder.retry];
   },
 
+  /** The words with which options are refused; null if they are not. */
+  refusal({ options }) {
+    try {
+      return new PartialStream(options) && null;
+    } catch (error) {
+      return error.message;
+    }
+  },
+
   path: ({ path }) => [formatPath(path), toPointer(path)],
   parsePath: ({ path }) => tried(() => parsePath(path)),
   fromPointer: ({ pointer, value }) => tried(() => fromPointer(pointer, value)),

@@ -6,10 +6,12 @@ import base64
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import Limits, PartialStream, Update, apply_delta, format_path, from_pointer
+from jsonrill.options import TABLE, is_used
 from jsonrill.paths import lookup
 from support import pieces
 from support.documents import spoiled, texts
@@ -17,7 +19,12 @@ from support.javascript import Ask, agree, examples, in_js_order, spelled_messag
 from support.near import broken, sloppy
 from support.updates import MODES
 
-NAMES = {"partial_numbers": "partialNumbers", "early_literals": "earlyLiterals"}
+NAMES = {
+    "partial_numbers": "partialNumbers",
+    "early_literals": "earlyLiterals",
+    "zero_values": "zeroValues",
+    "only_complete": "onlyComplete",
+}
 ENTITIES: list[Any] = [
     *(None, "a", "items", "root", "a[*].b", "*", "[*]", "a.*", "[*][*]"),
     *(["a", "b"], {"one": "a[*]", "two": "b"}, {"x": "a", "y": "b.*"}, ["a.b", "a.c"]),
@@ -37,10 +44,17 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
     names = named(entity)
     by_name = st.dictionaries(st.sampled_from(names), modes) if names else modes
     given = {"mode": draw(st.one_of(modes, by_name)), "entity": entity}
-    flags = {
-        "send": st.sampled_from(["data", "delta", "both"]),
+    used = set(given["mode"].values()) if isinstance(given["mode"], dict) else {given["mode"]}
+    if isinstance(given["mode"], dict) and len(given["mode"]) < len(names):
+        used.add("REALTIME")
+    of_modes = {
         "partial_numbers": st.booleans(),
         "early_literals": st.booleans(),
+        "only_complete": st.lists(st.sampled_from(["a", "b", "*", "[*]", "a.b", "[*].a", "root"])),
+    }
+    flags = {
+        **{name: flag for name, flag in of_modes.items() if is_used(TABLE[name], used)},
+        "send": st.sampled_from(["data", "delta", "both"]),
         "many": st.booleans(),
         "duplicates": st.sampled_from(["last", "error"]),
         "repair": st.booleans(),
@@ -200,3 +214,95 @@ def test_limits(
     ask: Ask, text: str, given: dict[str, Any], limits: dict[str, int], data: st.DataObject
 ) -> None:
     compare(ask, data.draw(pieces(text)), {**given, "limits": limits})
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> Any:
+    """JSON Schemas of what `entities_texts` writes, more or less."""
+    types = ["string", "integer", "number", "boolean", "null", "array", "object"]
+    one = st.sampled_from([{"type": name} for name in types])
+    several = st.lists(st.sampled_from(types), min_size=1, max_size=2, unique=True)
+    leaves: st.SearchStrategy[Any] = st.one_of(
+        one,
+        several.map(lambda names: {"type": names}),
+        st.sampled_from([True, {}, {"enum": ["x", "y"]}, {"const": 5}, {"enum": [1, None]}]),
+        st.just({"$ref": "#/$defs/it"}),
+    )
+
+    def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        members = st.dictionaries(st.sampled_from(["a", "b", "c", "x"]), inner, min_size=1)
+        pair = st.lists(inner, min_size=1, max_size=2)
+        return st.one_of(
+            members.map(lambda them: {"properties": them}),
+            members.map(lambda them: {"type": "object", "properties": them}),
+            inner.map(lambda it: {"type": "object", "additionalProperties": it}),
+            inner.map(lambda it: {"patternProperties": {"^[ab]$": it}, "type": "object"}),
+            inner.map(lambda it: {"type": "array", "items": it}),
+            pair.map(
+                lambda them: {"type": "array", "prefixItems": them, "items": {"type": "null"}}
+            ),
+            *(
+                pair.map(lambda them, name=name: {name: them})
+                for name in ("anyOf", "oneOf", "allOf")
+            ),
+        )
+
+    schema = draw(st.recursive(leaves, around, max_leaves=6))
+    if isinstance(schema, dict) and "properties" not in schema and "a" in schema:
+        return True
+    definition = draw(one)
+    return {**schema, "$defs": {"it": definition}} if isinstance(schema, dict) else schema
+
+
+@examples(300)
+@given(
+    text=entities_texts(),
+    schema=schemas(),
+    mode=st.sampled_from(["PROGRESSIVE", "REALTIME"]),
+    entity=st.sampled_from([None, "a", "[*]", "*"]),
+    data=st.data(),
+)
+def test_zero_values(
+    ask: Ask, text: str, schema: Any, mode: Any, entity: Any, data: st.DataObject
+) -> None:
+    """Those of entities that fit the schema: JavaScript does not validate."""
+    given = {"mode": mode, "entity": entity, "schema": schema, "zero_values": True}
+    cut = data.draw(pieces(text))
+    if not any(update.get("error") for step in steps(cut, given) for update in step):
+        compare(ask, cut, {**given, "send": "both"})
+
+
+def refusal(mode: Any, options: dict[str, Any]) -> str | None:
+    """The words with which Python refuses options, with the names that JavaScript has for them."""
+    try:
+        PartialStream(mode, **options)
+    except ValueError as error:
+        words = str(error)
+        for ours, theirs in NAMES.items():
+            words = words.replace(ours, theirs)
+        return words
+    return None
+
+
+@pytest.mark.parametrize("mode", [*MODES, {"a": "BATCH", "b": "PROGRESSIVE"}, {"a": "BATCH"}])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"partial_numbers": False},
+        {"early_literals": True},
+        {"only_complete": ["a"]},
+        {"only_complete": "a"},
+        {"zero_values": True, "schema": {}},
+        {"zero_values": True},
+        {"only_complete": 5},
+        {"entity": ".*"},
+        {"entity": "a..b"},
+        {"only_complete": "root.$"},
+    ],
+)
+def test_the_words_of_a_refusal_are_those_of_python(ask: Ask, mode: Any, option: Any) -> None:
+    given = {"entity": ["a", "b"], **option} if isinstance(mode, dict) else option
+    theirs = {NAMES.get(name, name): value for name, value in given.items()}
+    words = refusal(mode, given)
+    told = ask("refusal", options={**theirs, "mode": mode})
+    assert words == told or (words and words.replace("'", '"') == told)

@@ -180,6 +180,45 @@ test("a source that fails throws after what was good", async () => {
   assert.deepEqual(seen, ["a", "b"]);
 });
 
+test("onlyComplete holds back what is not complete, within the entity", () => {
+  const pieces = ['{"filename": "a.t', 'xt", "content": "He', 'llo", "tags": ["x', '"], "n": 1', "2}"];
+  const found = run(pieces, { onlyComplete: ["filename", "tags"], send: "both" });
+  assert.deepEqual(
+    found.map(({ update }) => update.data),
+    [
+      { filename: "a.txt", content: "He" },
+      { filename: "a.txt", content: "Hello" },
+      { filename: "a.txt", content: "Hello", tags: ["x"], n: 1 },
+      { filename: "a.txt", content: "Hello", tags: ["x"], n: 12 },
+    ],
+  );
+  assert.deepEqual(found[2].update.delta[0], { op: "add", path: "/tags", value: ["x"] });
+  const [update] = new PartialStream({ onlyComplete: "tags" }).feed('{"tags": ["x"], "n": 1');
+  assert.deepEqual(update.completed, [["tags", 0], ["tags"]]);
+});
+
+test("zeroValues shows the zeros of a JSON Schema until there is something of the value", () => {
+  const schema = { properties: { s: { type: "string" }, n: { $ref: "#/$defs/n" } }, $defs: { n: { type: "number" } } };
+  const text = '{"s": "ab", "n": -1}';
+  const shown = (options) => run([...text], options).map(({ update }) => update.data);
+  assert.deepEqual(shown({ mode: "PROGRESSIVE", schema, zeroValues: true }), [
+    { s: "" },
+    { s: "ab" },
+    { s: "ab", n: 0 },
+    { s: "ab", n: -1 },
+  ]);
+  const standard = { "~standard": { version: 1, vendor: "x", validate() {}, jsonSchema: { input: () => schema } } };
+  assert.deepEqual(shown({ schema: standard, zeroValues: true })[0], { s: "" });
+  const byName = run([...'{"a": {"s": "x"}, "b": {"s": 1}}'], {
+    ...{ entity: ["a", "b"], zeroValues: true },
+    schema: { a: schema, b: { properties: { s: { type: "integer" } } } },
+  });
+  assert.deepEqual(
+    byName.filter(({ update }) => update.status === "PARTIAL").map(({ update }) => update.data.s),
+    ["", "x", 0, 1],
+  );
+});
+
 test("wrong use is a TypeError that names the remedy", () => {
   const wrong = [
     [{ mode: "REALTIM" }, /BATCH, ALL-TOGETHER/],
@@ -194,11 +233,18 @@ test("wrong use is a TypeError that names the remedy", () => {
     [{ entity: ["*", "b"] }, /inside another/],
     [{ entitiy: "a" }, /no option "entitiy"/],
     [{ partialNumbers: "no" }, /partialNumbers is true or false/],
+    [{ zeroValues: true }, /needs a schema/],
+    [{ schema: {} }, /schema is for zeroValues: updates are not validated/],
+    [{ schema: { "~standard": {} }, zeroValues: true }, /z.toJSONSchema/],
+    [{ mode: "BATCH", earlyLiterals: true }, /^earlyLiterals is for the mode REALTIME, not for BATCH$/],
+    [{ onlyComplete: [5] }, /onlyComplete is a pattern/],
+    [{ onlyComplete: "" }, /empty/],
   ];
   for (const [options, message] of wrong) {
     assert.throws(() => updates("[]", options), { name: "TypeError", message });
   }
   assert.throws(() => updates("[]", { entity: "$.a" }), { name: "PathError", message: /leave out/ });
+  assert.throws(() => updates("[]", { entity: ".*" }), { message: 'not a path: ".*"; for any key write `*`' });
   assert.throws(() => updates(12), TypeError);
 });
 

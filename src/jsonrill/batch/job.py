@@ -17,11 +17,12 @@ from ..options import (
     JOBS,
     Duplicates,
     Entity,
-    Mode,
+    Modes,
     Null,
     Numbers,
     OnRevision,
     OnViolation,
+    Patterns,
     Schemas,
     Send,
     jobs_of,
@@ -53,12 +54,13 @@ class Job:
     schemas: Schemas = None
     check_formats: bool = False
     on_violation: OnViolation = None
-    mode: Mode = BATCH_MODE
+    mode: Modes = BATCH_MODE
     entity: Entity = None
     send: Send = "data"
     partial_numbers: bool = True
     early_literals: bool = False
     zero_values: bool = False
+    only_complete: Patterns = ()
     provider: str = "auto"
     repair: bool | tuple[str, ...] = False
     duplicates: Duplicates = "last"
@@ -90,6 +92,8 @@ class Job:
                 parse_path(path)
         if not isinstance(self.repair, bool):
             object.__setattr__(self, "repair", tuple(sorted(rule_names(self.repair))))
+        if not isinstance(self.only_complete, str):
+            object.__setattr__(self, "only_complete", tuple(self.only_complete))
 
     def _given(self) -> set[str]:
         """The names of options that differ from their defaults."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from ..errors import DEFAULT_LIMITS, Limits
-from ..options import Entity, Option, Rules, Schemas
+from ..options import Entity, Modes, Option, Patterns, Rules, Schemas, modes_of
 from .input import Source
 from .output import Sink
 
@@ -138,7 +139,13 @@ def flagged(
         if any(row.name == "limits" for row in rows):
             given["limits"] = made(lambda: limits_of(given))
         readers: dict[Any, Callable[[Any], Any]]
-        readers = {Entity: entities_of, Schemas: tool_schemas_of, Any: schema_of}
+        readers = {
+            Entity: entities_of,
+            Modes: lambda modes: modes_of(",".join(modes)),
+            Patterns: tuple,
+            Schemas: tool_schemas_of,
+            Any: schema_of,
+        }
         found = [row for row in rows if row.type in readers]
         read = made(lambda: {row.name: readers[row.type](given[row.name]) for row in found})
         own = Own(**{**given, **read})
@@ -169,6 +176,8 @@ def _flags(option: Option) -> Iterator[Parameter]:
             yield _flag(f"max_{name}", default, str, f"--max-{name}", help=help, metavar="N")
         return
     kind, help = option.type, option.help
+    if option.modes:
+        help = f"{help} For {option.used_in}."
     flag = f"--{option.name.replace('_', '-')}"
     more: dict[str, Any] = {"show_default": option.default is not None}
     if option.type in (bool, bool | None):
@@ -181,6 +190,12 @@ def _flags(option: Option) -> Iterator[Parameter]:
         kind, more["metavar"] = str | None, "FILE"
     elif option.type == Entity:
         kind = list[str] | None
+    elif option.type == Patterns:
+        kind, option = list[str], replace(option, default=[])
+        more["show_default"] = False
+    elif option.type == Modes:
+        help = f"{help} One of {', '.join(option.choices)}; or NAME=MODE, for each name."
+        kind, option = list[str], replace(option, default=[option.default])
     elif option.least is not None:
         more |= {"min": option.least, "max": option.most}
     elif option.folds:

@@ -7,12 +7,13 @@ import math
 import re
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import quote
 
 from ..jsontext import dumps
-from ..options import Input
+from ..options import Input, modes_text
 from ..runs.options import RunOptions
 from .errors import Conflict
 from .incoming import EventReading
@@ -192,6 +193,8 @@ class Core:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return modes_text(value)
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 

@@ -80,13 +80,18 @@ def _declared(entity: Any) -> list[Declared]:
 def _one(text: Any, name: Any = None) -> Declared:
     if not isinstance(text, str) or not isinstance(name, str | None):
         raise TypeError(f"the name and the pattern of an entity are texts, not {name or text!r}")
-    if not text:
-        raise ValueError("the name or pattern of an entity is empty")
-    is_key = text != "root" and _SYNTAX.isdisjoint(text)
-    pattern = (text,) if is_key else parse_pattern(text)
+    pattern = pattern_of(text)
     if name is None:
         name = next((step for step in reversed(pattern) if isinstance(step, str)), None)
     return Declared(name, pattern, text)
+
+
+def pattern_of(text: str) -> Pattern:
+    """The pattern of a text; one without its syntax is a key, whatever else is in it."""
+    if not text:
+        raise ValueError('a name or pattern is empty; the key "" is written [""]')
+    is_key = text != "root" and _SYNTAX.isdisjoint(text)
+    return (text,) if is_key else parse_pattern(text)
 
 
 def _overlap(one: Pattern, other: Pattern) -> bool:

@@ -9,6 +9,8 @@ cdef int ARRAY, END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 cdef Place ROOT
 cdef Py_ssize_t _PATIENCE
 
+cdef class Held
+
 cdef class Whole(ValueBuilder):
     cdef object _ended, _given_up
 
@@ -17,6 +19,8 @@ cdef class Log(PlacedSink):
     cdef readonly bint changed, doubtful, waits
     cdef readonly Py_ssize_t sent
     cdef readonly Place sent_string, string
+    cdef public bint lags
+    cdef public Held held
     cdef bint _twice
     cdef Py_ssize_t _read, _spent, _taken_back
     cdef Place _named
@@ -53,3 +57,14 @@ cdef class FinishedLog(Log):
     cdef TextBuffer _text
     @cython.locals(place=Place)
     cpdef end_string(self)
+
+cdef class Held(PlacedSink):
+    cdef Log _log
+    cdef Whole _whole
+    cdef tuple _patterns
+    @cython.final
+    cdef bint holds_next(self) except -1
+    @cython.final
+    cdef tuple _of_next(self)
+    @cython.final
+    cdef bint _holds(self, tuple patterns) except -1

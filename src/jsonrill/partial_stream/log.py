@@ -13,7 +13,8 @@ data is replayed from the entries before the position, its delta from those sinc
 
 A number may still grow, so the 1 is SHOWN: provisional, replaced by the next entry. `Log` has
 strings from their quote, in pieces as they arrive; `FinishedLog` has them when they are complete;
-`Whole` keeps only the value and has no log. Each calls `ended` when its value is complete, and
+`Whole` keeps only the value and has no log. `Held` stands before a log and hands it the values of
+`only_complete` when they are complete. Each calls `ended` when its value is complete, and
 `given_up` when the rest of it will never come.
 """
 
@@ -24,7 +25,7 @@ from typing import Any, Final
 
 from ..build.builder import ValueBuilder
 from ..parse.sink import PlacedSink, TextBuffer
-from ..paths import Path, Place, path_of
+from ..paths import Path, Pattern, Place, fits, path_of
 from .codes import ARRAY, END, END_STRING, OBJECT, SCALAR, SHOWN, STRING
 from .delta import difference
 from .replay import ROOT, Delta, Reading, change, changes_of, completed, pointer_of, same
@@ -70,8 +71,8 @@ class Log(PlacedSink):
     """One entity's changes in REALTIME: strings from their quote, in pieces as they come."""
 
     __slots__ = ("_ended", "_given_up", "_named", "_pointer", "_read", "_shown", "_spent",
-                 "_taken_back", "_tree", "_twice", "changed", "doubtful", "entries", "sent",
-                 "sent_string", "string", "waits")  # fmt: skip
+                 "_taken_back", "_tree", "_twice", "changed", "doubtful", "entries", "held",
+                 "lags", "sent", "sent_string", "string", "waits")  # fmt: skip
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         PlacedSink.__init__(self, ROOT)
@@ -83,6 +84,9 @@ class Log(PlacedSink):
         # The string that is open now; has a key come whose value has not begun?
         self.string: Place | None = None
         self.waits = False
+        # What stands before the log; is a value in it later than in the text?
+        self.held: Held | None = None
+        self.lags = False
         self._ended = ended
         self._given_up = given_up
         self._shown: tuple[int, Place | None, Any] | None = None
@@ -253,6 +257,7 @@ class FinishedLog(Log):
 
     def __init__(self, ended: Callable[[], None], given_up: Callable[[], None]) -> None:
         Log.__init__(self, ended, given_up)
+        self.lags = True
         self._text = TextBuffer()
 
     def start_string(self, offset: int) -> None:
@@ -273,3 +278,107 @@ class FinishedLog(Log):
             self._put(STRING, self.string, "")
             self.entries.append(self._text.text())
         return Log.known(self)
+
+
+class Held(PlacedSink):
+    """Hands on to a log what arrives, but the values at some patterns as one, when complete.
+
+    With `("filename",)` the log of `{"filename": "a.t` has no filename; at the closing quote it
+    gets the scalar "a.txt". Of a container it gets nothing either until that is closed.
+    """
+
+    __slots__ = ("_log", "_patterns", "_whole")
+
+    def __init__(self, log: Log, patterns: tuple[Pattern, ...]) -> None:
+        PlacedSink.__init__(self)
+        self._log = log
+        self._patterns = patterns
+        # The value that is held back, while it is being read.
+        self._whole: Whole | None = None
+        log.lags = True
+
+    def start_object(self, offset: int) -> None:
+        patterns = self._of_next()
+        if not self._holds(patterns):
+            self._log.start_object(offset)
+            self._enter(None, "", patterns)
+        elif self._whole is not None:
+            self._whole.start_object(offset)
+
+    def start_array(self, offset: int) -> None:
+        patterns = self._of_next()
+        if not self._holds(patterns):
+            self._log.start_array(offset)
+            self._enter(None, 0, patterns)
+        elif self._whole is not None:
+            self._whole.start_array(offset)
+
+    def end_container(self, offset: int) -> None:
+        if self._whole is not None:
+            self._whole.end_container(offset)
+        else:
+            self._leave()
+            self._log.end_container(offset)
+
+    def key(self, key: str, offset: int) -> None:
+        if self._whole is not None:
+            self._whole.key(key, offset)
+        else:
+            self._step = key
+            self._log.key(key, offset)
+
+    def start_string(self, offset: int) -> None:
+        if not self._holds(self._of_next()):
+            self._log.start_string(offset)
+        elif self._whole is not None:
+            self._whole.start_string(offset)
+
+    def text(self, run: str) -> None:
+        if self._whole is not None:
+            self._whole.text(run)
+        else:
+            self._log.text(run)
+
+    def end_string(self) -> None:
+        if self._whole is not None:
+            self._whole.end_string()
+        else:
+            self._log.end_string()
+
+    def scalar(self, value: Any, text: str | None, offset: int) -> None:
+        if self._whole is not None:
+            self._whole.scalar(value, text, offset)
+        else:
+            self._pass()
+            self._log.scalar(value, text, offset)
+
+    def takes_values(self) -> bool:
+        return True
+
+    def next_document(self) -> None:
+        self._log.next_document()
+
+    def holds_next(self) -> bool:
+        """True if what is being read, or comes next, is shown only when it is complete."""
+        return self._whole is not None or () in self._of_next()
+
+    def _of_next(self) -> tuple[Pattern, ...]:
+        """What is left of the patterns that lead to the value that comes next, or into it."""
+        if not self._frames:
+            return self._patterns
+        step = self._step
+        return tuple([pattern[1:] for pattern in self._inside if fits(pattern[0], step)])
+
+    def _holds(self, patterns: tuple[Pattern, ...]) -> bool:
+        """True if a value that begins now is held back, or is part of one that is."""
+        if self._whole is not None:
+            return True
+        self._pass()
+        if () in patterns:
+            self._whole = Whole(self._complete, self.next_document)
+        return self._whole is not None
+
+    def _complete(self) -> None:
+        whole, self._whole = self._whole, None
+        if whole is not None:
+            self._log.scalar(whole.root, None, 0)

@@ -4,7 +4,7 @@ from ..parse.machine cimport Machine
 from ..parse.sink cimport Sink
 from ..paths cimport Place
 from .entities cimport CheckedFinder, Entity, Finder
-from .log cimport FinishedLog, Log, Whole
+from .log cimport FinishedLog, Held, Log, Whole
 from .update cimport Record
 
 cdef object UNREAD
@@ -18,7 +18,7 @@ cdef class PartialStream:
     cdef Py_ssize_t _document, _errors, _kept_before, _repairs
     cdef dict _counts, _mode_of
     cdef list _kept, _out, _violations
-    cdef tuple _told
+    cdef tuple _only_complete, _told
     cdef object _data, _delta, _document_schema, _float, _recorder, _root_schema, _schema_of
     cdef Entity _entity
     cdef Finder _finder
@@ -31,7 +31,7 @@ cdef class PartialStream:
     @cython.final
     cdef _leave(self)
     @cython.final
-    @cython.locals(log=Log)
+    @cython.locals(log=Log, held=Held)
     cdef _look(self)
     @cython.final
     cdef _current_check(self)
@@ -40,7 +40,7 @@ cdef class PartialStream:
     @cython.final
     cdef _check_pending(self, str text)
     @cython.final
-    cdef _show(self, Log log, str text)
+    cdef bint _show(self, Log log, str text) except -1
     @cython.final
     cdef _show_zero(self, Log log)
     @cython.final

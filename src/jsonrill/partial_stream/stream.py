@@ -20,9 +20,11 @@ from ..options import (
     OnRepair,
     OnViolation,
     ParseFloat,
+    Patterns,
     Rules,
     Send,
     check,
+    refuse_unused,
 )
 from ..options import Entity as EntityOption
 from ..parse.create import create_machine
@@ -32,8 +34,8 @@ from ..parse.lenient.rules import rule_names
 from ..parse.sink import Repair, Sink
 from ..paths import ABSENT, Path, Place, path_of, without
 from .codes import UNREAD
-from .entities import CheckedFinder, Declared, Entities, Entity, Finder
-from .log import FinishedLog, Log, Whole
+from .entities import CheckedFinder, Declared, Entities, Entity, Finder, pattern_of
+from .log import FinishedLog, Held, Log, Whole
 from .schemas import schemas
 from .update import Status, Update
 
@@ -51,19 +53,19 @@ class PartialStream:
 
     `mode` says what arrives (or a mapping says it for each declared name), `entity` which parts of
     a document are entities, `schema` what one of them must look like (or `document_schema` the
-    document), `send` whether updates carry
-    their data, what is new in it, or both. After the end, or an ERROR of the stream, `ended`
-    is true and nothing more comes. `on_violation` says whether that of a schema is one of the
-    stream ("stop") or of its entity alone ("next"); by default it is one of the stream if it is in
-    the root or outside of entities, since nothing useful can follow.
+    document), `send` whether updates carry their data, what is new in it, or both, and
+    `only_complete` what of an entity is shown only when it is complete. After the end, or an ERROR
+    of the stream, `ended` is true and nothing more comes. `on_violation` says whether that of a
+    schema is one of the stream ("stop") or of its entity alone ("next"); by default it is one of
+    the stream if it is in the root or outside of entities, since nothing useful can follow.
     """
 
     # More attributes than 30 would cost each of them the short way that Python has to it.
     __slots__ = ("__weakref__", "_counts", "_data", "_delta", "_document", "_document_schema",
                  "_entity", "_errors", "_finder", "_float", "_is_refused", "_kept", "_kept_before",
                  "_lenient", "_literals", "_log", "_looks", "_machine", "_mode_of", "_numbers",
-                 "_out", "_realtime", "_recorder", "_repairs", "_root_schema", "_schema_of",
-                 "_stops", "_stops_inside", "_told", "_violations", "_zeros", "ended",
+                 "_only_complete", "_out", "_realtime", "_recorder", "_repairs", "_root_schema",
+                 "_schema_of", "_stops", "_stops_inside", "_told", "_violations", "_zeros", "ended",
                  "mode")  # fmt: skip
 
     def __copy__(self) -> NoReturn:
@@ -88,6 +90,7 @@ class PartialStream:
         partial_numbers: bool = True,
         early_literals: bool = False,
         zero_values: bool = False,
+        only_complete: Patterns = (),
         repair: Rules = False,
         many: bool = False,
         duplicates: Duplicates = "last",
@@ -98,6 +101,7 @@ class PartialStream:
     ) -> None:
         check(on_violation=on_violation, send=send, partial_numbers=partial_numbers)
         check(early_literals=early_literals, zero_values=zero_values, check_formats=check_formats)
+        check(only_complete=only_complete)
         self.ended = False
         # Whether a violation ends the stream: of the root or the document, and of another entity.
         self._stops = on_violation == "stop" or (on_violation is None and not many)
@@ -108,11 +112,18 @@ class PartialStream:
         self._schema_of, self._document_schema = schemas(
             schema, document_schema, entities, check_formats
         )
+        modes = set(self._mode_of.values())
+        refuse_unused(
+            modes,
+            partial_numbers=partial_numbers,
+            early_literals=early_literals,
+            zero_values=zero_values,
+            only_complete=only_complete,
+        )
         if self._schema_of is None and zero_values:
             raise ValueError("zero_values needs a schema")
-        modes = set(self._mode_of.values())
-        if zero_values and "REALTIME" not in modes:
-            raise ValueError(f"zero_values is for the mode REALTIME, not for {', '.join(modes)}")
+        only = [only_complete] if isinstance(only_complete, str) else only_complete
+        self._only_complete = tuple([pattern_of(text) for text in only])
         self._data = UNREAD if send != "delta" else ABSENT
         self._delta = UNREAD if send != "data" else ABSENT
         rules = rule_names(repair)
@@ -181,9 +192,10 @@ class PartialStream:
             if not self._is_refused:
                 return self._failed(error)
         log = self._log
-        if (log is None or log.string is None) and self._looks and not (more or self._is_refused):
-            self._look()
-            log = self._log
+        if self._looks and not (more or self._is_refused):
+            if log is None or log.string is None or self._zeros:
+                self._look()
+                log = self._log
         if self._violations:
             self._find_violations()
         updates = self._out
@@ -249,10 +261,12 @@ class PartialStream:
         self._recorder = recorder
         self._log = recorder if isinstance(recorder, Log) else None
         sink: Sink = recorder
+        if self._log is not None and self._only_complete:
+            sink = self._log.held = Held(self._log, self._only_complete)
         if schema is not None:
             if not self._violations and self._document_check() is None:
                 self._machine.keep_lines(True)
-            sink = entity.check = schema.check(place, recorder, self._violated)
+            sink = entity.check = schema.check(place, sink, self._violated)
         self._machine.tell(sink)
         return sink
 
@@ -358,19 +372,19 @@ class PartialStream:
     def _look(self) -> None:
         """Look at the number or literal that is being read, or at a key without a value."""
         text = self._machine.pending_text if self._machine.is_pending() else None
-        if text is None:
-            if self._schema_of is not None:
-                if (key := self._machine.pending_key) is not None:
-                    self._check_key(key)
-                log = self._log if self._zeros and self._realtime else None
-                if log is not None and log.waits:
-                    self._show_zero(log)
+        if text is not None:
+            if self._entity is None and not self._lenient:
+                self._finder.begin(self._machine.pending_offset)
+            self._check_pending(text)
+        elif self._schema_of is not None and (key := self._machine.pending_key) is not None:
+            self._check_key(key)
+        log = self._log
+        held = None if log is None else log.held
+        if log is None or (held is not None and held.holds_next()):
             return
-        if self._entity is None and not self._lenient:
-            self._finder.begin(self._machine.pending_offset)
-        self._check_pending(text)
-        if self._realtime and self._log is not None:
-            self._show(self._log, text)
+        is_shown = text is not None and self._realtime and self._show(log, text)
+        if self._zeros and log.waits and not is_shown:
+            self._show_zero(log)
 
     def _current_check(self) -> Check | None:
         """The check of what is being read."""
@@ -389,16 +403,19 @@ class PartialStream:
             if check.pending(path, text, offset) and not self._is_refused:
                 self._finder.skip(check.depth, begun=True)
 
-    def _show(self, log: Log, text: str) -> None:
+    def _show(self, log: Log, text: str) -> bool:
+        """Show the number or literal that begins so; False if nothing can be shown of it."""
         if text[0] in LITERALS:
             if self._literals:
                 log.show(LITERALS[text[0]][1])
-            return
+            return self._literals
         found = NUMBER.match(text) if self._numbers else None
-        if found is not None:
-            number = found.group()
-            with suppress(ValueError):  # sys.set_int_max_str_digits
-                log.show(int(number) if number.lstrip("-").isdecimal() else self._float(number))
+        if found is None:
+            return False
+        number = found.group()
+        with suppress(ValueError):  # sys.set_int_max_str_digits
+            log.show(int(number) if number.lstrip("-").isdecimal() else self._float(number))
+        return True
 
     def _show_zero(self, log: Log) -> None:
         schema = self._entity.schema if self._entity is not None else None
@@ -502,14 +519,15 @@ class PartialStream:
 def _modes(mode: Modes, entities: Entities) -> dict[str | None, Mode]:
     """The mode of each declared entity; of those that a mapping does not name, the default."""
     option = TABLE["mode"]
+    mode = option.check(mode)
     if not isinstance(mode, Mapping):
-        return dict.fromkeys(entities.names, option.check(mode))
+        return dict.fromkeys(entities.names, mode)
     unknown = mode.keys() - set(entities.names)
     if unknown:
         raise ValueError(
             f"mode names {', '.join(sorted(unknown))}, which `entity` does not declare"
         )
-    return {name: option.check(mode.get(name or "", option.default)) for name in entities.names}
+    return {name: mode.get(name or "", option.default) for name in entities.names}
 
 
 def _by_name(names: list[str | None], finished: list[Update]) -> Any:

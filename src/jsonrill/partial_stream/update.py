@@ -162,7 +162,7 @@ class Update(Record, Generic[T]):
                 self._model = None
             elif self.status == "ERROR" or log is None:
                 self._model = check.partial_model(self.data, self._open)
-            elif self._at == len(log.entries) and check.violation is None:
+            elif self._at == len(log.entries) and not log.lags and check.violation is None:
                 self._model = check.partial_now()
             else:
                 reading = log.at(self._at)

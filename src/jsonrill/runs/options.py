@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypedDict
 
 from ..dialects import DIALECTS
@@ -16,17 +16,20 @@ from ..options import (
     Entity,
     Input,
     Mode,
+    Modes,
     Null,
     Numbers,
     OnRevision,
     OnViolation,
     Option,
+    Patterns,
     Rules,
     Schemas,
     Send,
     Stage,
     Wire,
     allow,
+    modes_of,
     of_stage,
     offered,
     refuse_unknown,
@@ -43,7 +46,7 @@ VIEW: Final = {option.name: option for option in taken_by("view")}
 class RunOptions(TypedDict, total=False):
     """Options of a run: how what it logs is read. They are those of a stream of the server."""
 
-    mode: Mode
+    mode: Modes
     entity: Entity
     schema: Any
     document_schema: Any
@@ -53,6 +56,7 @@ class RunOptions(TypedDict, total=False):
     partial_numbers: bool
     early_literals: bool
     zero_values: bool
+    only_complete: Patterns
     repair: Rules
     prefix: str
     many: bool
@@ -70,7 +74,7 @@ class RunOptions(TypedDict, total=False):
 class EventOptions(TypedDict, total=False):
     """Options of the events that a reader gets; `thread` and `run` are ids for AG-UI."""
 
-    mode: Mode
+    mode: Modes
     entity: str | None
     send: Send
     wire: Wire
@@ -125,10 +129,11 @@ class ViewOptions:
 
     `fragments` adds them to dialects that have room for more than their own fields.
     `every` (milliseconds) and `size` (characters) coalesce: events wait until either is reached.
+    Readers of equal views share one: modes by name are pairs, so that a view has a hash.
     """
 
     format: str = "updates"
-    mode: Mode = "REALTIME"
+    mode: Mode | tuple[tuple[str, Mode], ...] = "REALTIME"
     send: Send = "data"
     wire: Wire = "full"
     entity: str | None = None
@@ -140,14 +145,11 @@ class ViewOptions:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str], stream: StreamOptions) -> ViewOptions:
-        asked = {name: text for name, text in query.items() if name not in ("after", "ticket")}
-        given = {
-            "format": "calls" if stream.input == "events" else "updates",
-            "mode": stream.given.get("mode", "REALTIME"),
-            "send": stream.given.get("send", "data"),
-            **{name: _read(name, text) for name, text in asked.items()},
-        }
-        return cls(**checked(VIEW, given, "parameter"))
+        texts = {name: text for name, text in query.items() if name not in ("after", "ticket")}
+        asked = {name: _read(name, text) for name, text in texts.items()}
+        format = "calls" if stream.input == "events" else "updates"
+        given = {"format": format, **_kept(stream, asked), **asked}
+        return cls._of(given, "parameter")
 
     @classmethod
     def of_run(cls, format: str, given: Mapping[str, Any], stream: StreamOptions) -> ViewOptions:
@@ -155,13 +157,40 @@ class ViewOptions:
         if not isinstance(format, str):
             raise BadOption(f"format is {VIEW['format'].allowed}, not {format!r}")
         asked = {name: value for name, value in given.items() if name not in ("thread", "run")}
-        kept = {name: value for name, value in stream.given.items() if name in ("mode", "send")}
-        found = checked(VIEW, {**kept, **asked, "format": format}, "option")
-        return cls(**found, thread=given.get("thread", ""), run=given.get("run", ""))
+        view = cls._of({**_kept(stream, asked), **asked, "format": format}, "option")
+        return replace(view, thread=given.get("thread", ""), run=given.get("run", ""))
+
+    @classmethod
+    def _of(cls, given: dict[str, Any], what: str) -> ViewOptions:
+        options = checked(VIEW, given, what)
+        if isinstance(options.get("mode"), Mapping):
+            options["mode"] = tuple(options["mode"].items())
+        return cls(**options)
+
+    @property
+    def modes(self) -> Modes:
+        """The mode of all entities, or of each by name."""
+        return self.mode if isinstance(self.mode, str) else dict(self.mode)
 
 
-def _read(name: str, text: str) -> str | int:
-    """Convert the text to a number if the option is one and the text is one."""
+def _kept(stream: StreamOptions, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the stream that are a reader's defaults.
+
+    Its modes by name are for its own entities, and not for others that a reader asks for.
+    """
+    kept = {name: value for name, value in stream.given.items() if name in ("mode", "send")}
+    if "entity" in asked and isinstance(kept.get("mode"), Mapping):
+        del kept["mode"]
+    return kept
+
+
+def _read(name: str, text: str) -> Any:
+    """Convert the text to modes by name if it has them, or to a number if the option is one."""
+    if name == "mode":
+        try:
+            return modes_of(text)
+        except ValueError as error:
+            raise BadOption(str(error)) from error
     is_number = name in VIEW and VIEW[name].type is int
     return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < 10 else text
 

@@ -21,6 +21,7 @@ from ..dialects import DIALECTS, NATIVE, Event, Settings
 from ..dialects import Dialect as ClientDialect
 from ..errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
 from ..jsontext import dumps, dumps_in_parts
+from ..options import TABLE, is_used
 from ..partial_stream import PartialStream, Update
 from ..sources import AnswerText
 from ..store import Entry
@@ -412,9 +413,11 @@ def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
 def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
     """The options of the stream, and those that the reader chose."""
     chosen = {} if view.entity is None else {"entity": view.entity}
-    options = {**stream.of("updates"), "mode": view.mode, "send": view.send, **chosen}
-    if view.mode != "REALTIME":
-        options.pop("zero_values", None)  # the publisher's wish; this reader sees no such values
+    options = {**stream.of("updates"), "mode": view.modes, "send": view.send, **chosen}
+    if view.modes != stream.given.get("mode", TABLE["mode"].default):
+        # What the publisher wishes for his mode is no concern of a reader who chose another.
+        modes = [view.modes] if isinstance(view.modes, str) else view.modes.values()
+        options = {name: it for name, it in options.items() if is_used(TABLE[name], modes)}
     return options
 
 

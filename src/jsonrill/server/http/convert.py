@@ -31,8 +31,9 @@ async def convert(request: Request) -> Response:
         given = json.loads(query.pop("options", "{}"))
     except (ValueError, RecursionError) as error:
         raise BadOption("options is a JSON object") from error
-    options = StreamOptions.from_json(given)
-    view = ViewOptions.from_query(query, options)
+    view = ViewOptions.from_query(query, StreamOptions.from_json(given))
+    # The options and the mode are of one request: what the mode does not use is refused.
+    options = StreamOptions.from_json({**given, "mode": view.modes})
     work = rendering(options, view)
     try:
         intake = intake_for(media_type(request), options.input, hub.config.record_bytes)

@@ -177,9 +177,11 @@ _RESUMING: Final = [
 
 
 def _view(*left_out: str) -> list[Json]:
-    """The options of a view as query parameters, in which an entity is one text."""
+    """The options of a view as query parameters, in which entity and mode are one text each."""
     return [
-        _parameter(name, "query", it.help, _text() if name == "entity" else it.json_schema)
+        _parameter(
+            name, "query", it.help, _text() if name in ("entity", "mode") else it.json_schema
+        )
         for name, it in VIEW.items()
         if name not in left_out
     ]

@@ -85,12 +85,20 @@ function one(text, name) {
   if (typeof text !== "string") {
     throw new TypeError(`the pattern of an entity is a text, not ${String(text)}`);
   }
-  if (text === "") throw new TypeError("the name or pattern of an entity is empty");
-  const pattern = text !== "root" && !SYNTAX.test(text) ? [text] : parsePattern(text);
+  const pattern = patternOf(text);
   const last = /** @type {string | undefined} */ (
     pattern.filter((step) => typeof step === "string").at(-1)
   );
   return { name: name ?? last, pattern, text, rootArray: false };
+}
+
+/**
+ * The pattern of a text; one without its syntax is a key, whatever else is in it.
+ * @param {string} text
+ */
+export function patternOf(text) {
+  if (text === "") throw new TypeError('a name or pattern is empty; the key "" is written [""]');
+  return text !== "root" && !SYNTAX.test(text) ? [text] : parsePattern(text);
 }
 
 /**

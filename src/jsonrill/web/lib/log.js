@@ -14,11 +14,13 @@
  *
  * A number may still grow, so the 1 is SHOWN: provisional, replaced by the next entry. `Log` has
  * strings from their quote, in pieces as they arrive; `FinishedLog` has them when they are complete;
- * `Whole` keeps only the value and has no log. Each calls `ended` when its value is complete, and
- * `givenUp` when the rest of it will never come.
+ * `Whole` keeps only the value and has no log. `Held` stands before a log and hands it the values of
+ * `onlyComplete` when they are complete. Each calls `ended` when its value is complete, and `givenUp`
+ * when the rest of it will never come.
  */
 
 import { LocatedGrowing } from "./located.js";
+import { fits } from "./paths.js";
 import { Placed } from "./placed.js";
 import {
   ARRAY,
@@ -39,12 +41,16 @@ import {
 
 /** @typedef {import("./delta.js").Change} Change */
 /** @typedef {import("./paths.js").Path} Path */
+/** @typedef {import("./paths.js").Pattern} Pattern */
 /** @typedef {import("./place.js").Place} Place */
 /** @typedef {import("./replay.js").Entry} Entry */
 /** @typedef {{ended: () => void, givenUp: () => void}} Told */
 
 // How much may be compared for each entry of a log.
 const PATIENCE = 50;
+// What a container is at its bracket.
+const NO_ELEMENTS = Object.freeze([]);
+const NO_MEMBERS = Object.freeze({});
 
 /** An entity that is read only when it is complete: its value, and no log. */
 export class Whole extends LocatedGrowing {
@@ -101,6 +107,10 @@ export class Log extends Placed {
   sentString = null;
   /** The string that is open now. @type {Place | null} */
   string = null;
+  /** What stands before the log. @type {Held | null} */
+  held = null;
+  /** True if a key has come of whose value nothing is in the log. */
+  waits = false;
   /** True if a key came twice, which may bring the value that was there: then `news` has to look. */
   doubtful = false;
   #told;
@@ -142,6 +152,7 @@ export class Log extends Placed {
   /** @param {string} key */
   key(key) {
     this.step = key;
+    this.waits = true;
     const keys = /** @type {Set<string>} */ (this.inside);
     this.#twice = keys.has(key);
     keys.add(key);
@@ -191,6 +202,11 @@ export class Log extends Placed {
     this.entries.push(this.#shown);
     this.doubtful ||= this.#twice;
     this.changed = true;
+  }
+
+  /** The path within the entity of the value that comes next. */
+  waitingPath() {
+    return (this.here() ?? ROOT).path.slice(1);
   }
 
   /**
@@ -276,17 +292,18 @@ export class Log extends Placed {
    */
   #open(code, step, keys) {
     const place = this.next() ?? ROOT;
-    this.put(code, place, undefined);
+    this.put(code, place, code === ARRAY ? NO_ELEMENTS : NO_MEMBERS);
     this.enter(place, step, keys);
   }
 
   /**
    * @param {number} code
    * @param {Place} place
-   * @param {any} value undefined for a container
+   * @param {any} value
    */
   put(code, place, value) {
     this.entries.push({ code, place, value });
+    this.waits = false;
     const shown = this.#shown;
     this.#shown = null;
     if (this.#twice) {
@@ -334,4 +351,122 @@ export class FinishedLog extends Log {
     }
     return super.known();
   }
+}
+
+/**
+ * Hands on to a log what arrives, but the values at some patterns as one, when they are complete.
+ *
+ * With `["filename"]` the log of `{"filename": "a.t` has no filename; at the closing quote it gets the
+ * scalar "a.txt". Of a container it gets nothing either until that is closed.
+ * @extends {Placed<Pattern[]>}
+ */
+export class Held extends Placed {
+  #log;
+  /** The value that is held back, while it is being read. @type {Whole | null} */
+  #whole = null;
+
+  /**
+   * @param {Log} log
+   * @param {Pattern[]} patterns
+   */
+  constructor(log, patterns) {
+    super(null, patterns);
+    this.#log = log;
+  }
+
+  startObject() {
+    this.#start("", "startObject");
+  }
+
+  startArray() {
+    this.#start(0, "startArray");
+  }
+
+  endContainer() {
+    if (this.#whole === null) this.leave();
+    this.#sink().endContainer();
+  }
+
+  /** @param {string} key */
+  key(key) {
+    if (this.#whole === null) this.step = key;
+    this.#sink().key(key);
+  }
+
+  startString() {
+    this.#begin(this.#ofNext());
+    this.#sink().startString();
+  }
+
+  /** @param {string} run */
+  text(run) {
+    this.#sink().text(run);
+  }
+
+  endString() {
+    this.#sink().endString();
+  }
+
+  /** @param {any} value */
+  scalar(value) {
+    if (this.#whole === null) this.pass();
+    this.#sink().scalar(value);
+  }
+
+  endDocument() {}
+
+  nextDocument() {
+    this.#log.nextDocument();
+  }
+
+  /** True if what is being read, or comes next, is shown only when it is complete. */
+  holdsNext() {
+    return this.#whole !== null || isEnd(this.#ofNext());
+  }
+
+  #sink() {
+    return this.#whole ?? this.#log;
+  }
+
+  /**
+   * @param {string | number} step
+   * @param {"startObject" | "startArray"} event
+   */
+  #start(step, event) {
+    const patterns = this.#ofNext();
+    this.#begin(patterns);
+    if (this.#whole === null) this.enter(null, step, patterns);
+    this.#sink()[event]();
+  }
+
+  /** What is left of the patterns that lead to the value that comes next, or into it. */
+  #ofNext() {
+    if (this.depth === 0) return this.inside;
+    const fitting = this.inside.filter(([want]) => fits(want, this.step));
+    return fitting.map((pattern) => pattern.slice(1));
+  }
+
+  /**
+   * A value begins: hold it back, if that is what these patterns say.
+   * @param {Pattern[]} patterns
+   */
+  #begin(patterns) {
+    if (this.#whole !== null) return;
+    this.pass();
+    if (!isEnd(patterns)) return;
+    const ended = () => {
+      const { live } = /** @type {Whole} */ (this.#whole);
+      this.#whole = null;
+      this.#log.scalar(live);
+    };
+    this.#whole = new Whole({ ended, givenUp: () => this.nextDocument() });
+  }
+}
+
+/**
+ * True if one of these patterns has no more steps.
+ * @param {Pattern[]} patterns
+ */
+function isEnd(patterns) {
+  return patterns.some(({ length }) => length === 0);
 }

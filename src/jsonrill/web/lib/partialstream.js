@@ -5,18 +5,22 @@
  * inside one its log. Bad data never throws here: an error is an update like any other.
  */
 
-import { Finder, declaredEntities } from "./entities.js";
+import { Finder, declaredEntities, patternOf } from "./entities.js";
 import { InvalidJSON, LimitExceeded, Truncated } from "./errors.js";
-import { FinishedLog, Log, Whole } from "./log.js";
+import { FinishedLog, Held, Log, Whole } from "./log.js";
 import { createMachine } from "./create.js";
+import { DEFAULT_MODE, MODES, MODE_OPTIONS } from "./modes.js";
 import { UNREAD, Update } from "./update.js";
-import { conversion } from "./values.js";
+import { conversion, isObject } from "./values.js";
+import { Zeros } from "./zeros.js";
 
 /** @typedef {import("./entities.js").Declared} Declared */
 /** @typedef {import("./entities.js").EntityOption} EntityOption */
+/** @typedef {import("./paths.js").Path} Path */
 /** @typedef {import("./place.js").Place} Place */
 /** @typedef {import("./update.js").Entity} Entity */
-/** @typedef {"BATCH" | "ALL-TOGETHER" | "ONE-BY-ONE" | "PROGRESSIVE" | "REALTIME"} Mode */
+/** @typedef {import("./modes.js").Mode} Mode */
+/** @typedef {import("./zeros.js").JSONSchema} JSONSchema */
 /**
  * @typedef {object} OwnOptions
  * @property {Mode | {readonly [name: string]: Mode}} [mode] When updates are emitted: for all
@@ -27,11 +31,14 @@ import { conversion } from "./values.js";
  *   both. ("data")
  * @property {boolean} [partialNumbers] Show numbers as they grow. (true)
  * @property {boolean} [earlyLiterals] Show true at its t. (false)
+ * @property {boolean} [zeroValues] Show the zeros of the schema's types before values come. (false)
+ * @property {string | readonly string[]} [onlyComplete] What of an entity is shown only when it is
+ *   complete: keys, or patterns in it.
+ * @property {JSONSchema | {readonly [name: string]: JSONSchema}} [schema] For `zeroValues`: the JSON
+ *   Schema of one entity, or of each declared name. It is not validated.
  */
 /** @typedef {import("./machine.js").ParserOptions & OwnOptions} PartialStreamOptions */
 
-/** @type {Mode[]} */
-const MODES = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"];
 // What is shown of a number that grows; what a literal is that begins so.
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/;
 /** @type {{[letter: string]: boolean | null}} */
@@ -55,6 +62,11 @@ export class PartialStream {
   #number;
   #partialNumbers;
   #earlyLiterals;
+  #onlyComplete;
+  /** The zeros of an entity's schema. @type {(entity: Entity) => ((path: Path) => any) | null} */
+  #zerosOf;
+  /** Those of the entity being read. @type {((path: Path) => any) | null} */
+  #zeros = null;
   /** @type {Map<string | undefined, number>} */
   #counts = new Map();
   // Which document this is; how many errors, repairs and kept updates were before it.
@@ -80,20 +92,26 @@ export class PartialStream {
 
   /** @param {PartialStreamOptions} [options] */
   constructor(options = {}) {
-    const { mode = "REALTIME", entity, send = "data", ...others } = options;
-    const { partialNumbers = true, earlyLiterals = false, ...parsing } = others;
+    const { mode = DEFAULT_MODE, entity, send = "data", ...others } = options;
+    const { partialNumbers = true, earlyLiterals = false, zeroValues = false, ...rest } = others;
+    const { onlyComplete = [], schema, ...parsing } = rest;
     if (!["data", "delta", "both"].includes(send)) {
       throw new TypeError(`send is "data", "delta" or "both", not ${String(send)}`);
     }
-    for (const [name, flag] of Object.entries({ partialNumbers, earlyLiterals })) {
+    for (const [name, flag] of Object.entries({ partialNumbers, earlyLiterals, zeroValues })) {
       if (typeof flag !== "boolean") throw new TypeError(`${name} is true or false, not ${flag}`);
     }
     const declared = declaredEntities(entity);
     this.#modeOf = modes(mode, declared);
+    const only = texts(onlyComplete);
+    const ofModes = { partialNumbers, earlyLiterals, zeroValues, onlyComplete: only };
+    refuseUnused(new Set(this.#modeOf.values()), ofModes);
+    this.#onlyComplete = only.map(patternOf);
+    this.#zerosOf = zeros(zeroValues, schema, declared);
     for (const { name } of declared) this.#counts.set(name, 0);
     this.#data = send === "delta" ? undefined : UNREAD;
     this.#delta = send === "data" ? undefined : UNREAD;
-    this.#looks = [...this.#modeOf.values()].includes("REALTIME");
+    this.#looks = zeroValues || [...this.#modeOf.values()].includes("REALTIME");
     this.#earlyLiterals = earlyLiterals;
     this.#number = conversion(parsing.numbers ?? "number");
     const begin = this.#begin.bind(this);
@@ -115,7 +133,7 @@ export class PartialStream {
     } catch (error) {
       return this.#failed(error);
     }
-    if (this.#looks && (this.#log === null || this.#log.string === null)) this.#look();
+    if (this.#looks && (this.#zeros !== null || (this.#log?.string ?? null) === null)) this.#look();
     const log = this.#log;
     const updates = this.#out;
     this.#out = [];
@@ -164,8 +182,14 @@ export class PartialStream {
     if (this.#realtime) this.#recorder = this.#log = new Log(this.#told);
     else if (mode === "PROGRESSIVE") this.#recorder = this.#log = new FinishedLog(this.#told);
     else this.#recorder = new Whole(this.#told);
-    this.#machine.tell(this.#recorder);
-    return this.#recorder;
+    this.#zeros = this.#log === null ? null : this.#zerosOf(this.#entity);
+    /** @type {import("./machine.js").Sink} */
+    let sink = this.#recorder;
+    if (this.#log !== null && this.#onlyComplete.length !== 0) {
+      sink = this.#log.held = new Held(this.#log, this.#onlyComplete);
+    }
+    this.#machine.tell(sink);
+    return sink;
   }
 
   /** Complete the entity. */
@@ -193,25 +217,32 @@ export class PartialStream {
     this.#keptBefore = this.#kept.length;
   }
 
-  /** Look at the number or literal that is being read. */
+  /** Look at the number or literal that is being read, or at a key without a value. */
   #look() {
     const text = this.#machine.pendingText;
-    if (text === null) return;
-    if (this.#entity === null && this.#machine.rules === null) this.#finder.begin();
-    if (this.#realtime && this.#log !== null) this.#show(this.#log, text);
+    const begins = text !== null && this.#entity === null && this.#machine.rules === null;
+    if (begins) this.#finder.begin();
+    const log = this.#log;
+    if (log === null || log.held?.holdsNext()) return;
+    const isShown = text !== null && this.#realtime && this.#show(log, text);
+    if (isShown || this.#zeros === null || !log.waits) return;
+    const zero = this.#zeros(log.waitingPath());
+    if (zero !== undefined) log.show(zero);
   }
 
   /**
+   * Show the number or literal that begins so; false if nothing can be shown of it.
    * @param {Log} log
    * @param {string} text
    */
   #show(log, text) {
     if (Object.hasOwn(LITERALS, text[0])) {
       if (this.#earlyLiterals) log.show(LITERALS[text[0]]);
-      return;
+      return this.#earlyLiterals;
     }
     const found = this.#partialNumbers ? NUMBER.exec(text) : null;
     if (found !== null) log.show(this.#number(found[0]));
+    return found !== null;
   }
 
   /**
@@ -313,7 +344,7 @@ function modes(mode, declared) {
   return new Map(
     [...names].map((name) => {
       const given = name !== undefined && Object.hasOwn(mode, name);
-      return [name, given ? modeOf(mode[name]) : "REALTIME"];
+      return [name, given ? modeOf(mode[name]) : DEFAULT_MODE];
     }),
   );
 }
@@ -341,4 +372,86 @@ function byName(names, finished) {
   });
   if (names.length === 1) return lists[0];
   return Object.fromEntries(names.map((name, at) => [name, lists[at]]));
+}
+
+/**
+ * Throw a TypeError for an option that is not at its default and that none of these modes uses.
+ * @param {Set<Mode>} modes
+ * @param {{[name: string]: any}} options
+ */
+function refuseUnused(modes, options) {
+  for (const [name, { default: usual, modes: uses }] of Object.entries(MODE_OPTIONS)) {
+    const isGiven = Array.isArray(usual) ? options[name].length !== 0 : options[name] !== usual;
+    if (!isGiven || uses.some((mode) => modes.has(mode))) continue;
+    const kind = uses.length === 1 ? "mode" : "modes";
+    const these = MODES.filter((mode) => modes.has(mode)).join(" and ");
+    throw new TypeError(`${name} is for the ${kind} ${uses.join(" and ")}, not for ${these}`);
+  }
+}
+
+/**
+ * @param {any} onlyComplete
+ * @returns {string[]}
+ */
+function texts(onlyComplete) {
+  const several = typeof onlyComplete === "string" ? [onlyComplete] : onlyComplete;
+  if (Array.isArray(several) && several.every((text) => typeof text === "string")) return several;
+  throw new TypeError(
+    `onlyComplete is a pattern such as steps[*].name, or several, not ${String(onlyComplete)}`,
+  );
+}
+
+/**
+ * What gives the zeros of an entity's schema: that of its name, the only one, or its part of one that
+ * describes a root array.
+ * @param {boolean} zeroValues
+ * @param {any} schema
+ * @param {Declared[]} declared
+ * @returns {(entity: Entity) => ((path: Path) => any) | null}
+ */
+function zeros(zeroValues, schema, declared) {
+  if (!zeroValues) {
+    if (schema !== undefined) throw new TypeError("schema is for zeroValues: updates are not validated");
+    return () => null;
+  }
+  if (schema === undefined || schema === null) throw new TypeError("zeroValues needs a schema");
+  const names = new Set(declared.map(({ name }) => name));
+  const keys = isObject(schema) ? Object.keys(schema) : [];
+  const byName = keys.length !== 0 && keys.every((key) => names.has(key) && isSchema(schema[key]));
+  if (byName) {
+    const each = new Map(keys.map((key) => [key, zerosAt(schema[key])]));
+    return ({ name }) => (name === undefined ? null : (each.get(name) ?? null));
+  }
+  const whole = new Zeros(jsonSchema(schema));
+  const isDefault = declared[0].name === undefined && declared[0].pattern.length === 0;
+  const ofArray = isDefault && whole.describesArrays();
+  return ({ place }) => {
+    const before = ofArray && place !== null ? place.path : [];
+    return (path) => whole.at([...before, ...path]);
+  };
+}
+
+/** @param {any} schema */
+function zerosAt(schema) {
+  const known = new Zeros(jsonSchema(schema));
+  return (/** @type {Path} */ path) => known.at(path);
+}
+
+/** @param {unknown} value */
+function isSchema(value) {
+  return typeof value === "boolean" || isObject(value);
+}
+
+/**
+ * The JSON Schema of what has one: itself, or what a Standard Schema says of itself.
+ * @param {any} schema
+ * @returns {JSONSchema}
+ */
+function jsonSchema(schema) {
+  const standard = schema["~standard"];
+  if (typeof standard?.jsonSchema?.input === "function") {
+    return standard.jsonSchema.input({ target: "draft-2020-12" });
+  }
+  if (standard === undefined && isSchema(schema)) return schema;
+  throw new TypeError("schema is a JSON Schema, as z.toJSONSchema makes it of one of zod");
 }

@@ -73,8 +73,8 @@ export function parsePattern(text) {
     STEP.lastIndex = at;
     const found = STEP.exec(rest);
     if (found === null) {
-      const remedy = text.startsWith("$") ? ": leave out `$.`" : "";
-      throw new PathError(`not a path: ${JSON.stringify(text)}${remedy}`);
+      const start = Math.max(0, at + text.length - rest.length);
+      throw new PathError(`not a path: ${JSON.stringify(text)}${remedy(text, start)}`);
     }
     at = STEP.lastIndex;
     if (found[1] !== undefined) {
@@ -90,6 +90,19 @@ export function parsePattern(text) {
     }
   }
   return steps;
+}
+
+/**
+ * What to write instead of a text that is not a path from `start` on.
+ * @param {string} text
+ * @param {number} start
+ */
+function remedy(text, start) {
+  if (text.startsWith("$")) return `; leave out \`${text.slice(0, 2)}\``;
+  if (text.startsWith("[]", start)) return "; for any element write `[*]`";
+  if (text.startsWith(".*")) return "; for any key write `*`";
+  if (text.startsWith("/") || text.startsWith(".")) return "; write it like `days[0].title`";
+  return `, from ${JSON.stringify(text.slice(start))} on`;
 }
 
 /**

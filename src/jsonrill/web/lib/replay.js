@@ -169,7 +169,9 @@ export function completedIn(entries) {
   const paths = [];
   for (const entry of entries) {
     if (typeof entry === "string") continue;
-    if (entry.code === SCALAR || entry.code >= END) paths.push(entry.place.path.slice(1));
+    const path = entry.place.path.slice(1);
+    if (entry.code === SCALAR) paths.push(...completePaths(entry.value, path));
+    else if (entry.code >= END) paths.push(path);
   }
   return paths;
 }
@@ -177,13 +179,14 @@ export function completedIn(entries) {
 /**
  * The paths of all values in a complete one, in the order in which they end.
  * @param {any} value
+ * @param {Path} [at] its own path
  * @returns {Path[]}
  */
-export function completePaths(value) {
+export function completePaths(value, at = []) {
   /** @type {Path[]} */
   const paths = [];
   /** @type {{value: any, path: Path, seen: boolean}[]} */
-  const todo = [{ value, path: [], seen: false }];
+  const todo = [{ value, path: at, seen: false }];
   for (let one = todo.pop(); one !== undefined; one = todo.pop()) {
     const { path } = one;
     const isArray = Array.isArray(one.value);

@@ -1,0 +1,248 @@
+"""Modes: for each name, for keys inside an entity, and the options that a mode does not use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from jsonrill import PartialStream, updates
+from jsonrill.options import TABLE, Mode
+from jsonrill.paths import lookup, matches, parse_pattern
+from support import examples, pieces
+from support.documents import values
+from support.updates import MODES, check_law, run
+
+FILE = '{"filename": "a.txt", "size": 12, "content": "Hello"}'
+
+
+def shown(text: str, mode: Mode = "REALTIME", size: int = 1, **options: Any) -> list[Any]:
+    cut = [text[at : at + size] for at in range(0, len(text), size)]
+    return [update.data for update in run(cut, mode, **options)]
+
+
+# ---- only_complete ----
+
+
+def test_a_filename_comes_when_it_is_complete_and_the_content_as_it_grows() -> None:
+    assert shown(FILE, size=16, only_complete=("filename",)) == [
+        {"filename": "a.txt", "size": 12},
+        {"filename": "a.txt", "size": 12, "content": "He"},
+        {"filename": "a.txt", "size": 12, "content": "Hello"},
+    ]
+    names = [data.get("filename") for data in shown(FILE, only_complete="filename")]
+    assert set(names) == {"a.txt"}
+    contents = [data.get("content") for data in shown(FILE, only_complete="filename")]
+    assert ["H", "He", "Hel"] == contents[-6:-3]
+
+
+@pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
+def test_numbers_literals_and_containers_are_held_back_too(mode: Mode) -> None:
+    text = '{"n": 12, "ok": true, "tags": ["a", {"b": "c"}], "t": "xyz"}'
+    flags: dict[str, Any] = {"early_literals": True} if mode == "REALTIME" else {}
+    for data in shown(text, mode, only_complete=["n", "ok", "tags"], **flags):
+        assert data.get("n") in (None, 12) and data.get("ok") in (None, True)
+        assert data.get("tags") in (None, ["a", {"b": "c"}])
+    assert {"n": 12, "ok": True} in shown(text, mode, only_complete=["tags"])
+
+
+def test_patterns_are_those_of_paths_within_the_entity() -> None:
+    text = '[{"steps": [{"at": "nine", "do": "eat"}], "a-b": {"x": "one", "y": "two"}}]'
+    for data in shown(text, only_complete=["steps[*].at", '["a-b"].x', "root.z"]):
+        assert all(step.get("at") in (None, "nine") for step in data.get("steps", []))
+    assert {"steps": [{"at": "nine", "do": "e"}]} in shown(text, only_complete="steps[*].at")
+    assert {"steps": [{"at": "nine", "do": "eat"}], "a-b": {}} not in shown(
+        text, only_complete="a-b"
+    )
+    wild = shown('{"a": "xy", "b": {"c": "zz"}}', only_complete="*")
+    assert wild[:2] == [{"a": "xy"}, {"a": "xy", "b": {"c": "zz"}}]
+    assert shown('["ab", "cd"]', only_complete="root") == ["ab", "cd"]
+    assert shown('{"a": "xy"}', only_complete="root") == [{"a": "xy"}]
+
+
+def test_what_grows_is_the_container_of_what_is_held_back() -> None:
+    stream = PartialStream(only_complete="name")
+    [update] = stream.feed('{"size": 1, "name": "a.t')
+    assert update.data == {"size": 1}
+    assert update.open_path == () and not update.is_complete("name")
+    [update] = stream.feed('xt", ')
+    assert update.is_complete("name") and update.completed == [("name",)]
+
+
+def test_an_error_does_not_have_what_was_not_complete() -> None:
+    for mode in ("PROGRESSIVE", "REALTIME"):
+        *_, last = run(['{"size": 1, "name": "a.t'], mode, only_complete="name")
+        assert last.status == "ERROR" and last.data == {"size": 1}
+
+
+def test_a_key_that_comes_twice_keeps_its_value_until_the_new_one_is_complete() -> None:
+    found = run(['{"a": "x", "a": "y', 'z"', ', "b": "', 'c"}'], "REALTIME", only_complete="a",
+                send="both")  # fmt: skip
+    assert [update.data for update in found] == [
+        {"a": "x"}, {"a": "yz"}, {"a": "yz", "b": ""}, {"a": "yz", "b": "c"},
+    ]  # fmt: skip
+    check_law(found)
+
+
+class File(BaseModel):
+    name: str
+    content: str = ""
+
+
+def test_a_partial_model_has_no_more_than_the_data() -> None:
+    pieces = ['{"content": "x", "name": "a.t', "xt", '"']
+    for mode, options in (("PROGRESSIVE", {}), ("REALTIME", {"only_complete": "name"})):
+        stream = PartialStream(mode, schema=File, **options)  # type: ignore[arg-type]
+        found = [update for piece in pieces for update in stream.feed(piece)]
+        assert [update.model and update.model.name for update in found] == [None, "a.txt"]
+        assert [update.data.get("name") for update in found] == [None, "a.txt"]
+
+
+def test_each_declared_name_has_its_own_mode_and_the_option_holds_where_it_is_used() -> None:
+    text = '{"title": {"t": "Rome", "u": "x"}, "items": [{"t": "eat"}]}'
+    found = run(list(text), {"title": "REALTIME", "items": "ONE-BY-ONE"},  # type: ignore[arg-type]
+                entity=["title", "items"], only_complete="t")  # fmt: skip
+    assert [update.data for update in found if update.entity == "title"][:2] == [
+        {"t": "Rome"}, {"t": "Rome", "u": ""},
+    ]  # fmt: skip
+    assert [update.data for update in found if update.entity == "items"] == [{"t": "eat"}]
+
+
+@pytest.mark.parametrize("value", [5, b"a", [5], {"a": "b"}, [""], "", "a..b", ".a", None])
+def test_patterns_that_are_none_are_refused(value: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="only_complete|path|empty"):
+        PartialStream(only_complete=value)
+
+
+PATTERNS = ["a", "b", "*", "[*]", "a.b", "a[*]", "*.*", "[*].a", "root"]
+
+
+def held(value: Any, patterns: list[str]) -> Iterator[tuple[Any, ...]]:
+    """The paths in a value that one of the patterns fits."""
+    read = [parse_pattern(pattern) for pattern in patterns]
+    todo: list[tuple[Any, ...]] = [()]
+    while todo:
+        path = todo.pop()
+        if any(matches(pattern, path) for pattern in read):
+            yield path
+        inner = lookup(value, path)[1]
+        steps = (
+            inner if isinstance(inner, dict) else range(len(inner) if type(inner) is list else 0)
+        )
+        todo += [(*path, step) for step in steps]
+
+
+@pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
+@examples(100)
+@given(value=values, patterns=st.lists(st.sampled_from(PATTERNS), min_size=1), data=st.data())
+def test_what_is_held_back_is_complete_or_absent(
+    mode: Mode, value: Any, patterns: list[str], data: st.DataObject
+) -> None:
+    cut = data.draw(pieces(json.dumps([value])))
+    found = run(cut, mode, only_complete=patterns, send="both")
+    check_law(found, exact=False)
+    assert found[-1].status == "COMPLETED" and found[-1].data == value
+    for update in found:
+        for path in held(update.data, patterns):
+            assert lookup(update.data, path) == lookup(value, path) and update.is_complete(path)
+
+
+# ---- zero values ----
+
+TYPES = {
+    "properties": {
+        "s": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"},
+        "a": {"type": "array", "items": {"type": "string"}}, "o": {"type": "object"},
+    }
+}  # fmt: skip
+TYPED = '{"s": "tu", "n": -12, "b": true, "a": ["uv"], "o": {"p": 1}}'
+
+
+def test_zero_values_in_progressive_stay_until_the_value_is_complete() -> None:
+    found = run(list(TYPED), "PROGRESSIVE", schema=TYPES, zero_values=True, send="both")
+    check_law(found)
+    assert [json.dumps(update.data) for update in found[:7]] == [
+        '{"s": ""}',
+        '{"s": "tu"}',
+        '{"s": "tu", "n": 0}',
+        '{"s": "tu", "n": -12}',
+        '{"s": "tu", "n": -12, "b": false}',
+        '{"s": "tu", "n": -12, "b": true}',
+        '{"s": "tu", "n": -12, "b": true, "a": []}',
+    ]
+
+
+@pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
+@given(data=st.data())
+def test_zero_values_do_not_depend_on_the_cutting(mode: Mode, data: st.DataObject) -> None:
+    """What is known after a piece is what is known after the same text in single characters."""
+    options: dict[str, Any] = {"schema": TYPES, "zero_values": True}
+    known: dict[int, Any] = {0: None}
+    stream = PartialStream(mode, **options)
+    for at, character in enumerate(TYPED):
+        known[at + 1] = next((it.data for it in stream.feed(character)), known[at])
+    stream, at, last = PartialStream(mode, **options), 0, None
+    for piece in data.draw(pieces(TYPED)):
+        at += len(piece)
+        last = next((it.data for it in stream.feed(piece)), last)
+        assert last == known[at]
+
+
+def test_a_zero_is_not_shown_for_what_comes_only_when_it_is_complete() -> None:
+    for data in shown(TYPED, schema=TYPES, zero_values=True, only_complete=["s", "n"]):
+        assert data.get("s") in (None, "tu") and data.get("n") in (None, -12)
+
+
+# ---- options that a mode does not use ----
+
+
+def test_an_option_that_no_mode_uses_is_refused() -> None:
+    values: dict[str, Any] = {"partial_numbers": False, "early_literals": True,
+                              "zero_values": True, "only_complete": "a"}  # fmt: skip
+    for name, value in values.items():
+        used = TABLE[name].modes
+        for mode in MODES:
+            if mode in used:
+                PartialStream(mode, schema={}, **{name: value})
+                continue
+            with pytest.raises(ValueError, match=f"^{name} is for the mode.*, not for {mode}$"):
+                PartialStream(mode, schema={}, **{name: value})
+    assert {option.name for option in TABLE.values() if option.modes} == values.keys()
+
+
+def test_the_words_of_the_refusal() -> None:
+    with pytest.raises(ValueError) as error:
+        updates("{}", "PROGRESSIVE", early_literals=True)
+    assert str(error.value) == "early_literals is for the mode REALTIME, not for PROGRESSIVE"
+    with pytest.raises(ValueError) as error:
+        updates("{}", {"a": "ONE-BY-ONE", "b": "BATCH"}, entity=["a", "b"], only_complete="x")
+    assert str(error.value) == (
+        "only_complete is for the modes PROGRESSIVE and REALTIME, not for BATCH and ONE-BY-ONE"
+    )
+    updates("{}", {"a": "ONE-BY-ONE"}, entity=["a", "b"], early_literals=True)  # b is REALTIME
+
+
+@pytest.mark.parametrize(
+    "pattern, message",
+    [
+        (".*", "not a path: '.*'; for any key write `*`"),
+        (".a", "not a path: '.a'; write it like `days[0].title`"),
+        ("a..b", "not a path: 'a..b', from '..b' on"),
+        ("root..a", "not a path: 'root..a', from '..a' on"),
+        ("root.$a", "not a path: 'root.$a', from '.$a' on"),
+        ("$.a", "not a path: '$.a'; leave out `$.`"),
+        ("a.[*]", "not a path: 'a.[*]', from '.[*]' on"),
+        ("a[]", "not a path: 'a[]'; for any element write `[*]`"),
+        ("*.-", "not a path: '*.-', from '.-' on"),
+        ("-.a", "not a path: '-.a', from '-.a' on"),
+    ],
+)
+def test_a_pattern_that_is_none_is_quoted_as_it_was_written(pattern: str, message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        PartialStream(entity=pattern)
+    assert str(error.value) == message
