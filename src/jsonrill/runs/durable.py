@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ..eventstream import media_type
@@ -39,6 +40,9 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _INTERVAL: Final = 20
 _BEGINNING: Final = 1_728_432_000
 _LINE_END: Final = re.compile(b"\r\n|\r|\n")
+# Messages that are read at once, and characters that are first given to the decoder.
+AT_ONCE: Final = 1000
+WINDOW: Final = 1 << 14
 
 
 class BadRequest(ValueError):
@@ -155,20 +159,31 @@ def cursor(theirs: str | None) -> str:
     return str(now)
 
 
-def records_of(body: bytes, settings: Settings, limit: int) -> list[bytes]:
-    """Return the records for a body, each of up to `limit` bytes; BadRequest if it is not JSON.
+def records_of(body: bytes, settings: Settings, limit: int, most: int) -> Iterator[list[bytes]]:
+    """Yield the records for a body, part by part; BadRequest if it is not JSON.
 
-    OverflowError if a message is larger than that.
+    OverflowError as soon as one has more than `limit` bytes, or there are more than `most`.
     """
     if not settings.is_json:
-        return [raw_record(part) for part in _parts(body, limit)]
+        yield [raw_record(part) for part in _parts(body, limit)]
+        return
     try:
-        messages = list(_messages(body.decode()))
+        messages = _messages(body.decode(), limit)
+        count = 0
+        while part := list(islice(messages, AT_ONCE)):
+            count += len(part)
+            if count > most:
+                raise OverflowError(f"a stream has at most {most} records")
+            yield [_record(message, limit) for message in part]
     except (ValueError, RecursionError) as error:
         raise BadRequest("the body is not JSON") from error
-    if any(len(message) > limit for message in messages):
+
+
+def _record(message: str, limit: int) -> bytes:
+    record = to_bytes(Record("events", message))
+    if len(record) > limit + 1:
         raise OverflowError(f"a message has at most {limit} bytes")
-    return [to_bytes(Record("events", message)) for message in messages]
+    return record
 
 
 def _parts(body: bytes, limit: int) -> Iterator[bytes]:
@@ -193,17 +208,18 @@ def _refuse(name: str) -> Any:
 _JSON: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
 
 
-def _messages(text: str) -> Iterator[str]:
+def _messages(text: str, limit: int) -> Iterator[str]:
     """Yield the elements of an array, or one other value, as they are written."""
     at = _space(text, 0)
     if text[at : at + 1] != "[":
-        end = _JSON.raw_decode(text, at)[1]
+        values = _Values(text, limit)
+        end = values.end(at)
         yield text[at:end]
     else:
-        end = at + 1
+        values, end = _Values(text, limit), at + 1
         while text[_space(text, end) : _space(text, end) + 1] != "]" or end > at + 1:
             begin = _space(text, end)
-            end = _JSON.raw_decode(text, begin)[1]
+            end = values.end(begin)
             yield text[begin:end]
             end = _space(text, end)
             if text[end : end + 1] == "]":
@@ -214,6 +230,44 @@ def _messages(text: str) -> Iterator[str]:
         end = _space(text, end) + 1
     if _space(text, end) != len(text):
         raise ValueError("there is more than one value")
+
+
+class _Values:
+    """Finds where values of a text end, without reading further than the largest one may reach.
+
+    The decoder reads a window of the text, which grows until it has the whole value: a call of it
+    holds Python's lock, and a value that is too large is not read at all.
+    """
+
+    def __init__(self, text: str, limit: int) -> None:
+        self._text = text
+        self._limit = limit
+        self._begin = 0
+        self._window = ""
+
+    def end(self, at: int) -> int:
+        size = WINDOW
+        while True:
+            try:
+                end = _JSON.raw_decode(self._window, at - self._begin)[1]
+                # A number may go on behind the window, also behind `1.` or `1e+`.
+                if end < len(self._window) - 2 or self._has_all:
+                    return self._begin + end
+            except json.JSONDecodeError as error:
+                if self._has_all or not self._is_cut(error):
+                    raise
+            if self._begin == at and len(self._window) > self._limit:
+                raise OverflowError(f"a message has at most {self._limit} bytes")
+            self._begin, self._window = at, self._text[at : at + min(size, self._limit + 1)]
+            size *= 4
+
+    def _is_cut(self, error: json.JSONDecodeError) -> bool:
+        """Return True if this may be the end of the window, inside of an escape or of a word."""
+        return error.pos > len(self._window) - 16 or error.msg.startswith("Unterminated string")
+
+    @property
+    def _has_all(self) -> bool:
+        return self._begin + len(self._window) >= len(self._text)
 
 
 def _space(text: str, at: int) -> int:

@@ -37,6 +37,7 @@ from ...runs.hub import Hub
 from ...runs.options import StreamOptions, ViewOptions
 from ...runs.positions import Position
 from ...runs.records import CLOSED
+from ...runs.steps import Steps
 from ...store import (
     LogClosed,
     OutOfOrder,
@@ -87,7 +88,7 @@ async def create(request: Request) -> Response:
     except BadRequest as bad:
         raise Problem(400, "BAD_REQUEST", str(bad)) from bad
     body = await read_body(request, hub.config.body_bytes)
-    records = _records(body, settings, hub) if body else []
+    records = await _records(body, settings, hub) if body else []
     while True:
         try:
             status = await hub.store.acquire(
@@ -141,7 +142,7 @@ async def append(request: Request) -> Response:
     records = []
     if body:
         _check_type(request, settings)
-        records = _records(body, settings, hub)
+        records = await _records(body, settings, hub)
     if not records and (body or not closes):
         raise Problem(400, "EMPTY", "there is nothing to append")
     try:
@@ -372,9 +373,11 @@ async def _readable(request: Request) -> Allowed:
     return await (_owned if "path" in request.path_params else readable)(request)
 
 
-def _records(body: bytes, settings: Settings, hub: Hub) -> list[bytes]:
+async def _records(body: bytes, settings: Settings, hub: Hub) -> list[bytes]:
+    most, limit = hub.config.stream_entries, hub.config.record_bytes
+    reading = Steps().of(records_of(body, settings, limit, most), len(body))
     try:
-        return records_of(body, settings, hub.config.record_bytes)
+        return [record async for part in reading for record in part]
     except OverflowError as error:
         raise Problem(413, "LIMIT_EXCEEDED", str(error)) from error
     except BadRequest as bad:

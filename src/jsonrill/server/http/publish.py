@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ... import eventstream
+from ...runs.config import Config
 from ...runs.durable import Settings
 from ...runs.options import BadOption, StreamOptions, ViewOptions
 from ...runs.positions import Position
@@ -73,7 +74,7 @@ async def append(request: Request) -> Response:
     lease = options.lease or hub.config.lease
     if turn is not None or allowed.status.closed or _is_short(request, limit):
         # All of it or nothing: a short body with a fault in it leaves no trace.
-        records = await _all_records(request, intake, hub.config.body_bytes)
+        records = await _all_records(request, intake, hub.config)
         call = request.headers.get("idempotency-key", "")
         try:
             last = await hub.append(
@@ -110,14 +111,16 @@ async def _records(request: Request, intake: Intake) -> AsyncIterator[list[Any]]
         yield records
 
 
-async def _all_records(request: Request, intake: Intake, limit: int) -> list[Any]:
+async def _all_records(request: Request, intake: Intake, config: Config) -> list[Any]:
     found: list[Any] = []
-    size = 0
+    size, limit, most = 0, config.body_bytes, config.stream_entries
     async for records in _records(request, intake):
         found += records
         size += sum(len(record.body) for record in records)
         if size > limit:
             raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes")
+        if len(found) > most:
+            raise Problem(413, "LIMIT_EXCEEDED", f"a stream has at most {most} records")
     return found
 
 
