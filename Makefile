@@ -6,24 +6,24 @@ JOBS   ?= 3
 ARGS   ?=
 
 BIN := .venv/bin
+LIBRARY := packages/jsonrill
+TESTS := $(LIBRARY)/tests
 # What stands on the compiled modules alone.
-CORE_TESTS := tests/parse tests/wire tests/build \
-  $(addprefix tests/test_,$(addsuffix .py,compiled paths streams))
+CORE_TESTS := $(addprefix $(TESTS)/,parse wire build test_compiled.py test_paths.py test_streams.py)
 # And the stages that stand on it, of which none needs a server or a browser.
-STAGE_TESTS := $(addprefix tests/,partial_stream schema chunker providers toolcalls dialects) \
-  tests/test_eventstream.py tests/test_updates.py
+STAGE_TESTS := $(addprefix $(TESTS)/,partial_stream schema chunker providers toolcalls dialects \
+  test_eventstream.py test_updates.py)
 # What must hold for the compiled modules as for the Python ones.
-COMPILED_TESTS := $(CORE_TESTS) $(addprefix tests/,partial_stream schema) tests/test_updates.py \
-  tests/test_copies.py \
-  $(addprefix tests/chunker/test_chunker,.py _prefix.py) $(addprefix tests/providers/test_,providers.py models.py) \
-  $(addprefix tests/toolcalls/test_,identity.py odd_servers.py toolcalls.py toolcalls_wire.py) \
-  $(addprefix tests/test_,eventstream.py jsontext.py)
+COMPILED_TESTS := $(CORE_TESTS) $(addprefix $(TESTS)/,partial_stream schema test_updates.py \
+  test_copies.py chunker/test_chunker.py chunker/test_chunker_prefix.py \
+  providers/test_providers.py providers/test_models.py test_eventstream.py test_jsontext.py \
+  $(addprefix toolcalls/test_,identity.py odd_servers.py toolcalls.py toolcalls_wire.py))
 # Of these, what measures, loads the clients of others, runs servers or tries very many texts.
-SLOW_TESTS := tests/parse/test_costs.py tests/partial_stream/test_partial_costs.py \
-  tests/chunker/test_chunker_sources.py tests/toolcalls/test_toolcalls_clients.py \
-  tests/providers/test_matrix.py tests/parse/test_json.py tests/parse/test_repair_promises.py \
-  tests/chunker/test_chunker_promises.py tests/chunker/test_chunker_flat.py \
-  tests/schema/test_schema_cost.py
+SLOW_TESTS := $(addprefix $(TESTS)/,parse/test_costs.py partial_stream/test_partial_costs.py \
+  chunker/test_chunker_sources.py toolcalls/test_toolcalls_clients.py \
+  providers/test_matrix.py parse/test_json.py parse/test_repair_promises.py \
+  chunker/test_chunker_promises.py chunker/test_chunker_flat.py \
+  schema/test_schema_cost.py)
 # A file stays in one process: what it starts, it starts once.
 PYTEST := $(BIN)/python -m pytest -q
 MANY   := -n $(JOBS) --dist loadfile
@@ -44,22 +44,22 @@ demo: .venv/.stamp-cli  ## see the three jobs in a terminal
 serve: .venv/.stamp-serve  ## the server and its page with simulated models, on this machine only
 	@$(BIN)/jsonrill serve --demo $(ARGS)
 
-test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=tests/test_paths.py
+test: .venv/.stamp-dev  ## all tests; one file: make test ARGS=packages/jsonrill/tests/test_paths.py
 	@$(BIN)/python tools/system_parts.py
 	@$(PYTEST) $(MANY) $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory compiled)
 
 test-sources: .venv/.stamp-sources  ## streams of the frameworks of others, with their real packages
-	@.venv/sources/bin/python -m pytest -q -W default -o python_files='source_*.py' tests/frameworks $(ARGS)
+	@.venv/sources/bin/python -m pytest -q -W default -o python_files='source_*.py' $(TESTS)/frameworks $(ARGS)
 
 quick: .venv/.stamp-dev  ## the core and the stages, in one process and under half a minute
 	@TEST_QUICK=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) $(addprefix --ignore=,$(SLOW_TESTS)) $(ARGS)
 
 hard: .venv/.stamp-dev  ## the long proofs, and every property twenty times as often; wants a quiet machine
 	@$(BIN)/python tools/system_parts.py
-	@TEST_HARDER=1 $(PYTEST) -o python_files='hard_*.py' tests $(ARGS)
-	@TEST_HARDER=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) tests/web/test_node.py tests/web/test_agreement.py \
-	  tests/browser/test_page_load.py $(ARGS)
+	@TEST_HARDER=1 $(PYTEST) -o python_files='hard_*.py' $(ARGS)
+	@TEST_HARDER=1 $(PYTEST) $(CORE_TESTS) $(STAGE_TESTS) js/tests/test_node.py js/tests/test_agreement.py \
+	  page/tests/browser/test_page_load.py $(ARGS)
 
 compiled: .venv/.stamp-compiled  ## the tests of what is compiled once more, on the compiled modules
 	@PYTHONPATH=.venv/compiled $(PYTEST) $(MANY) -o pythonpath=tests $(COMPILED_TESTS)
@@ -67,8 +67,8 @@ compiled: .venv/.stamp-compiled  ## the tests of what is compiled once more, on 
 check: .venv/.stamp-dev  ## formatting, lint, types, import layers, public names, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict src
-	$(BIN)/mypy tests tools bench
+	$(BIN)/mypy --strict packages/*/src
+	$(BIN)/mypy tests packages/*/tests js/tests page/tests conftest.py tools bench
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
@@ -105,7 +105,7 @@ wheels:  ## wheels for the Pythons found here and the source distribution, tried
 	@$(PYTHON) tools/wheels.py
 
 clean:  ## remove .venv and everything made by the other words
-	rm -rf .venv build dist src/*.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist packages/*/build packages/*/src/*.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf bench/node/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -121,28 +121,28 @@ clean:  ## remove .venv and everything made by the other words
 	@$(PIP) install -c constraints.txt --upgrade pip
 	@touch $@
 
-.venv/.stamp-cli: WHAT = -e '.[cli,schema]'
-.venv/.stamp-serve: WHAT = -e '.[cli,schema,server]'
-.venv/.stamp-dev: WHAT = --group dev -e '.[all]'
+.venv/.stamp-cli: WHAT = -e '$(LIBRARY)[cli,schema]'
+.venv/.stamp-serve: WHAT = -e '$(LIBRARY)[cli,schema]' -e packages/jsonrill-server
+.venv/.stamp-dev: WHAT = --group dev -e '$(LIBRARY)[cli,schema]' -e packages/jsonrill-batch -e 'packages/jsonrill-server[redis,postgres]'
 
-.venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: pyproject.toml constraints.txt | .venv/.stamp-venv
+.venv/.stamp-cli .venv/.stamp-serve .venv/.stamp-dev: $(wildcard packages/*/pyproject.toml) pyproject.toml constraints.txt | .venv/.stamp-venv
 	@echo "installing what $(patsubst .venv/.stamp-%,%,$@) needs ..."
 	@JSONRILL_PURE=1 $(PIP) install -c constraints.txt $(WHAT)
 	@touch $@
 
-HOT := $(shell find src/jsonrill -name "*.py" -o -name "*.pxd")
-.venv/.stamp-compiled: setup.py $(HOT) | .venv/.stamp-dev
+HOT := $(shell find $(LIBRARY)/src -name "*.py" -o -name "*.pxd")
+.venv/.stamp-compiled: $(LIBRARY)/setup.py $(HOT) | .venv/.stamp-dev
 	@echo "compiling the core ..."
 	@rm -rf .venv/compiled
-	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled .
+	@$(PIP) install --no-deps --no-build-isolation --target .venv/compiled $(LIBRARY)
 	@touch $@
 
 # The frameworks, apart from all else: they are many, and need other versions of what the rest needs.
-.venv/.stamp-sources: pyproject.toml tests/frameworks/constraints.txt | .venv/.stamp-venv
+.venv/.stamp-sources: pyproject.toml $(TESTS)/frameworks/constraints.txt | .venv/.stamp-venv
 	@echo "installing the frameworks ..."
 	@$(BIN)/python -m venv --clear .venv/sources
 	@JSONRILL_PURE=1 $(PIP) --python .venv/sources install \
-	  -c tests/frameworks/constraints.txt --group test-sources -e .
+	  -c $(TESTS)/frameworks/constraints.txt --group test-sources -e $(LIBRARY)
 	@touch $@
 
 # The rivals, apart from all else: two of them need different versions of a third. Those in

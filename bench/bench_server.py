@@ -21,7 +21,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).resolve().parent.parent / "src"
+SOURCES = os.pathsep.join(
+    str(folder) for folder in Path(__file__).resolve().parent.parent.glob("packages/*/src")
+)
 # One event on the wire, about as long as an update of a small entity.
 TEXT = "x" * 60
 
@@ -48,7 +50,10 @@ def start(*command: str) -> tuple[subprocess.Popen[str], str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", str(SOURCE))},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.environ.get("PYTHONPATH", os.pathsep.join(map(str, SOURCES))),
+        },
     )
     assert process.stdout is not None
     return process, process.stdout.readline().split()[-1]

@@ -22,12 +22,13 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+ROOT = Path(__file__).resolve().parent.parent
+for folder in (*ROOT.glob("packages/*/src"), ROOT / "tests"):
+    sys.path.insert(0, str(folder))
 
-from jsonrill.store import Store
-from support.store_load import Figures, Load, measured, opened
-from support.stores import KINDS, SERVED, new_server
+from jsonrill_server.store import Store  # noqa: E402
+from support.store_load import Figures, Load, measured, opened  # noqa: E402
+from support.stores import KINDS, SERVED, new_server  # noqa: E402
 
 RECORD = b"x" * 60
 CROWD = 50

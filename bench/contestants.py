@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+SOURCE: Final = ROOT / "packages" / "jsonrill" / "src"
 
 
 class Nothing(Enum):
@@ -102,7 +103,7 @@ class Reparser(Contestant):
 
 
 class Ours(Contestant):
-    place: ClassVar[Path] = ROOT / "src"
+    place: ClassVar[Path] = SOURCE
 
     def __init__(self) -> None:
         self.jsonrill = fresh("jsonrill", path=self.place)

@@ -36,7 +36,7 @@ def measured(section: str, environment: str, effort: Effort) -> dict[str, Any] |
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
         words = ["-m", "bench.worker", section, str(file), str(effort.budget), str(effort.cap)]
-        places = os.pathsep.join((str(ROOT), str(ROOT / "src")))
+        places = os.pathsep.join((str(ROOT), *map(str, ROOT.glob("packages/*/src"))))
         variables = {**os.environ, "PYTHONPATH": places, "PYTHONHASHSEED": "0"}
         subprocess.run([python, *words], env=variables, check=True)
         return _read(file.read_text("utf8"))

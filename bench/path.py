@@ -22,7 +22,7 @@ from .shapes import pieces, report, text_of
 Work = Callable[[], object]
 ROUNDS: Final = 3
 UNIT: Final = "`json.loads` of one chunk"
-BUILDS: Final = {"compiled": who.COMPILED, "pure Python": who.ROOT / "src"}
+BUILDS: Final = {"compiled": who.COMPILED, "pure Python": who.SOURCE}
 
 
 def costs(budget: float) -> dict[str, Any]:

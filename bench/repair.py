@@ -1,6 +1,6 @@
 """`python -m bench.repair`: near-JSON beside the rivals, and what leniency costs on valid JSON.
 
-The texts are those of tests/cases/repair.json and near_json.json. At the end of each text: is the
+The texts are those of cases/repair.json and near_json.json. At the end of each text: is the
 value the one that was meant, or, where a text can mean two, is it refused? After each of its
 characters: did something that was shown go away, or was something shown that this reader's own
 value at the end does not have? With `--write` the tables go into docs/repair.md. A rival that is
@@ -23,7 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from .contestants import COMPILED, NOTHING, ROOT, importing
+from .contestants import COMPILED, NOTHING, ROOT, SOURCE, importing
 from .environments import NODE, machine
 from .measure import interleaved, settle
 from .prefixes import faults, same, still_there
@@ -34,9 +34,7 @@ CASES: Final[list[dict[str, Any]]] = list(
     {
         case["text"]: case
         for name in ("near_json", "repair")
-        for case in json.loads((ROOT / "tests" / "cases" / f"{name}.json").read_text("utf8"))[
-            "cases"
-        ]
+        for case in json.loads((ROOT / "cases" / f"{name}.json").read_text("utf8"))["cases"]
     }.values()
 )
 RAISED: Final[Any] = object()
@@ -282,7 +280,7 @@ def by_rule(verdicts: dict[str, dict[str, str]]) -> str:
 
 def cost(budget: float) -> str:
     rows = []
-    for label, place in (("pure Python", ROOT / "src"), ("compiled", COMPILED)):
+    for label, place in (("pure Python", SOURCE), ("compiled", COMPILED)):
         if not place.exists():
             continue
         with importing("jsonrill", place) as jsonrill:
@@ -331,7 +329,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each timing")
     parser.add_argument("--no-cost", action="store_true", help="the comparison alone")
     chosen = parser.parse_args()
-    with importing("jsonrill", ROOT / "src"):
+    with importing("jsonrill", SOURCE):
         found = {"comparison": comparison()}
     if not chosen.no_cost:
         found["cost"] = cost(chosen.budget)

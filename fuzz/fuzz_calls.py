@@ -1,6 +1,6 @@
 """Events of providers, lost, doubled, shuffled or spoiled: calls, parts and text, or one error.
 
-`python -m fuzz calls --seconds 600`. The events are those of tests/cases for every provider. A call
+`python -m fuzz calls --seconds 600`. The events are those of cases for every provider. A call
 that is complete has arguments that are JSON; as objects and as text the events say the same.
 """
 

@@ -1,6 +1,6 @@
 """Near-JSON, however cut: the same value, repairs and error; valid JSON is not touched.
 
-`python -m fuzz repair --seconds 600`. Inputs are what models wrote, from tests/cases, and mutations
+`python -m fuzz repair --seconds 600`. Inputs are what models wrote, from cases, and mutations
 of it; with all rules, and with some.
 """
 

@@ -1,4 +1,4 @@
-"""What the targets begin with: the texts and events of tests/cases, a dictionary, mutations.
+"""What the targets begin with: the texts and events of cases, a dictionary, mutations.
 
 `python -m fuzz --write FOLDER` writes them as files and as a dictionary, in the form that libFuzzer
 and its relatives read.
@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-CASES: Final = Path(__file__).resolve().parent.parent / "tests" / "cases"
+CASES: Final = Path(__file__).resolve().parent.parent / "cases"
 JSON_WORDS: Final = (
     *("{", "}", "[", "]", ":", ",", '"', "\\", "\\u", "\\ud83d\\ude00", "\\ud83d", "true", "false"),
     *("null", "-", "0", "1e5", "1.5", "9007199254740993", "{}", "[]", '""', " ", "\n", "\t"),

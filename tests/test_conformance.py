@@ -11,7 +11,7 @@ import pytest
 from support import ROOT
 from support.commands import ENV
 
-CASES = ROOT / "tests" / "cases"
+CASES = ROOT / "cases"
 SUITE = json.loads((CASES / "suite.json").read_text("utf8"))
 RUNNER = [sys.executable, str(ROOT / "tools" / "conformance.py")]
 

@@ -1,8 +1,9 @@
 """The tree is the architecture: imports point up the map, and the core does no I/O.
 
-The map is the docstring of the package. A part may import from the parts above it, function-level
-imports included; inside a package no imports go in a circle, and its subfolders do not either. What
-only a type checker reads (`if TYPE_CHECKING:`) is free.
+The map is the docstring of each package. A part may import from the parts above it, function-level
+imports included; inside a folder no imports go in a circle, and its subfolders do not either. The
+library imports no other package, and the server and batch do not import each other. What only a
+type checker reads (`if TYPE_CHECKING:`) is free.
 """
 
 from __future__ import annotations
@@ -21,16 +22,32 @@ from typing import NamedTuple
 import pytest
 
 import jsonrill
-import jsonrill.batch
 import jsonrill.schema
-import jsonrill.server
-from support import ROOT
+import jsonrill_batch
+import jsonrill_server
+from support import SOURCES
 
-SOURCE = ROOT / "src" / "jsonrill"
-
-MAP = re.findall(r"^    ([a-z_]+)(?:\.py|/) ", jsonrill.__doc__ or "", re.MULTILINE)
-PAGE = (*(name for name in MAP if name != "web"), "__init__", "__main__")
-CORE = PAGE[: PAGE.index("store")]
+PACKAGES = (jsonrill, jsonrill_server, jsonrill_batch)
+FOLDER = {
+    package.__name__: source / package.__name__
+    for package, source in zip(PACKAGES, SOURCES, strict=True)
+}
+# What a package may import of ours beside itself.
+MAY_IMPORT = {
+    "jsonrill": set[str](),
+    "jsonrill_server": {"jsonrill"},
+    "jsonrill_batch": {"jsonrill"},
+}
+MAPS = {
+    package.__name__: (
+        *re.findall(r"^    ([a-z_]+)(?:\.py|/) ", package.__doc__ or "", re.MULTILINE),
+        *("__init__", "__main__"),
+    )
+    for package in PACKAGES
+}
+LIBRARY = MAPS["jsonrill"]
+CORE = LIBRARY[: LIBRARY.index("ext")]
+PARTS = [(package, part) for package in FOLDER for part in MAPS[package]]
 # Extras that a core part may ask for, but only inside a function: importing it needs none.
 EXTRAS = {
     "schema": {"pydantic", "pydantic_core", "jsonschema_rs"},
@@ -53,21 +70,24 @@ ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 
 
 class Import(NamedTuple):
-    """What one import asks for: a module of ours, or a top-level module of somebody else."""
+    """What one import asks for: a module of ours, or a top-level module of somebody else.
+
+    A module of ours goes by its whole name: `jsonrill.parse.machine`.
+    """
 
     name: str
     ours: bool
     in_function: bool
 
 
-def module_of(file: Path) -> str:
-    """`parse.machine` for parse/machine.py; a package is its `__init__`: `parse.__init__`."""
-    return ".".join(file.relative_to(SOURCE).with_suffix("").parts)
-
-
 @cache
 def files() -> dict[str, Path]:
-    return {module_of(file): file for file in sorted(SOURCE.rglob("*.py"))}
+    """Every module; `jsonrill.parse.machine`, and `jsonrill.parse.__init__` for a folder's own."""
+    return {
+        ".".join(file.relative_to(folder.parent).with_suffix("").parts): file
+        for folder in FOLDER.values()
+        for file in sorted(folder.rglob("*.py"))
+    }
 
 
 @cache
@@ -83,9 +103,9 @@ def asked_for(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[tuple
         base = resolve_name("." * node.level + (node.module or ""), package)
         names = [f"{base}.{alias.name}" for alias in node.names]
     for name in names:
-        top, *rest = name.split(".")
-        if top == "jsonrill":
-            yield _found(rest), True
+        top = name.split(".")[0]
+        if top in FOLDER:
+            yield _found(name.split(".")), True
         else:
             yield top, False
 
@@ -120,18 +140,16 @@ def imports_in(tree: ast.Module, package: str) -> set[Import]:
 
 @cache
 def imports(module: str) -> set[Import]:
-    file = files()[module]
-    package = ".".join(("jsonrill", *file.relative_to(SOURCE).parent.parts))
-    return imports_in(parsed(file), package)
+    return imports_in(parsed(files()[module]), module.rpartition(".")[0])
 
 
-def modules(part: str) -> list[str]:
-    """The modules of one part of the map."""
-    return [module for module in files() if module.split(".")[0] == part]
+def modules(part: str, package: str = "jsonrill") -> list[str]:
+    """The modules of one part of a map."""
+    return [module for module in files() if module.split(".")[:2] == [package, part]]
 
 
-def part_imports(part: str) -> set[Import]:
-    return {found for module in modules(part) for found in imports(module)}
+def part_imports(part: str, package: str = "jsonrill") -> set[Import]:
+    return {asked for module in modules(part, package) for asked in imports(module)}
 
 
 def children(folder: tuple[str, ...]) -> dict[str, set[str]]:
@@ -152,31 +170,41 @@ def children(folder: tuple[str, ...]) -> dict[str, set[str]]:
 FOLDERS = sorted({tuple(module.split(".")[:-1]) for module in files()} - {()})
 
 
-def test_the_map_is_the_tree() -> None:
-    shown = {name for name in (file.name for file in SOURCE.iterdir()) if name[0] not in "_."}
+@pytest.mark.parametrize("package", FOLDER)
+def test_the_map_is_the_tree(package: str) -> None:
+    shown = {file.name for file in FOLDER[package].iterdir() if file.name[0] not in "_."}
     tree = {name.removesuffix(".py") for name in shown if not name.endswith((".pxd", ".typed"))}
-    assert set(MAP) == tree
+    assert set(MAPS[package]) - {"__init__", "__main__"} == tree
+
+
+@pytest.mark.parametrize("package", FOLDER)
+def test_a_package_imports_only_the_packages_it_stands_on(package: str) -> None:
+    asked = {
+        name for part in MAPS[package] for name, ours, _ in part_imports(part, package) if ours
+    }
+    assert {name.split(".")[0] for name in asked} <= MAY_IMPORT[package] | {package}
 
 
 def test_no_module_has_the_name_of_a_public_function() -> None:
-    packages = (jsonrill, jsonrill.batch, jsonrill.schema, jsonrill.server)
-    for package in packages:
+    for package in (*PACKAGES, jsonrill.schema):
         folder = Path(str(package.__file__)).parent
         names = {file.name.removesuffix(".py") for file in folder.iterdir()}
         assert not names & set(package.__all__), package.__name__
 
 
-@pytest.mark.parametrize("part", PAGE)
-def test_imports_point_up_the_map(part: str) -> None:
-    above = set(PAGE[: PAGE.index(part)])
-    asked = {found.name.split(".")[0] for found in part_imports(part) if found.ours} - {part}
+@pytest.mark.parametrize("package, part", PARTS)
+def test_imports_point_up_the_map(package: str, part: str) -> None:
+    parts = MAPS[package]
+    at = parts.index(part)
+    names = [name.split(".") for name, ours, _ in part_imports(part, package) if ours]
+    asked = {name[1] for name in names if name[0] == package} - {part}
     # The public names stand on the core alone, so that what follows the core may use them.
-    at = PAGE.index(part)
-    assert asked <= (above | {"__init__"} if at >= PAGE.index("store") else above)
+    may_use_names = package != "jsonrill" or at >= len(CORE)
+    assert asked <= {*parts[:at]} | ({"__init__"} if may_use_names else set())
 
 
 def test_the_public_names_stand_on_the_core() -> None:
-    asked = {found.name.split(".")[0] for found in imports("__init__") if found.ours}
+    asked = {name.split(".")[1] for name, ours, _ in imports("jsonrill.__init__") if ours}
     assert asked <= set(CORE)
 
 
@@ -220,7 +248,7 @@ def test_importing_jsonrill_needs_no_extra_and_loads_no_edge() -> None:
         "print(*sorted(set(sys.modules) - before))"
     )
     # -S: a Python without installed packages.
-    command = [sys.executable, "-I", "-S", "-c", script, str(SOURCE.parent)]
+    command = [sys.executable, "-I", "-S", "-c", script, str(SOURCES[0])]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     loaded = {name for name in result.stdout.split() if name.startswith("jsonrill.")}
@@ -232,14 +260,17 @@ def test_importing_jsonrill_needs_no_extra_and_loads_no_edge() -> None:
     "code, expected",
     [
         ("import socket.x", {("socket", False, False)}),
-        ("from .errors import A", {("errors", True, False)}),
-        ("from . import errors", {("errors", True, False)}),
-        ("from . import Parser", {("__init__", True, False)}),
-        ("from .parse import machine", {("parse.machine", True, False)}),
-        ("from .parse.machine import A", {("parse.machine", True, False)}),
-        ("from .schema import A", {("schema.__init__", True, False)}),
-        ("import jsonrill.paths", {("paths", True, False)}),
-        ("from jsonrill import paths, Parser", {("paths", True, False), ("__init__", True, False)}),
+        ("from .errors import A", {("jsonrill.errors", True, False)}),
+        ("from . import errors", {("jsonrill.errors", True, False)}),
+        ("from . import Parser", {("jsonrill.__init__", True, False)}),
+        ("from .parse import machine", {("jsonrill.parse.machine", True, False)}),
+        ("from .parse.machine import A", {("jsonrill.parse.machine", True, False)}),
+        ("from .schema import A", {("jsonrill.schema.__init__", True, False)}),
+        ("import jsonrill.paths", {("jsonrill.paths", True, False)}),
+        (
+            "from jsonrill import paths, Parser",
+            {("jsonrill.paths", True, False), ("jsonrill.__init__", True, False)},
+        ),
         ("def f():\n if 1:\n  import pydantic", {("pydantic", False, True)}),
         ("class C:\n import pydantic", {("pydantic", False, False)}),
         ("if TYPE_CHECKING:\n from .errors import A", set()),
@@ -253,4 +284,4 @@ def test_imports_are_seen_wherever_they_stand(code: str, expected: set[object]) 
 def test_imports_from_inside_a_package_are_seen() -> None:
     code = ast.parse("from ..errors import A\nfrom .machine import B\nfrom . import states")
     names = {found.name for found in imports_in(code, "jsonrill.parse")}
-    assert names == {"errors", "parse.machine", "parse.states"}
+    assert names == {"jsonrill.errors", "jsonrill.parse.machine", "jsonrill.parse.states"}

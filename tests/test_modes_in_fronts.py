@@ -19,11 +19,10 @@ pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 from typer.testing import CliRunner, Result
 
-from jsonrill import Runs
-from jsonrill.batch import Job
-from jsonrill.batch.operations import Work
 from jsonrill.cli.app import app
-from jsonrill.server import create_app
+from jsonrill_batch import Job
+from jsonrill_batch.operations import Work
+from jsonrill_server import Runs, create_app
 
 TEXT = '{"title": "Rome", "items": [{"do": "eat"}, {"do": "rest"}]}'
 MODES: Any = {"title": "REALTIME", "items": "ONE-BY-ONE"}

@@ -17,39 +17,57 @@ from zipfile import ZipFile
 import pytest
 
 import jsonrill
-from support import ROOT
+from support import PACKAGES, ROOT
 
-# Kinds of data that later parts of the package bring: each must find its way by itself.
-DATA = ("web/page/x.html", "web/lib/client.js", "demo/recordings/x.jsonl", "demo/recordings/x.sse")
+LIBRARY, SERVER, BATCH = (ROOT / "packages" / name for name in PACKAGES)
+# Kinds of data that later parts of the library bring: each must find its way by itself.
+DATA = ("demo/recordings/x.jsonl", "demo/recordings/x.sse")
+FRAMEWORKS = "packages/jsonrill/tests/frameworks/constraints.txt"
 MADE = {".c", ".so", ".pyd", ".pyc"}
-# Megabytes of all that is not compiled, with room of 15 %; tests/test_compiled.py has the rest.
-MOST = 3.4
+NOT_COPIED = shutil.ignore_patterns(*(f"*{suffix}" for suffix in MADE), "*.egg-info")
+
+
+PURE = {**os.environ, "JSONRILL_PURE": "1"}
+
+
+def wheel_of(package: Path, parts: Path) -> ZipFile:
+    """A wheel of a package in a copy of the repository, so that building leaves nothing here."""
+    build = "from setuptools import build_meta; build_meta.build_wheel('.')"
+    where = parts / package.relative_to(ROOT)
+    subprocess.run(
+        [sys.executable, "-c", build], cwd=where, check=True, capture_output=True, env=PURE
+    )
+    return ZipFile(next(where.glob("*.whl")))
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
-    """A wheel of a copy of the sources, so that building leaves nothing in the repository."""
-    copy = tmp_path_factory.mktemp("source")
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    shutil.copytree(ROOT / "src" / "jsonrill", copy / "src" / "jsonrill")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What of the repository the wheels are built from."""
+    folder = tmp_path_factory.mktemp("repository")
+    for name in ("README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("packages", "js/src", "page"):
+        shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED, symlinks=True)
     for name in DATA:
-        file = copy / "src" / "jsonrill" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("data")
-    build = "from setuptools import build_meta; build_meta.build_wheel('.')"
-    pure = {**os.environ, "JSONRILL_PURE": "1"}
-    command = [sys.executable, "-c", build]
-    subprocess.run(command, cwd=copy, check=True, capture_output=True, env=pure)
-    return ZipFile(next(copy.glob("*.whl")))
+        (folder / "packages/jsonrill/src/jsonrill" / name).write_text("data")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(copy: Path) -> ZipFile:
+    return wheel_of(LIBRARY, copy)
+
+
+@pytest.fixture(scope="module")
+def server(copy: Path) -> ZipFile:
+    return wheel_of(SERVER, copy)
 
 
 def test_without_a_c_compiler_the_pure_version_is_installed(tmp_path: Path) -> None:
     """One that fails, and none to be found: either way the same package, not compiled."""
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tmp_path)
-    made = shutil.ignore_patterns(*(f"*{suffix}" for suffix in MADE))
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=made)
+        shutil.copy(LIBRARY / name, tmp_path)
+    shutil.copytree(LIBRARY / "src", tmp_path / "src", ignore=NOT_COPIED)
     nothing = tmp_path / "nothing"
     nothing.mkdir()
     install = "-m pip -q --disable-pip-version-check install --no-deps --no-build-isolation".split()
@@ -69,14 +87,18 @@ def test_without_a_c_compiler_the_pure_version_is_installed(tmp_path: Path) -> N
         assert (tmp_path / target / "jsonrill").is_dir()
 
 
-@pytest.fixture(scope="module")
-def metadata(wheel: ZipFile) -> Message:
+def metadata_of(wheel: ZipFile) -> Message:
     name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     return HeaderParser().parsestr(wheel.read(name).decode())
 
 
+@pytest.fixture(scope="module")
+def metadata(wheel: ZipFile) -> Message:
+    return metadata_of(wheel)
+
+
 def test_every_file_of_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
-    source = ROOT / "src"
+    source = LIBRARY / "src"
     files = {file for file in (source / "jsonrill").rglob("*") if file.is_file()}
     ours = {file.relative_to(source).as_posix() for file in files if file.suffix not in MADE}
     assert "jsonrill/py.typed" in ours
@@ -85,18 +107,21 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
     assert types and not types & set(wheel.namelist()), "types for the compiler are not installed"
 
 
-def test_the_wheel_is_small(wheel: ZipFile) -> None:
-    sizes = {file.filename: file.file_size for file in wheel.infolist()}
-    large = sorted(sizes, key=lambda name: -sizes[name])[:5]
-    assert sum(sizes.values()) < MOST * 1e6, f"the largest files: {', '.join(large)}"
+def test_the_page_and_the_library_for_browsers_are_in_the_wheel_of_the_server(
+    server: ZipFile,
+) -> None:
+    """Modules and what the page needs; no tests, no type declarations, no packages of others."""
+    web = {Path(name) for name in server.namelist() if name.startswith("jsonrill_server/web/")}
+    for name in ("js/src/index.js", "page/page.js", "page/index.html", "page/page.css"):
+        assert Path("jsonrill_server/web", name) in web
+    assert {file.suffix for file in web} == {".js", ".html", ".css", ".svg"}
+    assert not any({"tests", "node_modules"} & {*file.parts} for file in web)
 
 
-def test_the_javascript_library_is_in_the_wheel_as_it_is(wheel: ZipFile) -> None:
-    """Modules and package.json, no type declarations and no packages of others."""
-    library = {Path(name) for name in wheel.namelist() if name.startswith("jsonrill/web/lib/")}
-    assert {file.suffix for file in library if file.name != "package.json"} == {".js"}
-    assert Path("jsonrill/web/lib/package.json") in library
-    assert not any("node_modules" in file.parts for file in library)
+def test_each_package_needs_the_library_of_its_version(copy: Path, server: ZipFile) -> None:
+    for wheel in (server, wheel_of(BATCH, copy)):
+        needed = metadata_of(wheel).get_all("Requires-Dist") or []
+        assert f"jsonrill[cli,schema]=={jsonrill.__version__}" in needed
 
 
 def test_nothing_but_the_package_is_in_the_wheel(wheel: ZipFile) -> None:
@@ -121,51 +146,41 @@ def test_the_core_depends_on_nothing(metadata: Message) -> None:
 
 def test_the_extras_are_these(metadata: Message) -> None:
     extras = metadata.get_all("Provides-Extra")
-    own = ["batch", "cli", "client", "postgres", "redis", "schema", "server"]
-    assert sorted(extras or []) == sorted(["all", *own])
+    assert sorted(extras or []) == ["all", "batch", "cli", "schema", "server"]
 
 
 @pytest.mark.parametrize("sources", [False, True])
 def test_what_the_tools_and_extras_need_is_pinned(sources: bool) -> None:
-    file = ROOT / ("tests/frameworks/constraints.txt" if sources else "constraints.txt")
+    file = ROOT / (
+        "packages/jsonrill/tests/frameworks/constraints.txt" if sources else "constraints.txt"
+    )
     lines = file.read_text("utf8").splitlines()
     pins = dict(line.split("==") for line in lines)
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
     groups = project["dependency-groups"]
     apart = groups.pop("test-sources")
-    own = [*groups.values(), *project["project"]["optional-dependencies"].values()]
+    own = [*groups.values()]
+    for package in PACKAGES:
+        file = ROOT / "packages" / package / "pyproject.toml"
+        about = tomllib.loads(file.read_text("utf8"))["project"]
+        own += about.get("optional-dependencies", {}).values()
     needed = {line for lines in ([apart] if sources else own) for line in lines}
-    names = {re.split(r"[^\w-]", line)[0] for line in needed} - {"jsonrill"}
+    names = {re.split(r"[^\w-]", line)[0] for line in needed} - {*PACKAGES}
     assert names <= set(pins)
 
 
-def test_a_source_distribution_has_all_that_a_clone_has(tmp_path: Path) -> None:
-    """Its tests, tools and documentation work there as here."""
-    made = (
-        ".git",
-        ".venv",
-        "build",
-        "dist",
-        "node_modules",
-        "__pycache__",
-        "*.egg-info",
-        ".*_cache",
-    )
-    more = (".hypothesis", ".coverage", "htmlcov", "*.so", "*.pyc")
-    copy = tmp_path / "clone"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*made, *more), symlinks=True)
-    ours = {file.relative_to(copy).as_posix() for file in copy.rglob("*") if file.is_file()}
+def test_a_source_distribution_can_be_built_and_installed_from(copy: Path) -> None:
+    """It needs nothing of the repository around it."""
+    where = copy / "packages" / "jsonrill"
     build = "from setuptools import build_meta; build_meta.build_sdist('made')"
     subprocess.run(
-        [sys.executable, "-c", build],
-        cwd=copy,
-        check=True,
-        capture_output=True,
-        env={**os.environ, "JSONRILL_PURE": "1"},
+        [sys.executable, "-c", build], cwd=where, check=True, capture_output=True, env=PURE
     )
-    (archive,) = (copy / "made").glob("*.tar.gz")
+    (archive,) = (where / "made").glob("*.tar.gz")
+    assert archive.name == f"jsonrill-{jsonrill.__version__}.tar.gz"
     with tarfile.open(archive) as opened:
         names = {"/".join(Path(name).parts[1:]) for name in opened.getnames()}
-    assert ours - names == set()
-    assert archive.name == f"jsonrill-{jsonrill.__version__}.tar.gz"
+    ours = {file.relative_to(where).as_posix() for file in (where / "src").rglob("*.p*")}
+    assert {name for name in ours if name.endswith((".py", ".pxd"))} <= names
+    assert {"README.md", "LICENSE", "setup.py"} <= names

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import jsonrill
-from support import ROOT
+from support import PACKAGES, ROOT
 
 REFERENCE = ROOT / "docs" / "reference.md"
 NAMES = list(jsonrill.__all__)
@@ -58,9 +58,11 @@ def test_each_name_is_in_the_reference(name: str) -> None:
 
 
 def test_the_version_is_written_once() -> None:
-    """Both packages take it from here; a file beside it with another one would be a second."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
-    assert "version" in project["project"]["dynamic"]
+    """All packages take it from here; a file beside it with another one would be a second."""
+    for package in PACKAGES:
+        file = ROOT / "packages" / package / "pyproject.toml"
+        assert "version" in tomllib.loads(file.read_text("utf8"))["project"]["dynamic"]
+    project = tomllib.loads((ROOT / "packages/jsonrill/pyproject.toml").read_text("utf8"))
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "jsonrill.__version__"}
-    library = json.loads((ROOT / "src/jsonrill/web/lib/package.json").read_text("utf8"))
+    library = json.loads((ROOT / "js/package.json").read_text("utf8"))
     assert "version" not in library

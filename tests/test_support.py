@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import ROOT, at, at_random, by_character, by_threes, cuttings, pieces, whole
+from support import ROOT, SOURCES, at, at_random, by_character, by_threes, cuttings, pieces, whole
 from support.costs import is_flat, is_linear
 
 TEXT = "añ\U0001f600{}12"
@@ -78,15 +78,17 @@ def test_linear_is_not_quadratic() -> None:
         is_linear(lambda size: lambda: [sum(range(size)) for _ in range(size)], 300)
 
 
-# What is no part of the package, or is tested through several parts of it.
-FOLDERS = {"cases", "durable", "support", "hard", "browser", "clients", "frameworks", "typing"}
+# What is not a part of a package, or is tested through several parts of it.
+FOLDERS = {"batch", "server", "durable", "hard", "clients", "frameworks", "typing"}
 
 
-def test_folders_of_tests_are_those_of_the_package() -> None:
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.parent.name)
+def test_folders_of_tests_are_those_of_the_package(source: Path) -> None:
     def folders(where: Path) -> set[str]:
         return {path.parent.name for path in where.glob("*/*.py")}
 
-    assert folders(ROOT / "tests") <= folders(ROOT / "src" / "jsonrill") | {"web"} | FOLDERS
+    (package,) = (folder for folder in source.iterdir() if (folder / "__init__.py").is_file())
+    assert folders(source.parent / "tests") <= folders(package) | FOLDERS
 
 
 def test_no_test_imports_a_test() -> None:

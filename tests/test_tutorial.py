@@ -1,7 +1,7 @@
 """The tutorial, page by page: each program prints what its page says, with the real SDKs.
 
 The providers are `serve --demo`, which only writes faster here. The commands that install are left
-out; tests/hard/hard_tutorial.py runs those, too, word for word in a new environment.
+out; tests/hard_tutorial.py runs those, too, word for word in a new environment.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from unittest import mock
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from support import ROOT, SLACK, need_command
+from support import PYTHONPATH, SLACK, need_command
 from support.processes import FAST_DEMO, free_port
 from support.tutorial import Step, pages, steps
 
 FASTER = (
-    "import jsonrill.demo.answering as it; it.PACE = 0.0005; import jsonrill.cli as c; c.main()"
+    "import jsonrill_server.demo.answering as it; it.PACE = 0.0005;"
+    "import jsonrill.cli as c; c.main()"
 )
-SOURCE = str(ROOT / "src")
 
 
 @contextmanager
 def process(command: list[str], url: str, folder: Path) -> Iterator[None]:
     """A server, from when it answers."""
-    env = {**os.environ, "PYTHONPATH": SOURCE}
+    env = {**os.environ, "PYTHONPATH": PYTHONPATH}
     with open(folder / "servers.log", "ab") as log:
         started = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
     try:
@@ -127,7 +127,7 @@ class Walk:
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": SOURCE},
+            env={**os.environ, "PYTHONPATH": PYTHONPATH},
             capture_output=True,
             text=True,
             timeout=60 * SLACK,

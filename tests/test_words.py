@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from support import ROOT
+from support import ROOT, SOURCES
 
 WHOLE = r"whole (value|stream|answer|document|response|container)s?\b"
 # Phrase → what to say instead.
@@ -54,8 +54,9 @@ FILES = [
     *(
         path
         for kind in ("py", "js", "html")
-        for path in sorted((ROOT / "src").rglob(f"*.{kind}"))
-        if "recordings" not in path.parts
+        for folder in (*SOURCES, ROOT / "js" / "src", ROOT / "page")
+        for path in sorted(folder.rglob(f"*.{kind}"))
+        if not {"recordings", "tests"} & {*path.parts}
     ),
 ]
 
@@ -102,10 +103,10 @@ def test_what_is_allowed_occurs() -> None:
             assert phrase in PHRASES and re.search(rf"\b(?:{phrase})", text, re.IGNORECASE), name
 
 
-SOURCES = [path for path in FILES if path.suffix == ".py"]
+MODULES = [path for path in FILES if path.suffix == ".py"]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_docstring_says_what_is_returned_or_done_and_asks_nothing(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text("utf8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,4 +1,4 @@
-"""Run the cases of tests/cases against any implementation: `python tools/conformance.py COMMAND`.
+"""Run the cases of cases against any implementation: `python tools/conformance.py COMMAND`.
 
 COMMAND is a program that answers questions: it reads one JSON object a line and writes one JSON
 value a line. docs/conformance.md describes the questions; tools/conformance_adapter.py is such a
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-CASES: Final = Path(__file__).resolve().parent.parent / "tests" / "cases"
+CASES: Final = Path(__file__).resolve().parent.parent / "cases"
 REFUSED: Final = {"refused": True}
 
 

@@ -1,6 +1,6 @@
 """Make the npm package: `python tools/npm_package.py` leaves `jsonrill-VERSION.tgz` in dist/.
 
-The modules of `src/jsonrill/web/lib` go into it as they are. The type declarations are made from
+The modules of `js/src` go into it as they are. The type declarations are made from
 their JSDoc by the TypeScript compiler of tools/npm, the README from docs/javascript.md.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-LIBRARY: Final = ROOT / "src" / "jsonrill" / "web" / "lib"
+LIBRARY: Final = ROOT / "js"
 TOOLS: Final = ROOT / "build" / "npm"
 STAGE: Final = ROOT / "build" / "npm-package"
 DECLARATIONS: Final = (
@@ -33,7 +33,7 @@ def readme(page: str) -> str:
 
 def version() -> str:
     """The version of the Python package, which is the only place where it is written."""
-    text = (ROOT / "src" / "jsonrill" / "__init__.py").read_text("utf8")
+    text = (ROOT / "packages/jsonrill/src/jsonrill/__init__.py").read_text("utf8")
     found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
     assert found is not None
     return found[1]
@@ -60,14 +60,14 @@ def install(npm: str) -> None:
 def stage(folder: Path) -> None:
     """Put everything that is published into `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(LIBRARY, folder)
+    shutil.copytree(LIBRARY / "src", folder / "src")
     shutil.copy(ROOT / "LICENSE", folder)
     (folder / "package.json").write_text(description(), "utf8")
     page = (ROOT / "docs" / "javascript.md").read_text("utf8")
     (folder / "README.md").write_text(readme(page), "utf8")
     compiler = TOOLS / "node_modules" / "typescript" / "bin" / "tsc"
     staged = [*map(str, sorted(folder.rglob("*.js")))]
-    command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(folder), *staged]
+    command = ["node", str(compiler), *DECLARATIONS, "--outDir", str(folder / "src"), *staged]
     subprocess.run(command, check=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path.insert(0, str(ROOT / "packages" / "jsonrill" / "src"))
 
 from jsonrill.demo.terminal import show  # noqa: E402
 

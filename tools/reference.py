@@ -27,7 +27,7 @@ from typing import Any, Final
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(folder) for folder in ROOT.glob("packages/*/src")]
 
 import docs_site  # noqa: E402
 import typer.main  # noqa: E402
@@ -36,8 +36,8 @@ from typer.testing import CliRunner  # noqa: E402
 import jsonrill  # noqa: E402
 from jsonrill.cli.app import app  # noqa: E402
 from jsonrill.options import TABLE, Option, Rules, taken_by  # noqa: E402
-from jsonrill.runs.config import Config  # noqa: E402
-from jsonrill.runs.options import STREAM, VIEW  # noqa: E402
+from jsonrill_server.runs.config import Config  # noqa: E402
+from jsonrill_server.runs.options import STREAM, VIEW  # noqa: E402
 
 LIBRARY: Final = """\
 # Reference
@@ -64,13 +64,13 @@ what they are good for. They come with
 # Modules with public names, and the extra that each needs.
 PUBLIC: Final = {
     "jsonrill.schema": "schema",
-    "jsonrill.client": "client",
-    "jsonrill.server": "server",
-    "jsonrill.batch": "batch",
+    "jsonrill_server": "server",
+    "jsonrill_server.client": "server",
+    "jsonrill_batch": "batch",
     "jsonrill.testing": "",
     "jsonrill.ext.starlette": "",
     "jsonrill.ext.langchain": "",
-    "jsonrill.store": "",
+    "jsonrill_server.store": "server",
 }
 # A module without `__all__` has these public names.
 NAMES: Final = {"jsonrill.ext.starlette": ["EventStreamResponse"]}
@@ -100,10 +100,10 @@ def groups() -> list[tuple[str, list[str]]]:
             found.append((title[0].upper() + title[1:], mine))
         else:
             found[-1][1].extend(mine)
-    near = {"is_partial": "values", "texts": "text", "Run": "Runs", "RunEvent": "Runs"}
+    beside = {"is_partial": "values", "texts": "text"}
     for name in list(left):
         if not is_error(getattr(jsonrill, name)):
-            group = next((it for _, it in found if near.get(name) in it), found[-1][1])
+            group = next((it for _, it in found if beside.get(name) in it), found[-1][1])
             group.append(name)
             left.remove(name)
     found[-1][1].extend(left)

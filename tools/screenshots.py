@@ -74,7 +74,7 @@ def error(page: Page) -> None:
 def replay(page: Page) -> None:
     page.locator("#paste-box summary").click()
     page.locator("#paste").fill(
-        (ROOT / "src/jsonrill/demo/recordings/recipe.txt").read_text("utf8")
+        (ROOT / "packages/jsonrill/src/jsonrill/demo/recordings/recipe.txt").read_text("utf8")
     )
     page.locator("#paste-form .main").click()
     until(page, "steps")
@@ -107,7 +107,7 @@ def repair(page: Page) -> None:
 
 
 def compare(page: Page) -> None:
-    text = (ROOT / "src/jsonrill/demo/recordings/booking.txt").read_text("utf8")
+    text = (ROOT / "packages/jsonrill/src/jsonrill/demo/recordings/booking.txt").read_text("utf8")
     paste(page, text)
     page.locator("#tab-compare").click()
     page.get_by_role("button", name="Keep this attempt").click()
@@ -148,7 +148,7 @@ def serving() -> Iterator[str]:
         "0",
         "--no-access-log",
     ]
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, ROOT.glob("packages/*/src")))}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env
     ) as process:

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from jsonrill.demo.models import models
-from jsonrill.server.access.guard import CSP
-from jsonrill.server.http import bundle, pages
+from jsonrill_server.access.guard import CSP
+from jsonrill_server.demo.models import models
+from jsonrill_server.http import bundle, pages
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCE: Final = ROOT / "tools" / "page"

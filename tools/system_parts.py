@@ -35,16 +35,16 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("chromium", "chromium", ("tests/browser", "tests/web")),
-    Part("node", "nodejs", ("tests/browser", "tests/clients", "tests/web")),
-    Part("npm", "npm", ("tests/browser", "tests/clients", "tests/web")),
+    Part("chromium", "chromium", ("js/tests", "page/tests")),
+    Part("node", "nodejs", ("js/tests", "page/tests", "packages/jsonrill-server/tests/clients")),
+    Part("npm", "npm", ("js/tests", "page/tests", "packages/jsonrill-server/tests/clients")),
     Part(
         "postgres",
         "postgresql",
-        ("tests/server", "tests/store"),
+        ("packages/jsonrill-server/tests",),
         places="/usr/lib/postgresql/*/bin",
     ),
-    Part("redis-server", "redis-server", ("tests/server", "tests/store")),
+    Part("redis-server", "redis-server", ("packages/jsonrill-server/tests",)),
 )
 
 

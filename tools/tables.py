@@ -17,7 +17,7 @@ from jsonrill.options import TABLE, Mode, taken_by
 from jsonrill.parse.reasoning import ELEMENTS, MARKS
 from jsonrill.providers.finish import MEANINGS, REASONS, WORDS
 
-LIB = Path(__file__).parent.parent / "src" / "jsonrill" / "web" / "lib"
+LIB = Path(__file__).parent.parent / "js" / "src"
 
 
 def js(value: Any) -> str:

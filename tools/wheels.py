@@ -20,7 +20,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 BUILD: Final = ROOT / "build" / "wheels"
 DIST: Final = ROOT / "dist"
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14", "3.15")
-TESTS: Final = ("tests/parse", "tests/wire", "tests/build", "tests/test_threads.py")
+LIBRARY: Final = ROOT / "packages" / "jsonrill"
+TESTS: Final = tuple(
+    f"packages/jsonrill/tests/{name}" for name in ("parse", "wire", "build", "test_threads.py")
+)
 NEEDED: Final = ("pytest", "pytest-rerunfailures", "hypothesis", "setuptools", "cython")
 
 
@@ -58,9 +61,7 @@ def pip(python: Path, *words: str, **settings: str) -> None:
     subprocess.run(command, check=True, env={**os.environ, **settings}, cwd=ROOT)
 
 
-def install_and_test(
-    python: Path, file: Path, compiled: bool, tests_in: Path = ROOT, **settings: str
-) -> None:
+def install_and_test(python: Path, file: Path, compiled: bool, **settings: str) -> None:
     """Install a wheel or a source distribution and run the tests of the core on it."""
     words = ("install", "--no-deps", "--no-build-isolation", "--force-reinstall", str(file))
     pip(python, *words, **settings)
@@ -69,7 +70,7 @@ def install_and_test(
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([python, "-c", script], check=True, cwd=BUILD, env=clean)
     tests = ["-q", "-p", "no:cacheprovider", "-o", "pythonpath=tests", *TESTS]
-    subprocess.run([python, "-m", "pytest", *tests], check=True, cwd=tests_in, env=clean)
+    subprocess.run([python, "-m", "pytest", *tests], check=True, cwd=ROOT, env=clean)
 
 
 def unpacked(archive: Path) -> Path:
@@ -107,7 +108,7 @@ def main() -> int:
         tell(f"{version}: building")
         own = environment(python, BUILD / version)
         made = BUILD / f"made-{version}"
-        pip(own, "wheel", "--no-deps", "--no-build-isolation", "-w", str(made), str(ROOT))
+        pip(own, "wheel", "--no-deps", "--no-build-isolation", "-w", str(made), str(LIBRARY))
         (wheel,) = made.glob("*.whl")
         tell(f"{version}: testing {wheel.name}")
         install_and_test(own, wheel, compiled=True)
@@ -115,13 +116,14 @@ def main() -> int:
         shutil.copy(wheel, DIST)
         lines.append(sizes(wheel))
         tell(lines[-1])
-    sdist = "from setuptools import build_meta; print(build_meta.build_sdist('dist'))"
+    sdist = f"from setuptools import build_meta; print(build_meta.build_sdist({str(DIST)!r}))"
     own = BUILD / next(iter(found)) / "bin" / "python"
-    done = subprocess.run([own, "-c", sdist], cwd=ROOT, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [own, "-c", sdist], cwd=LIBRARY, check=True, capture_output=True, text=True
+    )
     source = DIST / done.stdout.split()[-1]
-    tell(f"testing {source.name} in itself, without a compiler")
-    folder = unpacked(source)
-    install_and_test(own, folder, compiled=False, tests_in=folder, CC="/bin/false")
+    tell(f"testing {source.name} without a compiler")
+    install_and_test(own, unpacked(source), compiled=False, CC="/bin/false")
     print("\n".join(["", *lines, f"{source.name}: {source.stat().st_size / 1e6:.1f} MB"]))
     return 0
 

@@ -20,7 +20,7 @@ async function bundled(contents, options) {
   return outputFiles[0];
 }
 
-const OURS = "../../src/jsonrill/web/lib/index.js";
+const OURS = "../../js/src/index.js";
 const EXPORTS = {
   "jsonrill, `values` and `text`": `export { values, text } from "${OURS}"`,
   "jsonrill, `Document`": `export { Document } from "${OURS}"`,

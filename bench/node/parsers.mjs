@@ -4,7 +4,7 @@
 import { JSONParser } from "@streamparser/json";
 import { parse as river } from "jsonriver";
 import { Allow, parse as partialJson } from "partial-json";
-import { Document, values } from "../../src/jsonrill/web/lib/index.js";
+import { Document, values } from "../../js/src/index.js";
 
 class OutOfTime extends Error {}
 

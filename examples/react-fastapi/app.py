@@ -11,7 +11,7 @@ from fastapi import Body, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 from openai import AsyncOpenAI
 
-from jsonrill import Runs
+from jsonrill_server import Runs
 
 ASK = """Plan a trip. Write nothing but JSON: {"title": "…", "days": [{"city": "…", "activities":
 [{"time": "09:00", "title": "…"}]}]}. Then call `book` for each hotel and ticket to buy."""

@@ -19,7 +19,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = ROOT / "tests" / "cases"
+CASES = ROOT / "cases"
+PACKAGES = ("jsonrill", "jsonrill-server", "jsonrill-batch")
+# Where each package is imported from; for processes of their own, PYTHONPATH.
+SOURCES = [ROOT / "packages" / name / "src" for name in PACKAGES]
+PYTHONPATH = os.pathsep.join(map(str, SOURCES))
+LIBRARY = SOURCES[0] / "jsonrill"
 IN_CI = os.environ.get("CI") == "true"
 
 
@@ -35,7 +40,7 @@ SLACK = 1 if HARDER > 1 else 5
 
 
 def cases(name: str) -> Any:
-    """A file of tests/cases, which the tests in JavaScript may read too."""
+    """A file of cases/, which the tests in JavaScript may read too."""
     return json.loads((CASES / name).read_text("utf8"))
 
 

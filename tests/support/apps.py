@@ -15,8 +15,8 @@ from typing import Any
 
 import uvicorn
 
-from support import SLACK
-from support.processes import SOURCE, free_port
+from support import PYTHONPATH, SLACK
+from support.processes import free_port
 
 TESTS = Path(__file__).resolve().parent.parent
 
@@ -51,7 +51,7 @@ class App:
 
     def start(self) -> App:
         command = [sys.executable, "-m", "uvicorn", "support.run_app:app", "--port", str(self.port)]
-        paths = os.pathsep.join((str(SOURCE), str(TESTS)))
+        paths = os.pathsep.join((PYTHONPATH, str(TESTS)))
         with open(self.folder / f"app-{self.port}.log", "ab") as log:
             self.process = subprocess.Popen(
                 [*command, "--no-access-log"],

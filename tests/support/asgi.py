@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from jsonrill.server import Config, create_app
+from jsonrill_server import Config, create_app
 
 
 def asked(method: str, url: str, config: Config | None = None, **more: Any) -> httpx2.Response:

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx2
 
-from jsonrill.runs.options import FORMATS
+from jsonrill_server.runs.options import FORMATS
 from support.crowd import LINES, Crowd
 from support.processes import Events, Server
 from support.stores import StoreServer

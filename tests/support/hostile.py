@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from jsonrill.dialects import DIALECTS
-from jsonrill.runs.config import Config
-from jsonrill.runs.hub import Hub
-from jsonrill.runs.options import StreamOptions, ViewOptions
-from jsonrill.runs.positions import START
-from jsonrill.runs.records import Record
-from jsonrill.runs.value import value_of
+from jsonrill_server.runs.config import Config
+from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.options import StreamOptions, ViewOptions
+from jsonrill_server.runs.positions import START
+from jsonrill_server.runs.records import Record
+from jsonrill_server.runs.value import value_of
 
 MEGABYTE = 1_000_000
 # How late the loop may run, whatever is rendered.

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from support import IN_CI, ROOT, need_command
+from support import IN_CI, LIBRARY, ROOT, need_command
 
 SCRIPT = ROOT / "tools" / "npm_package.py"
 SPEC = importlib.util.spec_from_file_location("npm_package", SCRIPT)
@@ -57,7 +57,7 @@ def packed() -> Path:
     """Our package as it would be published, made once for each state of what is in it."""
     installed(ROOT / "tools" / "npm", "npm")
     npm = need_command("npm")
-    sources = [SCRIPT, ROOT / "docs" / "javascript.md", ROOT / "src" / "jsonrill" / "__init__.py"]
+    sources = [SCRIPT, ROOT / "docs" / "javascript.md", LIBRARY / "__init__.py"]
     sources += [file for file in sorted(npm_package.LIBRARY.rglob("*")) if file.is_file()]
     digest = hashlib.sha256()
     for file in sources:

@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import jsonrill
 from jsonrill.eventstream import SSEDecoder, SSEEvent
-from support import SLACK
-
-SOURCE = Path(jsonrill.__file__).parent.parent
+from support import PYTHONPATH, SLACK
 
 
 def free_port() -> int:
@@ -31,7 +28,8 @@ def free_port() -> int:
 # `jsonrill` with models of the demo that answer at once, not at the pace of real ones.
 FAST_DEMO = (
     "-c",
-    "import jsonrill.demo.answering as it; it.PACE = 0.0005; import jsonrill.cli as c; c.main()",
+    "import jsonrill_server.demo.answering as it; it.PACE = 0.0005;"
+    "import jsonrill.cli as c; c.main()",
 )
 
 
@@ -59,7 +57,7 @@ class Server:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env={**os.environ, "PYTHONPATH": str(SOURCE)},
+                env={**os.environ, "PYTHONPATH": PYTHONPATH},
             )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from jsonrill import Runs
+from jsonrill_server import Runs
 
 
 def events(key: str, count: int) -> list[Any]:

@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 from types import TracebackType
 
-from jsonrill.store import redis_scripts
-from jsonrill.store.tasks import stop
+from jsonrill.ext.tasks import stop
+from jsonrill_server.store import redis_scripts
 from support.redis_server import RedisServer
 
 ERRORS = {

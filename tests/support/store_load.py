@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from jsonrill.store import Bounds, Store, open_store
-from jsonrill.store.tasks import stop
+from jsonrill.ext.tasks import stop
+from jsonrill_server.store import Bounds, Store, open_store
 from support.stores import StoreServer
 
 

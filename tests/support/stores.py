@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
-from jsonrill.store import KINDS as _KINDS
+from jsonrill_server.store import KINDS as _KINDS
 from support.postgres_server import PostgresServer
 from support.redis_cluster import RedisCluster
 from support.redis_server import RedisServer

@@ -1,0 +1,457 @@
+/** Providers' streams: the cases that Python reads too, and what JavaScript's own sources need. */
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import {
+  FieldNotFound,
+  InvalidSchema,
+  SourceFailed,
+  ToolCalls,
+  Truncated,
+  UnknownSource,
+  content,
+  fragments,
+  parts,
+  select,
+  text,
+  texts,
+  toolCalls,
+  updates,
+  values,
+} from "../src/index.js";
+import "../src/repair.js";
+import { isEventStream, isLines } from "../src/media.js";
+import { Parts } from "../src/parts.js";
+import { Reader, recognise } from "../src/providers/index.js";
+import { ROOT, cases, chance, frozen } from "./support.js";
+
+const FILES = readdirSync(join(ROOT, "cases", "providers"));
+const RECORDED = Object.fromEntries(
+  FILES.map((name) => [name.replace(".json", ""), cases(join("providers", name))]),
+);
+// Providers and frameworks that only Python knows.
+const PYTHON = /openai_realtime|openai_agents|gemini_live|google_adk|langchain|langgraph|llama_index|pydantic_ai|claude_code/;
+const known = ({ name }) => !PYTHON.test(name);
+
+async function all(stream) {
+  const found = [];
+  try {
+    for await (const one of stream) found.push(one);
+  } catch (error) {
+    return { found, error };
+  }
+  return { found, error: null };
+}
+
+async function* later(items) {
+  for (const item of items) yield item;
+}
+
+const sse = (events) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+const response = (events, init = {}) =>
+  new Response(sse(events), { headers: { "content-type": "text/event-stream; charset=utf-8" }, ...init });
+const chunk = (delta, finish_reason = null, index = 0) => ({
+  id: "c1",
+  choices: [{ index, delta, finish_reason }],
+});
+const called = (index, name, args, id = `call_${index}`) =>
+  chunk({ tool_calls: [{ index, id, function: { name, arguments: args } }] });
+const END = chunk({}, "stop");
+
+// ---- the cases ----
+
+const fails = (events) => {
+  const reader = new Reader();
+  return events.flatMap((event) => reader.feed(event)).some(({ kind, reason }) => kind === "finish" && reason === "error");
+};
+
+for (const { name, events, text: said, calls } of cases("answers.json").cases.filter(known)) {
+  test(`${name}: text, calls and end`, async () => {
+    for (const source of [frozen(events), later(events), response(events)]) {
+      const { found, error } = await all(content(source));
+      assert.equal(found.join(""), said);
+      assert.equal(error !== null, fails(events));
+      if (error !== null) assert.ok(error instanceof SourceFailed, String(error));
+    }
+    const kept = new ToolCalls();
+    await all(toolCalls(events, { calls: kept }));
+    const seen = kept.calls.map(({ name: tool, args, status }) => [tool, args, status]);
+    assert.deepEqual(seen, calls);
+  });
+}
+
+for (const { name, python_only, before, end, words } of cases("finish_reasons.json").cases) {
+  if (python_only) continue;
+  test(`${name}: how an answer ended`, () => {
+    for (const [word, reason] of Object.entries(words)) {
+      const reading = new Parts();
+      const last = JSON.parse(JSON.stringify(end).replaceAll("$WORD", word));
+      for (const event of [...before, ...last]) reading.add(event);
+      assert.equal(reading.outcome, reason, word);
+      assert.equal(reading.error !== null, reason === "error", word);
+    }
+  });
+}
+
+for (const { type, kind } of cases("media_types.json").cases) {
+  test(`${type} is ${kind ?? "neither events nor lines"}`, () => {
+    assert.equal(isEventStream(type), kind === "events");
+    assert.equal(isLines(type), kind === "lines");
+  });
+}
+
+for (const [name, { events, expected_calls }] of Object.entries(RECORDED)) {
+  if (!known({ name })) continue;
+  test(`${name}: the calls of a recorded stream, as objects and as text`, async () => {
+    for (const source of [events, response(events), events.map((event) => JSON.stringify(event))]) {
+      const { found } = await all(toolCalls(source));
+      const seen = [...new Set(found)].map((call) => [call.name, call.status]);
+      const wanted = expected_calls.map((call) => [call.name, call.state ?? "complete"]);
+      assert.deepEqual(seen, wanted);
+      for (const [at, call] of [...new Set(found)].entries()) {
+        if (Object.hasOwn(expected_calls[at], "args")) {
+          assert.deepEqual(call.args ?? null, expected_calls[at].args);
+        }
+      }
+    }
+  });
+}
+
+for (const { name, events, calls, errors = {} } of cases("calls.json").cases) {
+  if (recognise(events[0]) === null) continue;
+  test(`${name}: calls of an odd server`, async () => {
+    const kept = new ToolCalls();
+    await all(toolCalls(events, { calls: kept }));
+    assert.deepEqual(kept.calls.map((call) => [call.name, call.args ?? null]), calls);
+    for (const [at, call] of kept.calls.entries()) {
+      assert.equal(call.error?.code ?? null, errors[at] ?? null);
+    }
+  });
+}
+
+// ---- sources ----
+
+test("whatever holds the events, values are the same", async () => {
+  const events = [chunk({ content: '{"title": "Gin' }), chunk({ content: 'ger"}' }), END];
+  const wanted = [{ title: "Gin" }, { title: "Ginger" }];
+  const body = (items) =>
+    new ReadableStream({
+      start(controller) {
+        for (const item of items) controller.enqueue(item);
+        controller.close();
+      },
+    });
+  const lines = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+  const sources = [
+    events,
+    later(events),
+    Promise.resolve(later(events)),
+    body(events),
+    response(events),
+    { fullStream: later(events) },
+    new Response(lines, { headers: { "content-type": "application/x-ndjson" } }),
+  ];
+  for (const source of sources) assert.deepEqual((await all(values(source))).found, wanted);
+  const bytes = new TextEncoder().encode(sse(events) + "data: [DONE]\n\n");
+  const tiny = Array.from(bytes, (byte) => Uint8Array.of(byte));
+  for (const source of [sse(events), tiny, body(tiny)]) {
+    assert.deepEqual((await all(values(source, { sse: true }))).found, wanted);
+  }
+  // The last event counts without its blank line.
+  const cut = sse(events.slice(0, 2)).trimEnd();
+  assert.deepEqual((await all(values(cut, { sse: true }))).found, wanted);
+});
+
+test("text, texts, select, fragments and updates read the answer, and another choice", async () => {
+  const events = [
+    chunk({ content: '{"a": "x' }),
+    chunk({ content: '{"a": "other"}' }, null, 1),
+    chunk({ content: 'y", "b": [1, 2]}' }),
+    END,
+  ];
+  assert.deepEqual((await all(text(events, "a"))).found, ["x", "y"]);
+  assert.deepEqual((await all(text(events, "a", { choice: 1 }))).found, ["other"]);
+  assert.deepEqual((await all(texts(events, "a"))).found.map(([, piece]) => piece), ["x", "y"]);
+  assert.deepEqual((await all(select(events, "b"))).found, [1, 2]);
+  assert.equal((await all(fragments(events))).found.at(-1).kind, "JsonComplete");
+  assert.deepEqual((await all(updates(events))).found.at(-1).data, { a: "xy", b: [1, 2] });
+});
+
+test("the arguments of a tool's calls are documents of their own", async () => {
+  const events = [
+    called(0, "search", '{"q": "a'),
+    called(1, "cook", '{"dish": "te'),
+    called(0, null, '"}', null),
+    called(1, null, 'a"}', null),
+    called(2, "search", '{"q": "b"}'),
+    END,
+  ];
+  const found = async (tool) => (await all(values(events, { tool }))).found;
+  assert.deepEqual(await found("search"), [{ q: "a" }, { q: "b" }]);
+  assert.deepEqual((await found(true)).at(-1), { q: "b" });
+  assert.deepEqual((await all(select(events, "q", { tool: "search" }))).found, ["a", "b"]);
+  // Of several calls, text reads the first, and then needs no more of the source.
+  let closed = false;
+  async function* source() {
+    try {
+      yield* events;
+      assert.fail("it was read on");
+    } finally {
+      closed = true;
+    }
+  }
+  assert.deepEqual((await all(text(source(), "dish", { tool: "cook" }))).found, ["te", "a"]);
+  assert.ok(closed);
+});
+
+test("repair reads arguments that are nearly JSON, and never half of them", async () => {
+  const events = [called(0, "f", "{'a': "), called(0, null, "1, 'b': 2,}", null), END];
+  const { found, error } = await all(values(events, { tool: "f", repair: true }));
+  assert.deepEqual([found.at(-1), error], [{ a: 1, b: 2 }, null]);
+  const [call] = (await all(toolCalls(events, { repair: true }))).found.slice(-1);
+  assert.deepEqual([call.args, call.status], [{ a: 1, b: 2 }, "complete"]);
+  const [cut] = (await all(toolCalls(events.slice(0, 1), { repair: true }))).found.slice(-1);
+  assert.equal(cut.status, "truncated");
+  const [strict] = (await all(toolCalls(events))).found.slice(-1);
+  assert.equal(strict.error.code, "INVALID_JSON");
+  assert.notEqual((await all(values(events, { tool: "f" }))).error, null);
+});
+
+test("with a schema the arguments of each call are validated", async () => {
+  const schema = {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (value) =>
+        value.n > 0 ? { value: { n: String(value.n) } } : { issues: [{ message: "too small", path: ["n"] }] },
+    },
+  };
+  const events = [called(0, "f", '{"n": 1}'), called(1, "f", '{"n": 2}'), called(2, "f", '{"n": 0}'), END];
+  const { found, error } = await all(values(events, { tool: "f", schema }));
+  assert.deepEqual(found, [{ n: 1 }, { n: "1" }, { n: 2 }, { n: "2" }, { n: 0 }]);
+  assert.ok(error instanceof InvalidSchema);
+});
+
+test("what is not recognised is an UnknownSource that names it and the remedy", async () => {
+  const unknown = async (stream) => {
+    const { error } = await all(stream);
+    assert.ok(error instanceof UnknownSource, String(error));
+    return error.message;
+  };
+  assert.match(await unknown(values([{ odd: 1, keys: 2 }])), /Object with odd, keys/);
+  assert.match(await unknown(content(later([{ odd: 1 }, null, 5]))), /none of 3 elements/);
+  let read = 0;
+  async function* endless() {
+    for (;;) yield { odd: (read += 1) };
+  }
+  assert.match(await unknown(parts(endless())), /none of 32 elements/);
+  assert.equal(read, 32);
+  assert.match(await unknown(toolCalls("data: oops\n\n")), /"oops"/);
+  assert.match(await unknown(values(response([{ status: "PARTIAL", data: {} }]))), /open\(url\)/);
+  const calls = [called(0, "weather", "{}"), END];
+  assert.match(await unknown(values(calls)), /\(weather\) and no text: pass tool: "weather"/);
+  assert.match(await unknown(values(calls, { tool: "cook" })), /no call of cook, but of weather/);
+  assert.match(await unknown(values([chunk({ content: "1" }), END], { tool: true })), /no tool calls/);
+  assert.match(await unknown(values([chunk({ content: "1" }), END], { choice: 2 })), /choice 0 has/);
+});
+
+test("what is no source is a TypeError with a hint", () => {
+  for (const read of [values, content, parts, toolCalls]) {
+    assert.throws(() => read({ choices: [] }), /ask with stream: true/);
+    assert.throws(() => read(undefined), TypeError);
+  }
+  assert.throws(() => parts([], { choice: -1 }), /choice is a whole number/);
+  assert.throws(() => toolCalls([], { provider: "opnai" }), /provider is auto, openai_chat, /);
+});
+
+test("an error of the provider is thrown after what was good", async () => {
+  const events = [chunk({ content: '{"a": 1' }), { error: { message: "Overloaded" } }];
+  for (const read of [values, content, parts]) {
+    const { found, error } = await all(read(events));
+    assert.ok(found.length > 0 && error instanceof SourceFailed);
+    assert.match(error.message, /Overloaded/);
+  }
+  assert.ok((await all(values([chunk({ content: '{"a": 1' }), END]))).error instanceof Truncated);
+});
+
+test("a response that failed is thrown with its status and the beginning of its body", async () => {
+  for (const read of [values, content, parts, toolCalls]) {
+    const { error } = await all(read(new Response("no\n such model", { status: 404 })));
+    assert.ok(error instanceof SourceFailed);
+    assert.deepEqual([error.status, /no such model/.test(error.message)], [404, true]);
+    assert.deepEqual(error.toJSON().status, 404);
+  }
+});
+
+test("leaving the loop closes the source", async () => {
+  for (const read of [values, content, parts, toolCalls]) {
+    let closed = false;
+    async function* source() {
+      try {
+        yield called(0, "f", '{"a": 1}');
+        for (;;) yield chunk({ content: "[" });
+      } finally {
+        closed = true;
+      }
+    }
+    for await (const one of read(source())) {
+      void one;
+      break;
+    }
+    assert.ok(closed, read.name);
+  }
+});
+
+test("a provider of one's own is a function from an event to statements", async () => {
+  const provider = (event) => ("say" in event ? [{ kind: "text", text: event.say }] : []);
+  const events = [{ say: "[1" }, { think: "x" }, { say: "]" }];
+  assert.deepEqual((await all(content(events, { provider }))).found, ["[1", "]"]);
+  assert.deepEqual((await all(values(events, { provider }))).found, [[], [1]]);
+});
+
+// ---- the shapes of clients for JavaScript ----
+
+test("field names in camelCase: Mistral's and Cohere's clients", async () => {
+  const mistral = [
+    { data: { id: "m", choices: [{ index: 0, delta: { role: "assistant", content: "Hm" }, finishReason: null }] } },
+    {
+      data: {
+        id: "m",
+        choices: [
+          {
+            index: 0,
+            delta: { toolCalls: [{ id: "a", index: 0, function: { name: "f", arguments: { a: 1 } } }] },
+            finishReason: "tool_calls",
+          },
+        ],
+      },
+    },
+  ];
+  const cohere = [
+    { type: "message-start", id: "m" },
+    { type: "tool-plan-delta", delta: { message: { toolPlan: "I will" } } },
+    {
+      type: "tool-call-start",
+      index: 0,
+      delta: { message: { toolCalls: { id: "a", function: { name: "f", arguments: "" } } } },
+    },
+    { type: "tool-call-delta", index: 0, delta: { message: { toolCalls: { function: { arguments: '{"a":1}' } } } } },
+    { type: "tool-call-end", index: 0 },
+    { type: "message-end", delta: { finishReason: "TOOL_CALL" } },
+  ];
+  for (const events of [mistral, cohere]) {
+    const [call] = (await all(toolCalls(events))).found.slice(-1);
+    assert.deepEqual([call.name, call.args, call.status], ["f", { a: 1 }, "complete"]);
+  }
+});
+
+test("a call whose input the AI SDK refuses is in error", async () => {
+  const refused = { toolCallId: "a", toolName: "nope", input: {}, invalid: true };
+  const events = [{ type: "start" }, { type: "tool-call", ...refused, error: new Error("no such tool") }];
+  const [call] = (await all(toolCalls(events))).found;
+  assert.deepEqual(call.error, { code: "PROVIDER_ERROR", message: "no such tool" });
+});
+
+test("only own properties of events are read as their content", () => {
+  class Event {
+    candidates = [{ content: { parts: [{ text: "a" }] } }];
+
+    get data() {
+      throw new Error("it makes something up");
+    }
+  }
+  assert.deepEqual(new Reader().feed(new Event()).map(({ text: said }) => said), ["a"]);
+});
+
+// ---- parts ----
+
+test("parts tell an answer in order, and each is safe to keep", async () => {
+  const events = [
+    chunk({ reasoning_content: "Let me" }),
+    chunk({ reasoning_content: " look." }),
+    called(0, "weather", '{"city":'),
+    called(0, null, '"Rome"}', null),
+    chunk({ content: "One moment." }),
+    END,
+  ];
+  const { found } = await all(parts(events));
+  assert.deepEqual(
+    found.map(({ kind, index, delta, complete }) => [kind, index, delta, complete]),
+    [
+      ["reasoning", 0, "Let me", false],
+      ["reasoning", 0, " look.", false],
+      ["reasoning", 0, "", true],
+      ["call", 1, '{"city":', false],
+      ["call", 1, '"Rome"}', true],
+      ["text", 2, "One moment.", false],
+      ["call", 1, "", true],
+      ["text", 2, "", true],
+    ],
+  );
+  assert.deepEqual(found.map(({ text: said }) => said).slice(0, 2), ["Let me", "Let me look."]);
+  assert.equal(found.at(-1).value, "One moment.");
+  assert.deepEqual(JSON.parse(JSON.stringify(found[4])).call, {
+    id: "call_0",
+    name: "weather",
+    status: "complete",
+    args: { city: "Rome" },
+  });
+});
+
+test("dangerous keys in events and arguments pollute nothing", async () => {
+  const events = [
+    JSON.parse('{"__proto__": {"choices": []}, "choices": [{"__proto__": {"delta": 1}, "delta": {}}]}'),
+    called(0, "__proto__", '{"__proto__": {"polluted": 1}}', "constructor"),
+    END,
+  ];
+  const [call] = (await all(toolCalls(events))).found;
+  assert.deepEqual(Object.keys(call.args), ["__proto__"]);
+  assert.equal({}.polluted, undefined);
+  for (const type of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    for (const name of ["type", "kind", "event_type", "finish_reason"]) {
+      assert.equal(recognise({ [name]: type }), null);
+      assert.deepEqual(new Reader("openai_responses").feed({ [name]: type }), []);
+    }
+  }
+});
+
+test("nothing but documented errors is thrown on any events", async () => {
+  const { below, pick } = chance(7);
+  const streams = Object.values(RECORDED).map(({ events }) => events);
+  const junk = [null, 0, -1, 1.5, "", "x", [], {}, [[]], { type: "error" }, true, "null", { id: {} }];
+  const spoiled = (value) => {
+    if (below(8) === 0) return pick(junk);
+    if (Array.isArray(value)) return value.map(spoiled);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, spoiled(item)]));
+  };
+  for (let round = 0; round < 300; round += 1) {
+    const events = pick(streams).map(spoiled);
+    for (const read of [parts, toolCalls, content, (one) => values(one, { tool: true })]) {
+      const { error } = await all(read(events));
+      assert.ok(error === null || error.code !== undefined, String(error?.stack));
+    }
+  }
+});
+
+test("a field that never came says so, of a provider's stream too", async () => {
+  const { error } = await all(text([chunk({ content: "{}" }), END], "a"));
+  assert.ok(error instanceof FieldNotFound);
+});
+
+test("empty arguments are complete if only token counts follow", async () => {
+  const counts = { ...chunk({ content: "" }), usage: { total_tokens: 3 } };
+  const last = async (events) => (await all(parts(later(events)))).found.at(-1).call.status;
+  assert.equal(await last([called(0, "now", "{}"), counts]), "complete");
+  assert.equal(await last([{ ...called(0, "now", "{}"), usage: { total_tokens: 1 } }]), "truncated");
+});
+
+test("toolCalls throws the error of the provider at the end", async () => {
+  const created = { type: "response.created", response: { id: "r" } };
+  const { found, error } = await all(toolCalls(later([created, { type: "error", message: "Overloaded" }])));
+  assert.equal(found.length, 0);
+  assert(error instanceof SourceFailed && error.message.includes("Overloaded"));
+});

@@ -1,0 +1,345 @@
+/** values, text, texts, select, fragments: any source in, what it says out. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { Readable } from "node:stream";
+import { test } from "node:test";
+
+import {
+  FieldNotFound,
+  InvalidJSON,
+  InvalidSchema,
+  LimitExceeded,
+  PathError,
+  SourceFailed,
+  Truncated,
+  formatPath,
+  fragments,
+  select,
+  text,
+  texts,
+  values,
+} from "../src/index.js";
+import { cases, cuttings, frozen } from "./support.js";
+
+const TEXT =
+  '{"title": "Tea", "items": [{"summary": "a1", "n": 1}, {"summary": "", "n": null},' +
+  ' {"summary": "c3"}], "answer": "So\\n long 😀", "none": null, "empty": []}';
+const FINAL = JSON.parse(TEXT);
+const bytes = (text) => new TextEncoder().encode(text);
+const by = (size, text) =>
+  Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, at * size + size));
+
+/** Everything that is yielded, and the error that ended it. */
+async function all(source) {
+  const found = [];
+  try {
+    for await (const one of source) found.push(frozen(one));
+  } catch (error) {
+    return { found, error };
+  }
+  return { found, error: null };
+}
+
+/** Everything that is yielded; it must end well. */
+async function good(source) {
+  const { found, error } = await all(source);
+  if (error) throw error;
+  return found;
+}
+
+async function* later(pieces) {
+  for (const piece of pieces) {
+    await null;
+    yield piece;
+  }
+}
+
+const SOURCES = {
+  "a string": () => TEXT,
+  bytes: () => bytes(TEXT),
+  "an ArrayBuffer": () => bytes(TEXT).buffer,
+  "a list of strings": () => by(7, TEXT),
+  "a list of bytes": () => by(5, bytes(TEXT)),
+  "an async iterable": () => later(by(3, TEXT)),
+  "a Response": () => new Response(TEXT),
+  "a promise of a Response": () => Promise.resolve(new Response(TEXT)),
+  "a ReadableStream": () => new Response(TEXT).body,
+  "a ReadableStream that cannot be iterated": () => {
+    const stream = new Response(TEXT).body;
+    return { getReader: () => stream.getReader() };
+  },
+  "a Node stream": () => Readable.from(by(9, bytes(TEXT)).map(Buffer.from)),
+  "a Node stream of text": () => Readable.from(by(9, TEXT)),
+};
+
+for (const [name, make] of Object.entries(SOURCES)) {
+  test(`a source is ${name}`, async () => {
+    assert.deepEqual((await good(values(make()))).at(-1), FINAL);
+    assert.equal((await good(text(make(), "answer"))).join(""), FINAL.answer);
+    assert.deepEqual(await good(select(make(), "items")), FINAL.items);
+  });
+}
+
+test("what is no source is a TypeError at the call, and says what is one", () => {
+  for (const source of [null, undefined, 1, {}, Symbol("x")]) {
+    for (const read of [values, fragments, (one) => text(one, "a"), (one) => select(one, "a")]) {
+      assert.throws(() => read(source), /a source is a string, bytes, a Response/);
+    }
+  }
+});
+
+test("a Response that failed is a SourceFailed with its status and its body", async () => {
+  const failed = await all(values(new Response("no way", { status: 502 })));
+  assert.ok(failed.error instanceof SourceFailed);
+  assert.equal(failed.error.status, 502);
+  assert.match(failed.error.message, /status 502: no way/);
+  const headers = { "content-type": "text/event-stream" };
+  const events = await all(values(new Response("data: 1\n\n", { headers })));
+  assert.match(events.error.message, /open\(url\)/);
+  assert.ok((await all(values(new Response(null)))).error instanceof Truncated);
+});
+
+test("leaving the loop closes the source", async () => {
+  for (const read of [values, (one) => text(one, "a"), (one) => select(one, "b"), fragments]) {
+    let closed = 0;
+    async function* source() {
+      try {
+        yield '{"b": [1, 2], "a": "x';
+        yield "y";
+        assert.fail("it was read on");
+      } finally {
+        closed += 1;
+      }
+    }
+    for await (const one of read(source())) {
+      void one;
+      break;
+    }
+    assert.equal(closed, 1);
+  }
+  const stream = new Response(TEXT).body;
+  let cancelled = false;
+  const reader = { read: async () => ({ done: false, value: "[1, " }), cancel: async () => (cancelled = true) };
+  for await (const one of values({ getReader: () => reader })) {
+    void one;
+    break;
+  }
+  assert.ok(cancelled);
+  await stream.cancel();
+});
+
+test("an error of the text closes the source, after what was good", async () => {
+  let closed = 0;
+  function* source() {
+    try {
+      yield '{"a": 1';
+      yield ', "b": [true, ?';
+      assert.fail("it was read on");
+    } finally {
+      closed += 1;
+    }
+  }
+  const { found, error } = await all(values(source()));
+  assert.deepEqual(found.at(-1), { a: 1, b: [true] });
+  assert.ok(error instanceof InvalidJSON);
+  assert.equal(closed, 1);
+  const seen = await all(fragments("[1, x"));
+  assert.deepEqual(seen.found.map(({ kind }) => kind), ["StartArray", "CompleteNumber"]);
+  assert.ok(seen.error instanceof InvalidJSON);
+});
+
+test("a source that fails is not flushed, its error passes through", async () => {
+  async function* source() {
+    yield "[1, 2";
+    throw new RangeError("lost");
+  }
+  const { found, error } = await all(values(source()));
+  assert.deepEqual(found, [[1]]);
+  assert.ok(error instanceof RangeError);
+});
+
+test("values: one for each piece that changed something, safe to keep, what is complete is shared", async () => {
+  const found = await good(values(['{"a": {"x": 1}', " ", ', "b": "', "c", 'd"}']));
+  assert.deepEqual(found, [
+    { a: { x: 1 } },
+    { a: { x: 1 }, b: "" },
+    { a: { x: 1 }, b: "c" },
+    { a: { x: 1 }, b: "cd" },
+  ]);
+  assert.ok(found.every(({ a }) => a === found[0].a));
+});
+
+test("values, live: one object", async () => {
+  const seen = new Set();
+  for await (const value of values(by(4, TEXT), { live: true })) seen.add(value);
+  assert.equal(seen.size, 1);
+});
+
+test("values, many: a document that is no JSON does not stop the others", async () => {
+  const { found, error } = await all(values("[1]\n{x\n[2]", { many: true }));
+  assert.deepEqual(found, [[1], {}, [2]]);
+  assert.equal(error.line, 2);
+});
+
+test("text: the pieces of one string, joined they are the field", async () => {
+  for (const cut of cuttings(TEXT)) {
+    assert.equal((await good(text(cut, "answer"))).join(""), FINAL.answer);
+  }
+  assert.deepEqual(await good(text(["[", '{"a": "x', 'y"}]'], "[0].a")), ["x", "y"]);
+  assert.deepEqual(await good(text('"whole"', "root")), ["whole"]);
+  assert.deepEqual(await good(text(TEXT, "items[1].summary")), []);
+});
+
+test("texts: several strings, each piece with its path", async () => {
+  assert.deepEqual(await good(texts(TEXT, "title", "items[*].summary")), [
+    [["title"], "Tea"],
+    [["items", 0, "summary"], "a1"],
+    [["items", 2, "summary"], "c3"],
+  ]);
+  assert.deepEqual(await good(texts('{"a": {"x": "1", "y": "2"}}', "a.*")), [
+    [["a", "x"], "1"],
+    [["a", "y"], "2"],
+  ]);
+  assert.throws(() => texts(TEXT), TypeError);
+  assert.ok((await all(texts(TEXT, "title", { limits: { string: 1 } }))).error instanceof LimitExceeded);
+});
+
+test("select: each value when it is complete, and nothing else", async () => {
+  const seen = [];
+  const pieces = (function* () {
+    for (const piece of by(10, TEXT)) yield (seen.push(null), piece);
+  })();
+  for await (const one of select(pieces, "items")) seen.push(one);
+  assert.deepEqual(seen.filter((one) => one !== null), FINAL.items);
+  assert.ok(seen.indexOf(seen.find((one) => one !== null)) < 8, "the first one came early");
+  assert.deepEqual(await good(select(TEXT, "items[*].n")), [1]);
+  assert.deepEqual(await good(select(TEXT, "title")), ["Tea"]);
+  assert.deepEqual(await good(select(TEXT, "none")), []);
+  assert.deepEqual(await good(select(TEXT, "empty")), []);
+  assert.deepEqual(await good(select("[[1], [2, 3]]", "root")), [[1], [2, 3]]);
+  assert.deepEqual(await good(select("[[1], [2, 3]]", "[*][*]")), [1, 2, 3]);
+  assert.deepEqual(await good(select('{"a": {"b": [1]}}', "root")), [{ a: { b: [1] } }]);
+  assert.deepEqual(await good(select('{"i": 1}\n{"i": 2}\n', "root", { many: true })), [{ i: 1 }, { i: 2 }]);
+  for (const cut of cuttings(TEXT)) assert.deepEqual(await good(select(cut, "items[*]")), FINAL.items);
+});
+
+for (const { text: source, call, options, out, error, message } of cases("fields.json").cases) {
+  test(`${call.join(" ")} of ${source.slice(0, 60)}`, async () => {
+    const [kind, ...fields] = call;
+    for (const cut of cuttings(source)) {
+      const read = { text, texts, select }[kind](cut, ...fields, ...(options ? [options] : []));
+      const { found, error: thrown } = await all(read);
+      assert.deepEqual(joined(found, kind), out);
+      assert.equal(thrown?.code, error);
+      if (message !== undefined) assert.equal(thrown.message, message);
+    }
+  });
+}
+
+/** The pieces of each string as one, in the order in which the strings begin. */
+function joined(found, kind) {
+  if (kind === "select") return found;
+  if (kind === "text") return found.length ? [found.join("")] : [];
+  const whole = new Map();
+  for (const [path, piece] of found) {
+    const name = formatPath(path);
+    whole.set(name, (whole.get(name) ?? "") + piece);
+  }
+  return [...whole];
+}
+
+test("select: the limit of the text counts for each value, at any cutting", async () => {
+  const long = JSON.stringify({ skip: "x".repeat(500), rows: [["y".repeat(50)], ["z".repeat(60)]] });
+  const limits = { text: 56 };
+  const errors = new Set();
+  for (const size of [1, 7, 64, 1000]) {
+    const { found, error } = await all(select(by(size, long), "rows", { limits }));
+    assert.deepEqual(found, [["y".repeat(50)]]);
+    errors.add(error.message);
+  }
+  assert.equal(errors.size, 1);
+  assert.match([...errors][0], /^more than 56 \(text\) at character \d+, in root.rows\[1\]/);
+});
+
+test("any number of results in one piece", async () => {
+  const rows = Array.from({ length: 150_000 }, (_, id) => ({ id }));
+  const found = select(JSON.stringify(rows), "root", { limits: { text: 30 } });
+  let count = 0;
+  for await (const { id } of found) assert.equal(id, count++);
+  assert.equal(count, rows.length);
+  for await (const { kind } of fragments(JSON.stringify(rows))) count -= kind === "EndObject" ? 1 : 0;
+  assert.equal(count, 0);
+});
+
+test("select keeps nothing: a document of 40 MB in 16 MB of memory", () => {
+  const library = new URL("../src/index.js", import.meta.url);
+  const script = `
+    import { select } from ${JSON.stringify(library.href)};
+    const row = JSON.stringify({ id: 1, text: "x".repeat(1000) });
+    function* source() {
+      yield '{"rows": [' + row;
+      for (let count = 0; count < 40; count += 1) yield ("," + row).repeat(1000);
+      yield "]}";
+    }
+    let count = 0;
+    for await (const { id } of select(source(), "rows", { limits: { text: 2000 } })) count += id;
+    console.log(count);
+  `;
+  const flags = ["--max-old-space-size=16", "--input-type=module", "-e", script];
+  assert.equal(execFileSync(process.execPath, flags).toString(), "40001\n");
+});
+
+test("a field that never came, or is no string, is FieldNotFound at the end", async () => {
+  const said = async (source) => {
+    const { error } = await all(source);
+    assert.ok(error instanceof FieldNotFound, String(error));
+    assert.equal(error.code, "FIELD_NOT_FOUND");
+    return error.message;
+  };
+  assert.equal(await said(text(TEXT, "reply")), "the field reply never came");
+  assert.equal(await said(text(TEXT, "items")), "the field items is an array, not a string");
+  assert.equal(await said(text(TEXT, "none")), "the field none is null, not a string");
+  assert.equal(await said(texts(TEXT, "title", "rows[*].x")), "the field rows[*].x never came");
+  assert.equal(await said(texts(TEXT, "items[*].x")), "the field items[*].x never came");
+  assert.equal(await said(select(TEXT, "rows")), "the field rows never came");
+  assert.equal(await said(select(TEXT, "title[*]")), "the field title[*] is a string, not an array");
+  for (const empty of ['{"a": []}', '{"a": null}']) {
+    assert.deepEqual(await good(select(empty, "a[*].b")), []);
+    assert.deepEqual(await good(texts(empty, "a[*].b")), []);
+  }
+});
+
+test("what is no path is a PathError at the call", () => {
+  assert.throws(() => select(TEXT, "$.items"), /leave out `\$\.`/);
+  assert.throws(() => text(TEXT, "items[*].summary"), PathError);
+  assert.throws(() => select(TEXT, ["items"]), TypeError);
+});
+
+/** A Standard Schema without a library. */
+const schema = (validate) => ({ "~standard": { version: 1, vendor: "test", validate } });
+
+test("schema: the last value is what the schema makes of the complete one", async () => {
+  const upper = schema(async (value) => ({ value: { ...value, title: value.title.toUpperCase() } }));
+  const found = await good(values(by(8, TEXT), { schema: upper }));
+  assert.equal(found.at(-1).title, "TEA");
+  assert.equal(found.at(-2).title, "Tea");
+  const each = schema((value) => ({ value: value.summary }));
+  assert.deepEqual(await good(select(TEXT, "items", { schema: each })), ["a1", "", "c3"]);
+});
+
+test("schema: what it refuses is InvalidSchema, with its path, issues and value", async () => {
+  const issues = [{ message: "too short", path: ["items", { key: 0 }, "summary"] }, { message: "x" }];
+  const { found, error } = await all(values(TEXT, { schema: schema(() => ({ issues })) }));
+  assert.deepEqual(found.at(-1), FINAL);
+  assert.ok(error instanceof InvalidSchema);
+  assert.deepEqual(error.toJSON(), {
+    code: "INVALID_SCHEMA",
+    message: "too short, in root.items[0].summary",
+    path: "root.items[0].summary",
+  });
+  assert.equal(error.issues, issues);
+  assert.deepEqual(error.value, FINAL);
+  assert.throws(() => values(TEXT, { schema: {} }), TypeError);
+  assert.throws(() => values(TEXT, { schema: schema(() => ({})), many: true }), /select/);
+});

@@ -1,0 +1,207 @@
+"""The npm package as it would be published: what is in it, its types, its size, a consumer."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jsonrill
+from support import HARDER, ROOT, need_command
+from support.npm import installed, npm_package, packed
+from support.npm import project as linked
+from support.pages import read
+
+CONSUMER = ROOT / "js" / "tests" / "consumer"
+# Kilobytes are 1000 bytes.
+MOST = {
+    "values, text": 9_000,
+    "values, texts": 9_000,
+    "Document": 7_500,
+    "updates": 13_000,
+    "open": 14_000,
+    "repair, values, text": 24_000,
+    "content": 17_000,
+    "toolCalls, parts": 26_000,
+    "split, parts": 34_000,
+    "observe: observeStream": 9_000,
+    "react: useStream": 9_500,
+    "react: useRun": 15_500,
+    "react: useParts": 27_500,
+    "react: useRunParts": 29_500,
+}
+# What is imported only when it is needed is not counted, unless the name asks for it at once.
+MEASURE = """
+import { build } from "esbuild";
+import { gzipSync } from "node:zlib";
+const later = {
+  name: "later",
+  setup: (it) => it.onResolve({ filter: /./ }, ({ kind }) =>
+    kind === "dynamic-import" ? { external: true } : null),
+};
+const sizes = {};
+for (const names of process.argv.slice(2)) {
+  const [, also] = /^(?:(repair|split), )?/.exec(names);
+  const more = also ? `import "jsonrill/${also}";` : "";
+  const [, part] = /^(?:(react|observe): )?/.exec(names);
+  const entry = part ? `jsonrill/${part}` : "jsonrill";
+  const wanted = names.replace(/^(repair, |split, |react: |observe: )/, "");
+  const contents = `${more} export { ${wanted} } from "${entry}";`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: "." }, bundle: true, minify: true, format: "esm", write: false,
+    plugins: [later], external: ["react"],
+  });
+  sizes[names] = gzipSync(outputFiles[0].contents, { level: 9 }).length;
+}
+console.log(JSON.stringify(sizes));
+"""
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def tools() -> Path:
+    return installed(ROOT / "tools" / "npm", "npm") / "node_modules"
+
+
+@pytest.fixture(scope="module")
+def tarball() -> Path:
+    return packed()
+
+
+@pytest.fixture(scope="module")
+def project(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program's folder in which the package is installed, beside the tools."""
+    folder = tmp_path_factory.mktemp("consumer")
+    shutil.copytree(CONSUMER, folder, dirs_exist_ok=True)
+    return linked(folder, tools)
+
+
+def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        names = {name.removeprefix("package/") for name in archive.getnames()}
+    library = npm_package.LIBRARY
+    modules = {file.relative_to(library).as_posix() for file in library.rglob("*.js")}
+    types = {name.replace(".js", ".d.ts") for name in modules}
+    assert "index.js" in modules
+    assert names == modules | types | {"package.json", "README.md", "LICENSE"}
+
+
+def test_the_package_is_described_as_the_python_one_is() -> None:
+    package = json.loads(npm_package.description())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
+    for name in ("name", "license"):
+        assert package[name] == project[name]
+    assert package["version"] == jsonrill.__version__
+    assert package["type"] == "module" and package["sideEffects"] == ["./repair.js", "./split.js"]
+    assert not {"dependencies", "devDependencies", "scripts"} & set(package)
+    # Only `jsonrill/react` needs it.
+    assert package["peerDependencies"].keys() == {"react"}
+    assert package["peerDependenciesMeta"] == {"react": {"optional": True}}
+
+
+def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
+    node = need_command("node")
+    linted = run(
+        node, tools / "publint" / "src" / "cli.js", "--strict", tarball, cwd=tarball.parent
+    )
+    assert linted.returncode == 0 and "All good" in linted.stdout, linted.stdout
+    attw = tools / "@arethetypeswrong" / "cli" / "dist" / "index.js"
+    # The package has no CommonJS, which is what this profile says.
+    found = run(
+        node, attw, "--profile", "esm-only", "--format", "json", tarball, cwd=tarball.parent
+    )
+    problems = json.loads(found.stdout)["analysis"]["problems"]
+    assert {problem["kind"] for problem in problems} <= {"CJSResolvesToESM"}, problems
+    assert found.returncode == 0
+
+
+def tsc(project: Path, *words: str) -> None:
+    compiler = project / "node_modules" / "typescript" / "bin" / "tsc"
+    options = ["--strict", "--noEmit", "--target", "es2022"]
+    lib = ["--lib", "es2022,dom,dom.iterable,dom.asynciterable", "--skipDefaultLibCheck"]
+    done = run(need_command("node"), compiler, *options, *lib, *words, cwd=project)
+    assert done.returncode == 0, done.stdout
+
+
+# As node resolves packages; trying harder, also as bundlers do.
+@pytest.mark.parametrize("module", ["nodenext", "preserve"][: 1 if HARDER == 1 else 2])
+def test_programs_in_typescript(project: Path, module: str) -> None:
+    """What must be accepted is, with the types that it says; what must be refused is refused."""
+    # The declarations of others take four times as long to check as the programs do.
+    words = ("--module", module, "--types", "node", "--skipLibCheck")
+    programs = sorted(file.name for file in CONSUMER.glob("*.ts*"))
+    assert len(programs) == 4
+    tsc(project, *words, "--jsx", "react-jsx", *programs)
+
+
+def test_our_declarations_are_right_by_themselves(project: Path) -> None:
+    (project / "all.ts").write_text(
+        'export * from "jsonrill"; export { RULES } from "jsonrill/repair";'
+        'export { FORMATS } from "jsonrill/split";'
+        'export * as react from "jsonrill/react"; export * as observe from "jsonrill/observe";'
+    )
+    tsc(project, "--module", "nodenext", "all.ts")
+
+
+@pytest.mark.parametrize("name", ["react", "frameworks"])
+def test_frameworks(project: Path, name: str) -> None:
+    blocks = read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks
+    for kind, file in (("Vue", "from-docs.vue.mjs"), ("Svelte", "from-docs.svelte")):
+        reason = f"js/tests/test_npm.py runs it with {kind}"
+        [shown] = [block.text for block in blocks if block.skip == reason]
+        (project / file).write_text(shown, "utf8")
+    words = ("--conditions=browser", "--test", "--test-reporter=spec", f"{name}.test.mjs")
+    done = run(need_command("node"), *words, cwd=project)
+    assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
+    assert "tests 0" not in done.stdout
+
+
+def test_schema_libraries(project: Path) -> None:
+    """What zod, valibot and arktype make of the complete value is the last value."""
+    done = run(need_command("node"), "schemas.mjs", cwd=project)
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    assert set(said) == {"zod", "valibot", "arktype"}
+    for good, bad in said.values():
+        assert good == {"title": "Tea", "minutes": "5", "tags": ["hot"]}
+        assert bad == ["INVALID_SCHEMA", "root.tags[1]"]
+
+
+def test_it_is_small_and_what_is_not_used_is_left_out(project: Path) -> None:
+    (project / "measure.mjs").write_text(MEASURE)
+    done = run(need_command("node"), "measure.mjs", *MOST, cwd=project)
+    assert done.returncode == 0, done.stderr
+    sizes = json.loads(done.stdout)
+    print(sizes)
+    assert all(sizes[names] <= most for names, most in MOST.items()), sizes
+    # The page says so, within a twentieth.
+    page = (ROOT / "docs" / "javascript.md").read_text("utf8")
+    table = "\n".join(row(names, f"{sizes[names] / 1000:.1f}") for names in MOST)
+    shown = re.findall(r"^\| (`.+`) \| (`jsonrill.*?`) \| ([0-9.]+) kB \|$", page, re.MULTILINE)
+    assert [it[:2] for it in shown] == [cells(names) for names in MOST], table
+    for (_, _, size), names in zip(shown, MOST, strict=True):
+        assert abs(float(size) * 1000 - sizes[names]) < sizes[names] / 20, table
+
+
+def cells(names: str) -> tuple[str, str]:
+    part, _, wanted = names.rpartition(": ")
+    entry = f"jsonrill/{part}" if part else "jsonrill"
+    also, _, rest = wanted.partition(", ")
+    if also in ("repair", "split"):
+        entry, wanted = f"jsonrill` and `jsonrill/{also}", rest
+    words = wanted.split(", ")
+    return ", ".join(f"`{word}`" for word in words), f"`{entry}`"
+
+
+def row(names: str, size: str) -> str:
+    return f"| {' | '.join(cells(names))} | {size} kB |"

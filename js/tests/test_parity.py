@@ -1,0 +1,127 @@
+"""docs/javascript.md says what only one of the packages has, and how many cases they share."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jsonrill
+from support import CASES, ROOT, need_command
+from support.npm import installed, project
+
+PAGE = (ROOT / "docs" / "javascript.md").read_text("utf8")
+TESTS = ROOT / "js" / "tests"
+FUNCTIONS = "values text texts select updates fragments partial content parts tool_calls".split()
+CLASSES = "Document Rebuilder Update Part ToolCall Fragment".split()
+# The same under another name.
+RENAMED = {"Update.to_dict", "Update.to_json", "Part.to_dict"}
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def options_of(function: Any) -> set[str]:
+    """The options of a function: its keywords, written out or in a TypedDict."""
+    found: set[str] = set()
+    for form in (function, *typing.get_overloads(function)):
+        for it in inspect.signature(form, eval_str=True).parameters.values():
+            if it.kind is it.VAR_KEYWORD:
+                [keywords] = typing.get_args(it.annotation) or [None]
+                found |= set(typing.get_type_hints(keywords)) if keywords else set()
+            elif it.kind is it.KEYWORD_ONLY or it.name in ("schema", "mode"):
+                found.add(it.name)
+    return found
+
+
+def members_of(kind: type) -> set[str]:
+    names = {*dir(kind)}
+    for base in kind.__mro__:
+        names |= {*getattr(base, "__annotations__", {}), *getattr(base, "__slots__", ())}
+    return {name for name in names if not name.startswith("_")}
+
+
+def table(title: str) -> set[str]:
+    """The names in the first column of a table of the page."""
+    rows = PAGE.partition(f"| {title} | |\n| --- | --- |\n")[2].partition("\n\n")[0]
+    names = [it for row in rows.splitlines() for it in re.findall(r"`(.+?)`", row.split("|")[1])]
+    assert len(set(names)) == len(names)
+    return set(names)
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """The names of each entry of the npm package, with their options and members."""
+    folder = tmp_path_factory.mktemp("members")
+    shutil.copy(TESTS / "consumer" / "members.mjs", folder)
+    project(folder, installed(ROOT / "tools" / "npm", "npm") / "node_modules")
+    command = [need_command("node"), "members.mjs"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, dict[str, dict[str, list[str]]]] = json.loads(done.stdout)
+    return found
+
+
+def test_what_python_alone_has(theirs: Any) -> None:
+    index = theirs["index"]
+    names = {*index, *theirs["repair"]}
+    missing = {name for name in jsonrill.__all__ if name not in names and camel(name) not in names}
+    index["texts"] = index["text"]  # its options come last of any number of fields
+    anywhere = {option for name in FUNCTIONS for option in index[camel(name)]["options"]}
+    for name in FUNCTIONS:
+        for option in options_of(getattr(jsonrill, name)):
+            if camel(option) not in anywhere:
+                missing.add(option)
+            elif camel(option) not in index[camel(name)]["options"]:
+                missing.add(f"{name}({option})")
+    for name in CLASSES:
+        ours = members_of(getattr(jsonrill, name))
+        missing |= {f"{name}.{it}" for it in ours if camel(it) not in index[name]["members"]}
+    assert missing - RENAMED == table("Python alone")
+
+
+def test_what_javascript_alone_has(theirs: Any) -> None:
+    ours = {camel(name) for name in jsonrill.__all__} | {*jsonrill.__all__}
+    values = re.findall(r"^export \{(.*?)\}", library("index.js"), re.MULTILINE | re.DOTALL)
+    names = set(re.findall(r"\w+", " ".join(values)))
+    assert names <= theirs["index"].keys()
+    assert names - ours == table("JavaScript alone")
+
+
+def library(name: str) -> str:
+    return (ROOT / "js" / "src" / name).read_text("utf8")
+
+
+def count(file: Path, unknown: re.Pattern[str]) -> int:
+    """The number of cases in a file, but for providers that JavaScript does not know."""
+    data = json.loads(file.read_text("utf8"))
+    if file.parent.name == "providers":
+        return int(not unknown.search(file.stem))
+    if isinstance(data, list):
+        return len(data)
+    lists = [data[name] for name in ("cases", "refused", "streams") if name in data]
+    cases = [case for found in lists for case in found]
+    return sum(not unknown.search(str(case.get("name", ""))) for case in cases)
+
+
+def test_how_many_cases_are_shared() -> None:
+    scripts = "\n".join(file.read_text("utf8") for file in sorted(TESTS.glob("*.test.js")))
+    [pattern] = re.findall(r"const PYTHON = /(.+)/;", scripts)
+    files = {CASES / name for name in re.findall(r'\bcases\("(\w+\.json)"\)', scripts)}
+    files |= set((CASES / "providers").glob("*.json"))
+    counts = {file: count(file, re.compile(pattern)) for file in files}
+    total, files_with = sum(counts.values()), sum(1 for number in counts.values() if number)
+    found = re.search(r"Both read the same cases, over ([0-9]+) in over ([0-9]+) files of", PAGE)
+    assert found is not None
+    # The page says less than there is, but not by much.
+    for number, said in ((total, int(found[1])), (files_with, int(found[2]))):
+        assert said < number < said * 1.25, (total, files_with)

@@ -1,0 +1,62 @@
+"""A reader in JavaScript while its server is killed and started again: nothing is missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from support import ROOT, by, need_command
+from support.processes import Server
+
+DOCUMENT = {
+    "title": "Überall 😀",
+    "id": 9007199254740993,
+    "__proto__": {"x": [1, 2.5, None, True]},
+    "items": [{"n": n, "text": "ein langer Text " * 3} for n in range(20)],
+}
+TEXT = json.dumps(DOCUMENT, ensure_ascii=False)
+PIECES = by(16, TEXT)
+
+
+def publish(server: Server, url: str, numbers: range) -> None:
+    for number in numbers:
+        headers = {"content-type": "text/plain", "jsonrill-seq": str(number + 1)}
+        answer = httpx2.post(
+            f"{server.url}{url}/chunks", content=PIECES[number], headers=headers, trust_env=False
+        )
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    "query", ["format=fragments&wire=compact", "format=updates&mode=realtime&send=delta"]
+)
+def test_nothing_twice_and_nothing_missing(tmp_path: Path, query: str) -> None:
+    node = need_command("node")
+    with Server(tmp_path, store=f"sqlite:///{tmp_path}/log.db", retry=50) as server:
+        made = httpx2.post(f"{server.url}/v1/streams", json={}, trust_env=False).json()
+        url = f"/v1/streams/{made['id']}"
+        script = ROOT / "js" / "tests" / "reader.js"
+        address = f"{server.url}{url}/events?{query}"
+        form = query.removeprefix("format=").split("&")[0]
+        with subprocess.Popen(
+            [node, script, address, form], stdout=subprocess.PIPE, text=True, encoding="utf8"
+        ) as reader:
+            assert reader.stdout is not None
+            first, second = len(PIECES) // 3, 2 * len(PIECES) // 3
+            publish(server, url, range(first))
+            assert reader.stdout.readline() == "begun\n"
+            for numbers in (range(first, second), range(second, len(PIECES))):
+                server.kill()
+                server.start()
+                publish(server, url, numbers)
+            httpx2.post(f"{server.url}{url}/close", trust_env=False)
+            seen = json.loads(reader.stdout.read())
+        assert reader.returncode == 0
+    assert json.loads(seen["value"]) == DOCUMENT
+    assert seen["reason"] == "CLOSE"
+    assert len(set(seen["ids"])) == len(seen["ids"])
+    assert seen["duplicates"] == 0 and seen["reconnects"] >= 1

@@ -1,0 +1,287 @@
+/** Tool calls over the wire; `cases/toolcalls.json` pins them for every language. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ToolCalls } from "../src/toolcalls.js";
+import { ExactNumber } from "../src/values.js";
+import { cases, chance, cuttings, frozen, HARDER, within } from "./support.js";
+
+/** A call as the cases write it: fields that say nothing left out. */
+export function shown(call) {
+  const fields = {
+    id: call.id,
+    index: call.index,
+    message_id: call.messageId,
+    name: call.name,
+    raw: call.raw,
+    args: call.args,
+    status: call.status,
+    error: call.error,
+    result: call.result,
+    result_is_error: call.resultIsError || null,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
+}
+
+for (const { name, steps } of cases("toolcalls.json").cases) {
+  test(name, () => {
+    const calls = new ToolCalls({ numbers: "exact" });
+    for (const step of steps) {
+      if (step.event) calls.add(frozen(step.event));
+      else if (step.forget) calls.forget(step.forget);
+      else calls.flush();
+      assert.deepEqual(calls.calls.map(shown), step.calls);
+      for (const call of calls.calls) frozen(call.args);
+    }
+  });
+}
+
+const update = (...updates) => ({
+  kind: "tools_call_update",
+  messageId: "m",
+  tool_call_updates: updates,
+});
+
+test("an event says which calls it changed", () => {
+  const calls = new ToolCalls({ numbers: "exact" });
+  const [first] = calls.add(update({ tool_call_id: "a", index: 0, function_name: "f" }));
+  const [same, second] = calls.add(
+    update({ index: 0, function_args: "{", json_update_fragments: [[0]] }, { index: 1 }),
+  );
+  assert.equal(first, same);
+  assert.equal(calls.get("a"), first);
+  assert.deepEqual(calls.calls, [first, second]);
+  assert.deepEqual(calls.add({ kind: "other" }), []);
+  assert.deepEqual(calls.flush(), [first, second]);
+  assert.deepEqual(calls.flush(), []);
+});
+
+test("JSON text is read, with its numbers exact", () => {
+  const calls = new ToolCalls({ numbers: "exact" });
+  const event = update({
+    tool_call_id: "a",
+    function_args: '{"n": 9007199254740993}',
+    json_update_fragments: [],
+  });
+  calls.add(JSON.stringify(event));
+  calls.add('{"kind": "tool_result", "tool_call_id": "a", "result": 9007199254740993}');
+  assert.deepEqual(calls.get("a").args, { n: new ExactNumber("9007199254740993") });
+  assert.deepEqual(calls.get("a").result, new ExactNumber("9007199254740993"));
+  assert.deepEqual(calls.add("{"), []);
+});
+
+test("args that were handed out stay as they were", () => {
+  const calls = new ToolCalls({ numbers: "exact" });
+  const [call] = calls.add(
+    update({
+      tool_call_id: "a",
+      function_args: '{"x": "a',
+      json_update_fragments: [[0], [4, null, "x"], [5], "a"],
+    }),
+  );
+  const before = frozen(call.args);
+  calls.add(
+    update({
+      tool_call_id: "a",
+      function_args: 'b"}',
+      json_update_fragments: ["b", [7, null, 2], [1], [11]],
+    }),
+  );
+  assert.deepEqual([before, call.args], [{ x: "a" }, { x: "ab" }]);
+  assert.ok(call.completeArgs && call.open && call.status === "streaming");
+});
+
+test("dangerous keys in arguments, results and events pollute nothing", () => {
+  const calls = new ToolCalls({ numbers: "exact" });
+  const text = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
+  calls.add(
+    update({
+      tool_call_id: "__proto__",
+      function_name: "constructor",
+      function_args: text,
+      status: "complete",
+    }),
+  );
+  calls.add(
+    JSON.parse(
+      `{"kind": "tool_result", "tool_call_id": "__proto__", "result": ${text}, "__proto__": {"is_error": true}}`,
+    ),
+  );
+  const call = calls.get("__proto__");
+  assert.deepEqual(Object.keys(call.args), ["__proto__", "constructor"]);
+  assert.equal(call.resultIsError, false);
+  assert.equal(calls.get("toString"), null);
+  assert.equal({}.polluted, undefined);
+});
+
+test("of ended messages so many are kept, and memory stays flat", () => {
+  const calls = new ToolCalls({ keep: 4, numbers: "exact" });
+  for (let turn = 0; turn < 2000; turn += 1) {
+    const who = { tool_call_id: `c${turn}`, index: 0 };
+    calls.add({
+      kind: "tools_call_update",
+      messageId: `m${turn}`,
+      tool_call_updates: [{ ...who, function_args: "{}" }],
+    });
+    calls.add({
+      kind: "tools_aggregate",
+      messageId: `m${turn}`,
+      tool_calls: [{ ...who, function_args: "{}" }],
+    });
+    assert.ok(calls.calls.length <= 5);
+  }
+  const known = Array.from({ length: 2000 }, (_, turn) => calls.get(`c${turn}`));
+  assert.ok(known.filter((call) => call !== null).length <= 5);
+});
+
+test("nothing is thrown on any event", () => {
+  const { below, pick } = chance(11);
+  const words = [
+    "a",
+    "",
+    "null",
+    "m",
+    0,
+    1,
+    1.5,
+    -1,
+    null,
+    true,
+    [],
+    {},
+    "complete",
+    "error",
+    "truncated",
+    "text",
+    '{"a":1}',
+    "{",
+    "[1",
+    "x",
+    [[0]],
+    [[0], [1], [11]],
+    ["x"],
+    [7],
+    { code: "X", message: "y" },
+  ];
+  const fields = [
+    "tool_call_id",
+    "toolCallId",
+    "index",
+    "function_name",
+    "function_args",
+    "json_update_fragments",
+    "status",
+    "error",
+    "encoding",
+    "args",
+    "result",
+    "is_error",
+  ];
+  const call = () =>
+    Object.fromEntries(fields.filter(() => below(2)).map((name) => [name, pick(words)]));
+  for (let round = 0; round < 100 * HARDER; round += 1) {
+    const calls = new ToolCalls({ keep: 3 });
+    for (let count = 0; count < 30; count += 1) {
+      const kind = pick(["tools_call_update", "tool_result", "tools_aggregate", "?"]);
+      const list = Array.from({ length: below(3) }, () => pick([call(), call(), 7, null]));
+      calls.add({
+        kind,
+        ...call(),
+        messageId: pick(words),
+        tool_call_updates: list,
+        tool_calls: list,
+        tool_results: pick([list, 3]),
+      });
+      if (!below(10)) calls.forget("m");
+      if (!below(10)) calls.flush();
+      for (const found of calls.calls) JSON.stringify(shown(found));
+    }
+  }
+});
+
+// ---- the text without fragments ----
+
+const TEXTS = [
+  ['{"a": [1, {"b": "x\\"}]"}], "c": "\\\\"}', true],
+  ["[]", true],
+  ['"a\\"b"', true],
+  [" \n{}", true],
+  ["true", true],
+  ["null ", true],
+  ["12", true],
+  ["-1.5e3 ", true],
+  ["9007199254740993", true],
+  ["{", false],
+  ['"abc', false],
+  ["tru", false],
+  ["[}", false],
+  ["]", false],
+  ["1.", false],
+  ["1.x", false],
+  ["--", false],
+  [".5 ", false],
+  ["1".repeat(500), false],
+  ["x", false],
+  ["nan", false],
+  ["{'a': 1}", false],
+  ["\ufeff{}", false],
+  ["", false],
+  ["  ", false],
+  ["[1,]", false],
+];
+
+test("arguments without fragments are what their text says, once it is complete, at any cutting", () => {
+  for (const [text, good] of TEXTS.filter(([one]) => one.trim() !== "")) {
+    for (const pieces of cuttings(text)) {
+      const calls = new ToolCalls();
+      for (const function_args of pieces) calls.add(update({ tool_call_id: "a", function_args }));
+      const call = calls.get("a");
+      if (/^[[{"tn]/.test(text.trim())) assert.equal(call.completeArgs, good, text);
+      calls.add(update({ tool_call_id: "a", status: "complete" }));
+      assert.equal(call.status, good ? "complete" : "truncated", text);
+      if (good) assert.deepEqual(call.args, JSON.parse(text));
+    }
+  }
+});
+
+test("linear: text in tiny pieces, whatever it is", () => {
+  const run = (text) => () => {
+    const calls = new ToolCalls({ numbers: "exact" });
+    for (let at = 0; at < text.length; at += 4) {
+      const [call] = calls.add(
+        update({ tool_call_id: "a", function_args: text.slice(at, at + 4) }),
+      );
+      call.args;
+    }
+  };
+  for (const unit of ['{"a":["x"]},', "1234567890", "not JSON at all ", '"a\\"', "      "]) {
+    const text = (count) => (unit[0] === "{" ? "[" : "") + unit.repeat(count);
+    assert.ok(within(9, run(text(1500)), run(text(6000))), unit);
+  }
+});
+
+test("which arguments are complete, while they grow and after they were cut off", () => {
+  const calls = new ToolCalls();
+  const fragments = [
+    { path: "root", kind: "StartObject" },
+    { path: "root", kind: "Key", value: "city" },
+    { path: "root.city", kind: "StartString" },
+    { path: "root.city", kind: "PartialString", textValue: "Oslo" },
+    { path: "root.city", kind: "CompleteString", value: "Oslo" },
+    { path: "root", kind: "Key", value: "to" },
+    { path: "root.to", kind: "StartString" },
+    { path: "root.to", kind: "PartialString", textValue: "Ber" },
+  ];
+  const text = '{"city":"Oslo","to":"Ber';
+  calls.add(update({ tool_call_id: "a", function_name: "f" }));
+  const [call] = calls.calls;
+  assert.deepEqual([call.openPath, call.isComplete([])], [null, false]);
+  calls.add(
+    update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }),
+  );
+  const seen = () => ["city", "to", [], "days"].map((path) => call.isComplete(path));
+  assert.deepEqual([call.openPath, seen()], [["to"], [true, false, false, false]]);
+  calls.flush();
+  assert.deepEqual([call.status, seen()], ["truncated", [true, false, false, false]]);
+});

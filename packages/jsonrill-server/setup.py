@@ -1,0 +1,55 @@
+"""What pyproject.toml cannot say: the version, which is the library's, and the page's files.
+
+The page and the library for browsers are other folders of the repository; a wheel has them in
+`jsonrill_server/web`, a clone serves them from where they are.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+HERE = Path(__file__).parent
+
+
+def version() -> str:
+    """The version of the library, which is the only place where it is written.
+
+    A source distribution has no library beside it: there it stands in PKG-INFO.
+    """
+    for file, pattern in (
+        (HERE.parent / "jsonrill/src/jsonrill/__init__.py", r'^__version__ = "(.+)"$'),
+        (HERE / "PKG-INFO", r"^Version: (.+)$"),
+    ):
+        if file.is_file() and (match := re.search(pattern, file.read_text("utf8"), re.MULTILINE)):
+            return match[1]
+    raise SystemExit("no version: neither the library nor PKG-INFO is here")
+
+
+class Build(build_py):
+    """Adds the page and the library for browsers to what is built; not to an editable install."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        web = Path(self.build_lib, "jsonrill_server", "web")
+        for name, ignored in (("page", ("tests",)), ("js/src", ())):
+            source = HERE.parents[1] / name
+            shutil.copytree(
+                source, web / name, ignore=shutil.ignore_patterns(*ignored), dirs_exist_ok=True
+            )
+
+
+setup(
+    cmdclass={"build_py": Build},
+    version=version(),
+    install_requires=[
+        f"jsonrill[schema,cli]=={version()}",
+        "starlette>=1.0",
+        "uvicorn[standard]>=0.30",
+        "httpx2>=2.7",
+    ],
+)

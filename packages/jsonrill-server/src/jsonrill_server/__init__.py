@@ -1,0 +1,72 @@
+"""Streams that outlive their connection: runs, stores, a server, a relay and its clients.
+
+resumable runs   `Runs`: generations that survive a reload, a reader and a process; each a `Run`
+the server       `serve(config)` runs it; `create_app(config)` is the ASGI application to mount
+                 elsewhere; `Config` has its settings
+an event stream  `EventStreamResponse`, for routes of your own
+its clients      `Client`, `AsyncClient`: publish, and read with resume; `ClientError`
+
+The folders are the journey of a record. A part imports only from parts above it.
+
+    store/       append-only logs: memory, SQLite, Redis, PostgreSQL
+    runs/        a log with a producer and readers, in formats; `Runs`
+    client/      the client of the server: publishes, and reads with resume
+    demo/        simulated models
+    logs.py      what the server logs
+    problems.py  errors as HTTP answers
+    access/      tokens, tickets, limits, origins
+    http/        the routes
+    app.py       the ASGI application
+    run.py       the server as a process, or several
+    cli.py       the command `jsonrill serve`
+"""
+
+import typing as _typing
+from importlib import import_module as _import_module
+
+if _typing.TYPE_CHECKING:
+    from jsonrill.ext.starlette import EventStreamResponse as EventStreamResponse
+
+    from .app import create_app as create_app
+    from .client import AsyncClient as AsyncClient
+    from .client import Client as Client
+    from .client import ClientError as ClientError
+    from .run import serve as serve
+    from .runs.api import Run as Run
+    from .runs.api import RunEvent as RunEvent
+    from .runs.api import RunFailed as RunFailed
+    from .runs.api import Runs as Runs
+    from .runs.config import Config as Config
+    from .runs.config import ConfigError as ConfigError
+
+# Loaded when first used: who runs streams in an app of his own needs no HTTP server.
+_MODULES: _typing.Final = {
+    **dict.fromkeys(("AsyncClient", "Client", "ClientError"), ".client"),
+    **dict.fromkeys(("Run", "RunEvent", "RunFailed", "Runs"), ".runs.api"),
+    **dict.fromkeys(("Config", "ConfigError"), ".runs.config"),
+    "EventStreamResponse": "jsonrill.ext.starlette",
+    "create_app": ".app",
+    "serve": ".run",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_import_module(_MODULES[name], __name__), name)
+
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "ClientError",
+    "Config",
+    "ConfigError",
+    "EventStreamResponse",
+    "Run",
+    "RunEvent",
+    "RunFailed",
+    "Runs",
+    "create_app",
+    "serve",
+]

@@ -1,0 +1,243 @@
+"""The ASGI application: routes and middleware."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from jsonrill.ext.tasks import stop
+
+from .access.credentials import Credentials
+from .access.guard import Account, Guard
+from .access.permissions import hub_of, require_subject
+from .demo.generations import Demo
+from .demo.upstream import SimulatedModels
+from .http import (
+    convert,
+    demo,
+    durable,
+    pages,
+    publish,
+    relay,
+    relay_models,
+    relay_responses,
+    subscribe,
+)
+from .http.openapi import document
+from .http.relay_run import take_over
+from .http.upstreams import Upstreams
+from .problems import KNOWN, answer
+from .runs.config import Config
+from .runs.hub import Hub
+from .runs.signals import before_the_end
+from .store import Store, StoreError
+
+log = logging.getLogger("jsonrill_server")
+# A store that takes longer for one small write is not ready.
+READY_SECONDS = 2.0
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+async def live(request: Request) -> Response:
+    """GET /livez: 200 while the process answers at all."""
+    return JSONResponse({"status": "ok"})
+
+
+async def ready(request: Request) -> Response:
+    """GET /readyz: 200 while the store takes writes and the server is not stopping."""
+    hub, readiness = hub_of(request), request.app.state.readiness
+    if hub.draining:
+        return JSONResponse({"status": "stopping"}, 503)
+    if not await readiness.check():
+        return JSONResponse({"status": "store unavailable"}, 503)
+    return JSONResponse({"status": "ok"})
+
+
+class Readiness:
+    """Checks that the store accepts writes, at most once a second for all requests."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._until = 0.0
+        self._trying: asyncio.Task[bool] | None = None
+
+    async def check(self) -> bool:
+        if self._trying is None or (self._trying.done() and time.monotonic() > self._until):
+            self._trying = asyncio.create_task(self._try())
+        return await asyncio.shield(self._trying)
+
+    async def _try(self) -> bool:
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                return await self._store.once(f"readyz-{secrets.token_hex(8)}", 1.0)
+        except (StoreError, TimeoutError) as error:
+            log.error("the store takes no writes: %s: %s", type(error).__name__, error)
+            return False
+        finally:
+            self._until = time.monotonic() + 1.0
+
+
+async def metrics(request: Request) -> Response:
+    """GET /metrics: the metrics; with a token, if the server has tokens."""
+    require_subject(request)
+    return PlainTextResponse(hub_of(request).metrics.to_text())
+
+
+async def openapi(request: Request) -> Response:
+    demo = hub_of(request).config.demo
+    return JSONResponse(document(request.scope.get("root_path", ""), demo=demo))
+
+
+ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("POST", "/v1/streams", publish.create),
+    ("GET", "/v1/streams/{id}", publish.status),
+    ("DELETE", "/v1/streams/{id}", publish.delete),
+    ("POST", "/v1/streams/{id}/chunks", publish.append),
+    ("POST", "/v1/streams/{id}/close", publish.close),
+    ("POST", "/v1/streams/{id}/cancel", publish.cancel),
+    ("POST", "/v1/streams/{id}/fail", publish.fail),
+    ("GET", "/v1/streams/{id}/value", publish.value),
+    ("GET", "/v1/streams/{id}/events", subscribe.events),
+    ("GET,POST", "/v1/streams/{id}/ai-sdk", subscribe.ai_sdk),
+    ("GET,POST", "/v1/streams/{id}/ag-ui", subscribe.ag_ui),
+    *(
+        (method, path, handler)
+        for path in ("/v1/streams/{id}/durable", "/v1/durable/{path:path}")
+        for method, handler in (
+            ("GET", durable.read),
+            ("HEAD", durable.head),
+            ("POST", durable.append),
+            ("DELETE", durable.delete),
+        )
+    ),
+    ("PUT", "/v1/durable/{path:path}", durable.create),
+    ("POST", "/v1/tickets", publish.ticket),
+    ("POST", "/v1/convert", convert.convert),
+    ("POST", "/v1/chat/completions", relay.chat_completions),
+    ("POST", "/v1/responses", relay.responses),
+    ("GET", "/v1/responses/{id}", relay_responses.retrieve),
+    ("DELETE", "/v1/responses/{id}", relay_responses.delete),
+    ("POST", "/v1/responses/{id}/cancel", relay_responses.cancel),
+    ("POST", "/v1/messages", relay.messages),
+    ("GET", "/v1/models", relay_models.list_models),
+    ("GET", "/v1/models/{name:path}", relay_models.one_model),
+    ("GET", "/livez", live),
+    ("GET", "/readyz", ready),
+    ("GET", "/healthz", ready),
+    ("GET", "/metrics", metrics),
+    ("GET", "/openapi.json", openapi),
+)
+PAGE: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", "/", pages.index),
+    ("GET", "/web/{name:path}", pages.web),
+)
+
+
+def create_app(config: Config | None = None, *, store: Store | None = None) -> Starlette:
+    """The server as an ASGI application, to run or to mount in another one.
+
+    It opens its store with its lifespan, or, mounted where no lifespan is run, with the first
+    request; `app.state.hub.close()` closes it then.
+    """
+    config = config or Config.from_environment()
+    hub = Hub(config, store)
+    upstreams = Upstreams(config, SimulatedModels() if config.demo else None)
+    hub.take_over = partial(take_over, hub, upstreams)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await hub.open()
+        watching = asyncio.create_task(hub.metrics.watch_loop())
+        try:
+            with before_the_end(config.drain, hub.drain, hub.stop):
+                yield
+        finally:
+            await stop(watching)
+            await hub.close()
+            await upstreams.close()
+
+    before = [Middleware(Account, config, hub.metrics), Middleware(Guard, config)]
+    if config.origins:
+        before.append(_cors(config))
+    handlers: dict[Any, Any] = dict.fromkeys(KNOWN, answer)
+    app = Starlette(
+        routes=_routes(config), middleware=before, exception_handlers=handlers, lifespan=lifespan
+    )
+    # A path is that of a route or of none: `/web` is not `/web/`.
+    app.router.redirect_slashes = False
+    app.state.hub = hub
+    if config.page:
+        has_models = bool(upstreams.all) and not upstreams.is_demo
+        app.state.pages = pages.load(config.demo, relay=has_models)
+    if config.demo:
+        app.state.demo = Demo(hub)
+    app.state.credentials = Credentials(config)
+    app.state.readiness = Readiness(hub.store)
+    app.state.upstreams = upstreams
+    return app
+
+
+def _routes(config: Config) -> list[Route]:
+    """Return one route per path, so that a wrong method gets 405 and a wrong path 404."""
+    by_path: dict[str, dict[str, Handler]] = {}
+    more = [*(PAGE if config.page else ()), *(demo.ROUTES if config.demo else ())]
+    for methods, path, handler in (*ROUTES, *more):
+        for method in methods.split(","):
+            by_path.setdefault(path, {})[method] = handler
+    return [
+        Route(path, _by_method(path, found), methods=[*found]) for path, found in by_path.items()
+    ]
+
+
+def _by_method(path: str, handlers: dict[str, Handler]) -> Handler:
+    async def endpoint(request: Request) -> Response:
+        request.scope["jsonrill.route"] = path
+        if path != "/livez":  # alive is also who cannot reach the store
+            await hub_of(request).open()
+        handler = handlers.get(request.method) or handlers["GET"]  # of a HEAD
+        return await handler(request)
+
+    return endpoint
+
+
+def _cors(config: Config) -> Middleware:
+    return Middleware(
+        CORSMiddleware,
+        allow_origins=[*config.origins],
+        allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
+        allow_headers=[
+            "authorization",
+            "content-type",
+            "last-event-id",
+            "jsonrill-producer",
+            "jsonrill-seq",
+            "idempotency-key",
+            "if-none-match",
+            "x-api-key",
+            "anthropic-version",
+            "anthropic-beta",
+            "jsonrill-fragments",
+            "x-request-id",
+            *durable.REQUEST_HEADERS,
+        ],
+        expose_headers=[
+            "location",
+            "etag",
+            "jsonrill-stream",
+            "x-request-id",
+            *durable.RESPONSE_HEADERS,
+        ],
+    )

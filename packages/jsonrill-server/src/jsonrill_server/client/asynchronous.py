@@ -1,0 +1,294 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+
+from jsonrill.options import ReadOptions, SourceOptions
+from jsonrill.partial_stream import Update
+from jsonrill.streams import Adapter, JsonSchema, values
+from jsonrill.toolcalls import ToolCallUpdate
+from jsonrill.wire.fragment import Fragment
+
+from ..runs.options import EventOptions
+from .errors import ClientError
+from .incoming import EventReading
+from .operations import Core, NewStream, StreamStatus, import_httpx, named
+from .outgoing import Outbox, bodies, code_of, in_loop
+from .steps import BROKEN, Json, Request, Response, Steps
+
+if TYPE_CHECKING:
+    import httpx2
+
+T = TypeVar("T")
+
+
+class AsyncClient(Core):
+    """A client of jsonrill's server for asyncio; arguments and methods are those of `Client`."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        producer: str = "",
+        timeout: float = 30.0,
+        patience: float = 60.0,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        super().__init__(
+            url, token, producer=producer, timeout=timeout, patience=patience, transport=transport
+        )
+        self._httpx = import_httpx()
+        self._http = self._httpx.AsyncClient(**self._settings)
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.shutdown()
+
+    async def shutdown(self) -> None:
+        """Close the connections; `async with` does it."""
+        await self._http.aclose()
+
+    async def _send(self, request: Request) -> Response:
+        try:
+            found = await self._http.request(
+                request.method,
+                self.url + request.path,
+                content=request.content,
+                headers=dict(request.headers),
+            )
+        except self._httpx.TransportError as error:
+            return Response(error=named(error))
+        return Response(found.status_code, found.content, found.headers)
+
+    async def _run(self, steps: Steps[T]) -> T:
+        response: Response | None = None
+        while True:
+            try:
+                step = steps.send(response)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            response = None
+            if isinstance(step, Request):
+                response = await self._send(step)
+            else:
+                await asyncio.sleep(step)
+
+    async def create(self, **options: Unpack[NewStream]) -> str:
+        """Create a stream with these options, and return its id."""
+        return await self._run(self._create({**options}))
+
+    async def publish(
+        self, stream: str, source: Any, *, close: bool = False, **options: Unpack[SourceOptions]
+    ) -> int:
+        """Append what a source yields, as `Client.publish` does.
+
+        A source that is not async is read in threads.
+        """
+        async with self._locks.setdefault(stream, asyncio.Lock()):
+            outbox = await self._run(self._open(stream))
+            found = in_loop(bodies(source, outbox.input, options), source)
+            sender = _AsyncSender(lambda: self._run(self._append(stream, outbox)), outbox)
+            try:
+                async with aclosing(found):
+                    async for body in found:
+                        await sender.add(body)
+                await sender.finish()
+            except Exception as error:
+                if close and not isinstance(error, ClientError):
+                    await sender.finish()
+                    code, message = code_of(error)
+                    await self.fail(stream, code, message)
+                raise
+            finally:
+                await sender.stop()
+            last = outbox.first - 1
+        if close:
+            await self.close(stream)
+        return last
+
+    async def close(self, stream: str) -> StreamStatus:
+        """Say that a stream is complete. To say so twice is no error."""
+        return await self._run(self._end(stream, "close"))
+
+    async def fail(
+        self, stream: str, code: str = "FAILED", message: str = "the producer failed"
+    ) -> StreamStatus:
+        """Say that a stream cannot go on; its readers get this error."""
+        return await self._run(self._end(stream, "fail", {"code": code, "message": message}))
+
+    async def cancel(self, stream: str) -> StreamStatus:
+        """Say that the rest of a stream is not wanted; a relay stops generating."""
+        return await self._run(self._end(stream, "cancel"))
+
+    async def delete(self, stream: str) -> None:
+        """Delete a stream; its readers get an error."""
+        await self._run(self._delete(stream))
+
+    async def status(self, stream: str) -> StreamStatus:
+        """The state of a stream."""
+        return await self._run(self._status(stream))
+
+    async def value(self, stream: str) -> Any:
+        """The current value of a stream; of one of events a dict with `text` and `calls`."""
+        return await self._run(self._value(stream))
+
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["updates"] = "updates",
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> AsyncIterator[Update]: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["fragments"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> AsyncIterator[Fragment]: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["chunks"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> AsyncIterator[str]: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["calls"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> AsyncIterator[ToolCallUpdate]: ...
+    @overload
+    def read(
+        self,
+        stream: str,
+        format: Literal["openai", "ai-sdk", "ag-ui"],
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> AsyncIterator[dict[str, Any]]: ...
+    @overload
+    def read(
+        self, stream: str, format: str, *, after: str = "", **options: Unpack[EventOptions]
+    ) -> AsyncIterator[Any]: ...
+    def read(
+        self,
+        stream: str,
+        format: str = "updates",
+        *,
+        after: str = "",
+        **options: Unpack[EventOptions],
+    ) -> Any:
+        """Yield what is published, as it comes, as `Client.read` does."""
+        reading: EventReading[Any] = EventReading(format, after)
+        self._events(stream, reading, {**options})
+        return self._read(stream, reading, {**options})
+
+    async def _read(
+        self, stream: str, reading: EventReading[Any], query: Json
+    ) -> AsyncGenerator[Any]:
+        tries = self._tries()
+        while True:
+            request = self._events(stream, reading, query)
+            ended = BROKEN
+            try:
+                async with self._http.stream(
+                    request.method, self.url + request.path, headers=dict(request.headers)
+                ) as response:
+                    if response.status_code != 200:
+                        body = await response.aread()
+                        ended = Response(response.status_code, body, response.headers)
+                    else:
+                        reading.connected()
+                        async for data in response.aiter_bytes():
+                            known = reading.last_id
+                            for item in reading.feed(data):
+                                yield item
+                            if reading.last_id != known:
+                                tries.reset()
+                            if reading.closed:
+                                break
+                        reading.body_ended()
+            except self._httpx.TransportError as error:
+                ended = Response(error=named(error))
+            if reading.is_over(ended, stream):
+                break
+            await asyncio.sleep(tries.wait(ended))
+        reading.finish()
+
+    @overload
+    def values(
+        self, stream: str, schema: type[T] | Adapter[T], **options: Unpack[ReadOptions]
+    ) -> AsyncIterator[T]: ...
+    @overload
+    def values(
+        self, stream: str, schema: JsonSchema | None = None, **options: Unpack[ReadOptions]
+    ) -> AsyncIterator[Any]: ...
+    def values(self, stream: str, schema: Any = None, **options: Unpack[ReadOptions]) -> Any:
+        """Yield the value after each piece that changed it, as `jsonrill.values` does."""
+        return values(self.read(stream, "chunks"), schema, **options)
+
+
+class _AsyncSender:
+    """As that of `Client`, with a task instead of a thread."""
+
+    def __init__(self, send: Callable[[], Awaitable[None]], outbox: Outbox) -> None:
+        self._send = send
+        self._outbox = outbox
+        self._wanted, self._sent = asyncio.Event(), asyncio.Event()
+        self._ended = False
+        self._task = asyncio.create_task(self._run())
+
+    async def add(self, body: str) -> None:
+        self._outbox.add(body)
+        self._wanted.set()
+        while self._outbox.full and not self._task.done():
+            self._sent.clear()
+            await asyncio.wait(
+                {self._task, waiting := asyncio.ensure_future(self._sent.wait())},
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            waiting.cancel()
+        if self._task.done():
+            self._task.result()
+
+    async def finish(self) -> None:
+        """Return when everything is sent; raises what sending has failed with."""
+        self._ended = True
+        self._wanted.set()
+        await self._task
+
+    async def stop(self) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await self._task
+
+    async def _run(self) -> None:
+        while True:
+            self._wanted.clear()
+            if not self._outbox and not self._ended:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._outbox.renew):
+                        await self._wanted.wait()
+            if self._ended and not self._outbox:
+                return
+            await self._send()
+            self._sent.set()

@@ -1,0 +1,211 @@
+"""The operations of a client as steps, the same for `Client` and `AsyncClient`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+from urllib.parse import quote
+
+from jsonrill.jsontext import dumps
+from jsonrill.options import Input, modes_text
+
+from ..runs.options import RunOptions
+from .errors import Conflict
+from .incoming import EventReading
+from .outgoing import RENEW, Known, Outbox
+from .steps import REMEDIES, RETRIED, Json, Request, Response, Steps, Tries, checked
+
+# Seconds without a write after which another producer may have written: a lease is no shorter.
+PAUSE: Final = 1.0
+# What the value of a header can be.
+_IN_A_HEADER: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
+LINES: Final = {"content-type": "application/x-ndjson"}
+
+
+class NewStream(RunOptions, total=False):
+    """Options of a new stream; `lease` is the silence after which its producer counts as lost."""
+
+    lease: float
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStatus:
+    """The state of a stream: `last` is the number of its records, `bytes` their size.
+
+    `options` are those that were given when it was made.
+    """
+
+    id: str
+    input: Input
+    last: int
+    closed: bool
+    bytes: int
+    many: bool
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> StreamStatus:
+        """What a server says; a newer one may say more."""
+        names = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in found.items() if name in names})
+
+
+class Core:
+    """What both clients have in common: operations as steps."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        producer: str = "",
+        timeout: float = 30.0,
+        patience: float = 60.0,
+        transport: Any = None,
+    ) -> None:
+        if not str(url).startswith(("http://", "https://")):
+            raise ValueError(f"the URL of a server begins with http:// or https://, not {url!r}")
+        for name, text in (("token", token), ("producer", producer)):
+            if text and not _IN_A_HEADER.fullmatch(text):
+                raise ValueError(
+                    f"a {name} has no line end, no space around it and no character beyond ASCII:"
+                    " .strip() takes off the line end of a file"
+                )
+        self.url = url.rstrip("/")
+        self.producer = producer or secrets.token_hex(8)
+        self.patience = patience
+        headers = {"accept-encoding": "identity"}
+        if token:
+            headers["authorization"] = f"Bearer {token}"
+        self._settings = {"headers": headers, "timeout": timeout, "transport": transport}
+        # What is known of the streams that are published to from here.
+        self._known: dict[str, Known] = {}
+        self._locks: dict[str, Any] = {}
+
+    def _path(self, stream: str, rest: str = "") -> str:
+        if not stream or type(stream) is not str:
+            raise TypeError(f"a stream is named by its id, a text, not {stream!r}")
+        return f"/v1/streams/{quote(stream, safe='')}{rest}"
+
+    def _tries(self) -> Tries:
+        return Tries(self.url, self.patience)
+
+    def _call(self, request: Request, stream: str = "") -> Steps[Response]:
+        """A request that may be repeated, until it is answered."""
+        tries = self._tries()
+        while True:
+            response = yield request
+            assert response is not None
+            if not response.error and response.status not in RETRIED:
+                again = tries.count > 0
+                if again and request.method == "DELETE" and response.status == 404:
+                    return Response(204)  # the first try did it
+                return checked(response, stream)
+            yield tries.wait(response)
+
+    def _post(self, path: str, value: Any, stream: str = "") -> Steps[Json]:
+        content = None if value is None else dumps(value).encode()
+        headers = {"content-type": "application/json"} if content else {}
+        response = yield from self._call(Request("POST", path, content, headers), stream)
+        found: Json = json.loads(response.body)
+        return found
+
+    def _create(self, options: Json) -> Steps[str]:
+        made = yield from self._post("/v1/streams", options)
+        stream: str = made["id"]
+        renew = min(RENEW, options.get("lease", math.inf) / 3)
+        self._known[stream] = Known(options.get("input", "text"), 0, time.monotonic(), renew)
+        return stream
+
+    def _end(self, stream: str, how: str, value: Any = None) -> Steps[StreamStatus]:
+        found = yield from self._post(self._path(stream, f"/{how}"), value, stream)
+        self._forget(stream)
+        return StreamStatus.from_json(found)
+
+    def _delete(self, stream: str) -> Steps[None]:
+        yield from self._call(Request("DELETE", self._path(stream)), stream)
+        self._forget(stream)
+
+    def _forget(self, stream: str) -> None:
+        self._known.pop(stream, None)
+        self._locks.pop(stream, None)
+
+    def _get(self, stream: str, rest: str = "") -> Steps[Json]:
+        response = yield from self._call(Request("GET", self._path(stream, rest)), stream)
+        found: Json = json.loads(response.body)
+        return found
+
+    def _status(self, stream: str) -> Steps[StreamStatus]:
+        found = yield from self._get(stream)
+        return StreamStatus.from_json(found)
+
+    def _value(self, stream: str) -> Steps[Any]:
+        found = yield from self._get(stream, "/value")
+        return found.get("value", found)
+
+    def _open(self, stream: str) -> Steps[Outbox]:
+        """An outbox for records, numbered from the one after the last.
+
+        After a pause, in which the lease may have run out, it looks whether others have written.
+        """
+        known = self._known.get(stream)
+        if known is None or time.monotonic() > known.at + PAUSE:
+            status = yield from self._status(stream)
+            if status.closed:
+                message = f"stream {stream}: the stream has ended: {REMEDIES['CLOSED']}"
+                raise Conflict(message, code="CLOSED")
+            if known is not None and status.last != known.last:
+                raise self._taken(stream)
+            renew = RENEW if known is None else known.renew
+            known = Known(status.input, status.last, time.monotonic(), renew)
+            self._known[stream] = known
+        return Outbox(known)
+
+    def _taken(self, stream: str) -> Conflict:
+        self._known.pop(stream, None)
+        message = f"stream {stream}: another producer has written to it"
+        return Conflict(f"{message}: {REMEDIES['TAKEN']}", code="TAKEN")
+
+    def _append(self, stream: str, outbox: Outbox) -> Steps[None]:
+        """Send what waits in the outbox; nothing, if it is empty, renews the lease."""
+        first, lines = outbox.first, outbox.take()
+        headers = {**LINES, "jsonrill-producer": self.producer, "jsonrill-seq": str(first)}
+        request = Request("POST", self._path(stream, "/chunks"), b"\n".join(lines), headers)
+        response = yield from self._call(request, stream)
+        last = json.loads(response.body)["last"]
+        if last != outbox.first - 1:
+            raise self._taken(stream)
+        self._known[stream] = Known(outbox.input, last, time.monotonic(), outbox.renew)
+
+    def _events(self, stream: str, reading: EventReading[Any], query: Json) -> Request:
+        """The request that opens, or resumes, an event stream."""
+        asked = {"format": reading.format, **query}
+        pairs = [f"{name}={quote(_text(value))}" for name, value in asked.items()]
+        path = self._path(stream, f"/events?{'&'.join(pairs)}")
+        # A position, were it the first, says that this reader resumes.
+        headers = {"accept": "text/event-stream", "last-event-id": reading.last_id or "0"}
+        return Request("GET", path, None, headers)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return modes_text(value)
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def import_httpx() -> Any:
+    """The library that does the requests; it takes a while to load, so only a client loads it."""
+    import httpx2
+
+    return httpx2
+
+
+def named(error: Exception) -> str:
+    """The name of an exception and, if it has one, its message."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,134 @@
+"""What is published: the bodies of records, and the outbox in which they wait."""
+
+from __future__ import annotations
+
+import threading
+from codecs import getincrementaldecoder
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator
+from contextlib import aclosing
+from typing import Any, Final, NamedTuple
+
+from jsonrill.errors import JsonrillError
+from jsonrill.jsontext import dumps
+from jsonrill.options import Input, SourceOptions
+from jsonrill.sources import Reading
+from jsonrill.streams import END, drive
+
+from ..runs.elements import records
+from ..runs.threads import in_thread
+
+# What one request carries, and what may wait for the next one before the source waits, too.
+BATCH_RECORDS: Final = 500
+BATCH_BYTES: Final = 1 << 18
+WAITING_BYTES: Final = 1 << 20
+# Seconds after which a producer whose source is silent renews its lease, if that is not short.
+RENEW: Final = 20.0
+# Characters of one record of text; a record has at most a megabyte, unless the server is told so.
+LONGEST_TEXT: Final = 1 << 16
+
+
+class Known(NamedTuple):
+    """What a stream takes, the number of its last record, and when that was written.
+
+    `renew` is how often a producer whose source is silent renews its lease, in seconds.
+    """
+
+    input: Input
+    last: int
+    at: float
+    renew: float = RENEW
+
+
+class Outbox:
+    """Lines of records that wait to be sent, and the number of the first.
+
+    One thread may add lines while another takes them.
+    """
+
+    def __init__(self, known: Known) -> None:
+        self.input = known.input
+        self.renew = known.renew
+        self.first = known.last + 1
+        self.size = 0
+        self._lines: list[bytes] = []
+        self._lock = threading.Lock()
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    @property
+    def full(self) -> bool:
+        return self.size >= WAITING_BYTES
+
+    def add(self, body: str) -> None:
+        line = _line(self.input, body)
+        with self._lock:
+            self._lines.append(line)
+            self.size += len(line)
+
+    def take(self) -> list[bytes]:
+        """The lines of one request, which count as written."""
+        with self._lock:
+            count, size = 0, 0
+            for line in self._lines[:BATCH_RECORDS]:
+                if count and size + len(line) > BATCH_BYTES:
+                    break
+                count, size = count + 1, size + len(line)
+            taken, self._lines = self._lines[:count], self._lines[count:]
+            self.size -= size
+            self.first += count
+        return taken
+
+
+def _line(input: Input, body: str) -> bytes:
+    """A record as a line of NDJSON."""
+    return (dumps(body) if input == "text" else body.replace("\n", " ").replace("\r", " ")).encode()
+
+
+def bodies(source: Any, input: Input, options: SourceOptions) -> Any:
+    """The bodies of the records of a source, sync or async as it is."""
+    if input == "text":
+        return drive(_TextBodies(), source, reading=Reading(**options))
+    if named := options.keys() - {"sse"}:
+        raise TypeError(f"{named.pop()} is for a stream of text: this one has {input}")
+    return drive(_bodies, records(source, input, sse=options.get("sse", False)))
+
+
+def _bodies(record: Any) -> Iterator[str]:
+    if record is not END:
+        yield record.body
+
+
+class _TextBodies:
+    """Pieces of text or bytes → texts that are not too large for one record."""
+
+    def __init__(self) -> None:
+        self._utf8: Any = getincrementaldecoder("utf-8")("replace")
+
+    def __call__(self, piece: Any) -> Iterator[str]:
+        if piece is END:
+            piece = self._utf8.decode(b"", True)
+        elif not isinstance(piece, str):
+            piece = self._utf8.decode(bytes(piece))
+        for at in range(0, len(piece), LONGEST_TEXT):
+            yield piece[at : at + LONGEST_TEXT]
+
+
+async def in_loop(found: Any, source: Any) -> AsyncGenerator[str]:
+    """The same for the event loop: what is not async is read in a thread."""
+    if isinstance(found, AsyncIterable):
+        async with aclosing(found):  # type: ignore[type-var]
+            async for body in found:
+                yield body
+        return
+    async with aclosing(in_thread(found, getattr(source, "close", None))) as batches:
+        async for batch in batches:
+            for body in batch:
+                yield body
+
+
+def code_of(error: BaseException) -> tuple[str, str]:
+    """What readers are told when a source has failed: details only if they are about the data."""
+    if isinstance(error, JsonrillError):
+        return error.code, error.message
+    return "SOURCE_FAILED", "the source failed"

@@ -1,0 +1,193 @@
+"""The simulated models behind the APIs of providers: a request in, an answer out.
+
+A model of the demo, asked by its name, says what it always says. Any other name is a model that
+does what is asked: it calls tools, writes JSON by a schema, or says something. The same request
+gets the same answer, but for its id.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from jsonrill.demo.recordings import recorded
+from jsonrill.jsontext import dumps
+from jsonrill.sources import AnswerText
+from jsonrill.testing import Answer, Call, Script
+from jsonrill.testing.answers import tokens
+from jsonrill.toolcalls import ToolCalls
+
+from .examples import NoExample, example
+from .models import Model, models
+from .requests import READERS, Asked, BadRequest
+
+# Seconds for each token of a model that has no pace of its own.
+PACE: Final = 0.01
+# A model that calls one tool for each name in the prompt calls it at most so often.
+MOST_CALLS: Final = 4
+# Recorded JSON that a prompt may name.
+_TOPICS: Final = ("trip", "voyage", "booking", "recipe")
+
+
+def reply(target: str, body: Any, agent: str = "") -> Script:
+    """The response to a request with this target and JSON body."""
+    path = target.partition("?")[0]
+    read = next((read for ending, read in READERS.items() if path.endswith(ending)), None)
+    if read is None:
+        return Answer().script(target, body)  # which says that there is no such path
+    said = replace(_answer_to(read, body), id=secrets.token_hex(12))
+    return said.script(target, body, agent)
+
+
+def _answer_to(read: Callable[[Any], Asked], body: Any) -> Answer:
+    try:
+        if not isinstance(body, dict):
+            raise BadRequest("the body must be a JSON object", "body")
+        return answer(_read(read, body))
+    except BadRequest as bad:
+        return Answer(status=400, message=bad.message, param=bad.param)
+    except RecursionError:
+        return Answer(status=400, message="the request is nested too deeply")
+
+
+def _read(read: Callable[[Any], Asked], body: dict[str, Any]) -> Asked:
+    """What is asked; where nothing else says so, a part of a wrong type is a BadRequest, too."""
+    try:
+        return read(body)
+    except (AttributeError, LookupError, TypeError) as error:
+        raise BadRequest(f"a part of the request has the wrong type: {error}", "body") from error
+
+
+def answer(asked: Asked) -> Answer:
+    """What the model answers; BadRequest if a schema is one that nothing can meet."""
+    if (model := models().get(asked.model)) is not None:
+        said = _recorded_answer(model)
+    else:
+        said = Answer(**_said(asked), pace=PACE)
+    count = sum(len(tokens(text)) for text in (said.reasoning, said.text, *_texts(said)))
+    if asked.limit is not None and asked.limit < count:
+        return replace(said, ending="length", after=asked.limit)
+    return said
+
+
+def model_list() -> list[dict[str, Any]]:
+    """The models, each as the clients of OpenAI and of Anthropic read it."""
+    return [
+        {
+            "id": model.name,
+            "object": "model",
+            "created": 0,
+            "owned_by": "jsonrill",
+            "type": "model",
+            "display_name": model.title,
+            "created_at": "1970-01-01T00:00:00Z",
+            "lifecycle": "active",
+        }
+        for model in models().values()
+    ]
+
+
+def _texts(said: Answer) -> list[str]:
+    return [call.text for call in said.calls]
+
+
+def _recorded_answer(model: Model) -> Answer:
+    """What a model of the demo always says: a text, the last snapshot, or what its events say."""
+    says, pace = model.says(), 1 / model.pace
+    if model.input == "text":
+        return Answer(says, pace=pace)
+    lines = says.splitlines()
+    if model.input == "snapshots":
+        return Answer(lines[-1], pace=pace)
+    text, calls = AnswerText("auto"), ToolCalls()
+    written = "".join([text.feed(line) for line in lines])
+    for line in lines:
+        calls.feed(json.loads(line))
+    made = [Call(call.name or "", call.raw, call.id or "") for call in calls.calls]
+    return Answer(written, calls=made, pace=pace)
+
+
+def _said(asked: Asked) -> dict[str, Any]:
+    """The text, reasoning and calls of an answer to any other model's name."""
+    names = _names(asked.prompt)
+    said: dict[str, Any] = {}
+    if asked.reasons:
+        said["reasoning"] = "They ask, so I answer: shortly, and the same each time."
+    chosen = _chosen(asked)
+    if chosen:
+        number = len(asked.made)
+        calls = [call for name in chosen for call in _calls(asked, name, names)]
+        calls = calls if asked.parallel else calls[:1]
+        said["calls"] = [
+            Call(name, arguments, f"call_{number + at}")
+            for at, (name, arguments) in enumerate(calls, 1)
+        ]
+    elif asked.schema is not None:
+        said["text"] = dumps(_example(asked.schema, names, "the schema of the answer"))
+    elif asked.wants_json or re.search(r"\bJSON\b", asked.prompt):
+        topic = next((it for it in _TOPICS if it in asked.prompt.lower()), "recipe")
+        said["text"] = recorded(f"{topic}.txt")
+    else:
+        said["text"] = _small_talk(asked)
+    return said
+
+
+def _small_talk(asked: Asked) -> str:
+    if asked.results:
+        found = "; ".join(f"{name} says {text}" for name, text in asked.results)
+        return f"I have asked the tools. {found}."
+    prompt = asked.prompt.strip()
+    said = f"You said: {prompt[:200]}. " if prompt else ""
+    return f"{said}I am a simulated model. Give me a schema, and I write JSON; or tools to call."
+
+
+def _chosen(asked: Asked) -> list[str]:
+    """The tools to call: those that the prompt mentions, or the first; each once."""
+    if asked.choice == "none" or not asked.tools:
+        return []
+    if asked.only is not None:
+        return [asked.only]
+    if asked.results and asked.choice == "auto":
+        return []
+    prompt = asked.prompt.lower()
+    mentioned = [name for name in asked.tools if _is_mentioned(name, prompt)]
+    new = [name for name in mentioned or asked.tools if name not in asked.made]
+    if asked.choice == "required":
+        new = new or [name for name in asked.tools if name not in asked.made]
+        new = new or [*asked.tools][-1:]
+    return new if mentioned and new[0] in mentioned else new[:1]
+
+
+def _is_mentioned(tool: str, prompt: str) -> bool:
+    """True if the prompt has the tool's name, or a word of it that says what it is about."""
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).lower())
+    about = [word for word in words if len(word) > 3]
+    return tool.lower() in prompt or any(re.search(rf"\b{word}", prompt) for word in about)
+
+
+def _calls(asked: Asked, tool: str, names: list[str]) -> list[tuple[str, Any]]:
+    """The calls of one tool: one for each name in the prompt for which they differ."""
+    calls: list[tuple[str, Any]] = []
+    for at in range(min(len(names), MOST_CALLS) or 1):
+        schema = {"type": "object", **asked.tools[tool]}
+        arguments = _example(schema, names[at:] + names[:at], f"the schema of {tool}")
+        if (tool, arguments) not in calls:
+            calls.append((tool, arguments))
+    return calls
+
+
+def _example(schema: Any, names: list[str], what: str) -> Any:
+    try:
+        return example(schema, names)
+    except NoExample as error:
+        raise BadRequest(f"the simulated model cannot meet {what}: {error}", "schema") from error
+
+
+def _names(prompt: str) -> list[str]:
+    """The names in a prompt: words that begin with a capital inside a sentence."""
+    found = re.findall(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*", prompt)
+    return [*dict.fromkeys(name for name in found if not name.isupper())]

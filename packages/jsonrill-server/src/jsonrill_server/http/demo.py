@@ -1,0 +1,81 @@
+"""`serve --demo`: GET /demo/models lists the simulated models, POST /demo/streams starts one.
+
+Without an upstream, the simulated models are the relay's. It does not speak the APIs of Google and
+Mistral, which are answered here.
+"""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from jsonrill.testing.script import EVENT_STREAM
+
+from ..access.permissions import hub_of, require_subject
+from ..demo.generations import Demo, read_order
+from ..demo.upstream import Steps, response_to
+from . import relay, subscribe
+from .publish import json_body, read_body, urls_of
+
+
+def demo_of(request: Request) -> Demo:
+    demo: Demo = request.app.state.demo
+    return demo
+
+
+async def list_models(request: Request) -> Response:
+    """GET /demo/models: the list of simulated models."""
+    require_subject(request)
+    return JSONResponse({"models": [model.to_json() for model in demo_of(request).models.values()]})
+
+
+async def start(request: Request) -> Response:
+    """POST /demo/streams: a model begins to write; the answer is that of POST /v1/streams."""
+    owner, demo = require_subject(request), demo_of(request)
+    order = read_order(await json_body(request, 64 * 1024), demo)
+    stream = await demo.start(owner, order)
+    urls = urls_of(request, stream)
+    body = {"id": stream, "urls": urls, "model": demo.models[order.model].to_json()}
+    return JSONResponse(body, 201, {"location": urls["stream"]})
+
+
+async def events(request: Request) -> Response:
+    """GET /v1/streams/{id}/events, where a generation may have to be taken up again."""
+    response = await subscribe.events(request)
+    if response.status_code == 200 and request.method == "GET":
+        await demo_of(request).revive(str(request.path_params["id"]))
+    return response
+
+
+async def chat(request: Request) -> Response:
+    """POST /v1/chat/completions. Mistral's client wants other events than the relay sends."""
+    is_mistral = "mistral" in request.headers.get("user-agent", "")
+    if is_mistral and relay.upstreams_of(request).is_demo:
+        return await directly(request)
+    return await relay.chat_completions(request)
+
+
+async def directly(request: Request) -> Response:
+    """A request to a provider's API, answered by a simulated model and stored nowhere."""
+    require_subject(request)
+    hub, agent = hub_of(request), request.headers.get("user-agent", "")
+    body = await read_body(request, hub.config.body_bytes)
+    script = response_to(request.method, request.scope["path"], body, agent)
+    if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
+        # Without comments, which Google's client does not read.
+        return StreamingResponse(Steps(script), media_type=EVENT_STREAM["content-type"])
+    content = b"".join([data async for data in Steps(script)])
+    return Response(content, script.status, dict(script.headers))
+
+
+ROUTES = (
+    ("GET", "/demo/models", list_models),
+    ("POST", "/demo/streams", start),
+    ("GET", "/v1/streams/{id}/events", events),
+    ("POST", "/v1/chat/completions", chat),
+    *(
+        ("POST", f"/{version}/models/{{model}}:{method}", directly)
+        for version in ("v1", "v1beta")
+        for method in ("generateContent", "streamGenerateContent")
+    ),
+)

@@ -1,0 +1,166 @@
+"""The bytes of a request's body in, records out, as they arrive; one stage for each media type."""
+
+from __future__ import annotations
+
+import json
+from codecs import getincrementaldecoder
+from typing import Any, Protocol
+
+from jsonrill.errors import JsonrillError, LimitExceeded
+from jsonrill.eventstream import SSEDecoder, is_done, is_event_stream, is_lines
+from jsonrill.options import Input
+
+from ..runs.records import Record
+
+
+class BadBody(JsonrillError, ValueError):
+    """The body is not what its media type says; `status` is the answer it deserves."""
+
+    def __init__(self, message: str, status: int = 400, line: int | None = None) -> None:
+        super().__init__(message, line=line)
+        self.status = status
+        self.code = {413: "LIMIT_EXCEEDED", 415: "MEDIA_TYPE"}.get(status, "INVALID_BODY")
+
+
+class Intake(Protocol):
+    def feed(self, data: bytes) -> list[Record]: ...
+    def flush(self) -> list[Record]: ...
+
+
+class TextIntake:
+    """Plain text: each piece a record, as it arrives; or, if `whole`, all of it one record."""
+
+    def __init__(self, limit: int, whole: bool) -> None:
+        self._decoder: Any = getincrementaldecoder("utf-8")()
+        self._limit = limit
+        self._whole = whole
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[Record]:
+        if not self._whole:
+            return self._records(data, final=False)
+        self._held.append(data)
+        self._size += len(data)
+        if self._size > self._limit:
+            raise BadBody(f"a record has at most {self._limit} bytes", 413)
+        return []
+
+    def flush(self) -> list[Record]:
+        return self._records(b"".join(self._held), final=True)
+
+    def _records(self, data: bytes, *, final: bool) -> list[Record]:
+        try:
+            text = self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            raise BadBody("the text is not UTF-8") from error
+        # Characters of UTF-8 have up to four bytes, and a record is bounded in bytes.
+        step = max(1, self._limit // 4) if len(data) > self._limit else max(1, len(text))
+        return [Record("text", text[at : at + step]) for at in range(0, len(text), step)]
+
+
+class LinesIntake:
+    """NDJSON: a chunk (a JSON string), a snapshot or an event per line."""
+
+    def __init__(self, input: Input, limit: int) -> None:
+        self._input = input
+        self._limit = limit
+        self._held = b""
+        self._line = 0
+
+    def feed(self, data: bytes) -> list[Record]:
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = self._held + lines[0]
+            self._held = rest
+        else:
+            self._held += rest
+        if len(self._held) > self._limit:
+            raise BadBody(f"a record has at most {self._limit} bytes", 413)
+        return [record for line in lines for record in self._record(line)]
+
+    def flush(self) -> list[Record]:
+        rest, self._held = self._held, b""
+        return self._record(rest)
+
+    def _record(self, line: bytes) -> list[Record]:
+        self._line += 1
+        line = line.strip(b" \t\r")
+        if not line:
+            return []
+        if len(line) > self._limit:
+            raise BadBody(f"a record has at most {self._limit} bytes", 413, self._line)
+        return [one_record(self._input, line, f"line {self._line}", self._line)]
+
+
+class EventsIntake:
+    """Server-sent events as a provider sends them; the data of each is an event."""
+
+    def __init__(self, limit: int) -> None:
+        self._decoder = SSEDecoder(limit=limit)
+
+    def feed(self, data: bytes) -> list[Record]:
+        try:
+            events = self._decoder.feed(data)
+        except LimitExceeded as error:
+            raise BadBody(str(error), 413) from error
+        records = []
+        for event in events:
+            if event.data.strip() and not is_done(event.data):
+                records.append(one_record("events", event.data.encode(), "an event"))
+        return records
+
+    def flush(self) -> list[Record]:
+        """The last event, if it came without its blank line."""
+        return self.feed(b"\n\n")
+
+
+class DocumentIntake:
+    """A body that is one snapshot or one event."""
+
+    def __init__(self, input: Input, limit: int) -> None:
+        self._input = input
+        self._limit = limit
+        self._held = bytearray()
+
+    def feed(self, data: bytes) -> list[Record]:
+        self._held += data
+        if len(self._held) > self._limit:
+            raise BadBody(f"a record has at most {self._limit} bytes", 413)
+        return []
+
+    def flush(self) -> list[Record]:
+        return [one_record(self._input, bytes(self._held), "the body")]
+
+
+def one_record(input: Input, data: bytes, where: str, line: int | None = None) -> Record:
+    """A record from JSON; BadBody if it is none, or not of the kind that this input takes."""
+    try:
+        text = data.decode()
+        value = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise BadBody(f"{where} is not JSON", line=line) from error
+    if input == "text":
+        if not isinstance(value, str):
+            raise BadBody(f"{where} is not a JSON string: chunks of text are strings", line=line)
+        return Record("text", value)
+    if input == "events" and not isinstance(value, dict):
+        raise BadBody(f"{where} is not a JSON object: events are objects", line=line)
+    return Record(input, text)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def intake_for(media: str, input: Input, limit: int, *, whole: bool = False) -> Intake:
+    """The stage for this media type and kind of stream; BadBody (415) if there is none."""
+    if is_lines(media):
+        return LinesIntake(input, limit)
+    if is_event_stream(media) and input == "events":
+        return EventsIntake(limit)
+    if media in ("application/json", "text/plain", "application/octet-stream") and input == "text":
+        return TextIntake(limit, whole)
+    if media == "application/json":
+        return DocumentIntake(input, limit)
+    raise BadBody(f"a stream of {input} cannot be sent as {media or 'a body without a type'}", 415)

@@ -1,0 +1,256 @@
+"""The producer's routes: create a stream, append to it, close it, read its state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from jsonrill import eventstream
+
+from ..access import tickets
+from ..access.permissions import (
+    credentials_of,
+    hub_of,
+    owned,
+    readable,
+    require_holder,
+    require_subject,
+)
+from ..problems import Problem
+from ..runs.config import Config
+from ..runs.durable import Settings
+from ..runs.options import BadOption, StreamOptions, ViewOptions
+from ..runs.positions import Position
+from ..runs.records import CANCELLED, CLOSED, End
+from ..runs.render import rendering
+from ..runs.value import value_of
+from ..store import TurnRefused
+from .intake import BadBody, Intake, intake_for
+from .producers import accepted, check_repeated, turn_of
+
+
+async def create(request: Request) -> Response:
+    """POST /v1/streams: options in, the id and its URLs out."""
+    hub, owner = hub_of(request), require_subject(request)
+    options = StreamOptions.from_json(await json_body(request, hub.config.record_bytes))
+    view = ViewOptions.from_query({}, options)
+    # Whatever is asked for later must not find these options wrong.
+    rendering(options, replace(view, format="updates"))
+    rendering(options, replace(view, format="calls"))
+    if turn_of(request) is not None:
+        raise Problem(400, "HEADER", "Producer-Seq numbers requests that append to a stream")
+    producer = _producer(request)
+    lease = options.lease or hub.config.lease
+    stream = await hub.create(owner, options, producer, lease)
+    urls = urls_of(request, stream)
+    return JSONResponse({"id": stream, "urls": urls}, 201, {"location": urls["stream"]})
+
+
+def urls_of(request: Request, stream: str) -> dict[str, str]:
+    base = f"{request.scope.get('root_path', '')}/v1/streams/{stream}"
+    parts = ("chunks", "close", "cancel", "events", "value", "ai-sdk", "ag-ui", "durable")
+    return {"stream": base, **{part: f"{base}/{part}" for part in parts}}
+
+
+async def append(request: Request) -> Response:
+    """POST /v1/streams/{id}/chunks: records in, as they arrive; the number of the last one out."""
+    hub, allowed = hub_of(request), await owned(request)
+    options = StreamOptions.from_bytes(allowed.status.meta)
+    if Settings.in_options(options) is not None:
+        message = "this stream was created by PUT /v1/durable/…: append with POST there"
+        raise Problem(405, "METHOD", message, {"allow": ""})
+    producer = _producer(request)
+    first, turn = _first_record(request), turn_of(request)
+    if first is not None and turn is not None:
+        message = "Jsonrill-Seq numbers records, Producer-Seq requests: send one of them"
+        raise Problem(400, "HEADER", message)
+    limit = hub.config.record_bytes
+    # A repeated text must give the same records: then all of it is one record.
+    intake = _intake(request, options, limit, whole=first is not None)
+    lease = options.lease or hub.config.lease
+    if turn is not None or allowed.status.closed or _is_short(request, limit):
+        # All of it or nothing: a short body with a fault in it leaves no trace.
+        records = await _all_records(request, intake, hub.config)
+        call = request.headers.get("idempotency-key", "")
+        try:
+            last = await hub.append(
+                allowed.stream, producer, records, first, lease, call=call, turn=turn
+            )
+        except TurnRefused as refused:
+            assert turn is not None
+            check_repeated(turn, refused)
+            headers = accepted(refused.epoch, refused.seq)
+            return JSONResponse({"last": refused.tail.last}, headers=headers)
+        headers = {} if turn is None else accepted(turn.epoch, turn.seq)
+        return JSONResponse({"last": last}, headers=headers)
+    async with hub.holding(allowed.stream, producer, lease):
+        last = allowed.status.last
+        async for records in _records(request, intake):
+            last = await hub.append(allowed.stream, producer, records, first)
+            first = None if first is None else first + len(records)
+    return JSONResponse({"last": last})
+
+
+async def _records(request: Request, intake: Intake) -> AsyncIterator[list[Any]]:
+    async for data in request.stream():
+        try:
+            records = intake.feed(data) if data else []
+        except BadBody as bad:
+            raise _problem(bad) from bad
+        if records:
+            yield records
+    try:
+        records = intake.flush()
+    except BadBody as bad:
+        raise _problem(bad) from bad
+    if records:
+        yield records
+
+
+async def _all_records(request: Request, intake: Intake, config: Config) -> list[Any]:
+    found: list[Any] = []
+    size, limit, most = 0, config.body_bytes, config.stream_entries
+    async for records in _records(request, intake):
+        found += records
+        size += sum(len(record.body) for record in records)
+        if size > limit:
+            raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes")
+        if len(found) > most:
+            raise Problem(413, "LIMIT_EXCEEDED", f"a stream has at most {most} records")
+    return found
+
+
+async def close(request: Request) -> Response:
+    """POST /v1/streams/{id}/close: the stream is complete. To say so twice is no error."""
+    allowed = await owned(request)
+    await hub_of(request).end(allowed.stream, CLOSED)
+    return await _state(request, allowed.stream)
+
+
+async def cancel(request: Request) -> Response:
+    """POST /v1/streams/{id}/cancel: stop the stream; a relay stops generating."""
+    allowed = await owned(request)
+    await hub_of(request).end(allowed.stream, CANCELLED)
+    return await _state(request, allowed.stream)
+
+
+async def fail(request: Request) -> Response:
+    """POST /v1/streams/{id}/fail: the producer cannot go on; readers get its ERROR."""
+    allowed = await owned(request)
+    given = await json_body(request, 64 * 1024)
+    if not isinstance(given, dict) or not {*given} <= {"code", "message"}:
+        raise Problem(422, "BAD_OPTION", "a failure has a code and a message")
+    code, message = given.get("code", "FAILED"), given.get("message", "the producer failed")
+    if not (isinstance(code, str) and isinstance(message, str) and 0 < len(code) <= 64):
+        raise Problem(422, "BAD_OPTION", "code and message are texts")
+    await hub_of(request).end(allowed.stream, End("error", code, message[:4096]))
+    return await _state(request, allowed.stream)
+
+
+async def status(request: Request) -> Response:
+    """GET /v1/streams/{id}: the state of the stream."""
+    allowed = await owned(request)
+    return await _state(request, allowed.stream)
+
+
+async def _state(request: Request, stream: str) -> Response:
+    found = await hub_of(request).store.status(stream)
+    options = StreamOptions.from_bytes(found.meta)
+    body = {"id": stream, "input": options.input, "last": found.last, "closed": found.closed}
+    more = {"bytes": found.size, "many": options.many, "options": options.given}
+    return JSONResponse({**body, **more})
+
+
+async def delete(request: Request) -> Response:
+    """DELETE /v1/streams/{id}: delete the stream; its readers get an error."""
+    allowed = await owned(request)
+    await hub_of(request).store.delete(allowed.stream)
+    return Response(status_code=204)
+
+
+async def value(request: Request) -> Response:
+    """GET /v1/streams/{id}/value: the current value; its ETag is the last record."""
+    allowed = await readable(request)
+    tag = f'"{Position(allowed.status.last, mark=allowed.status.mark)}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    body, position = await value_of(hub_of(request).store, allowed.stream, allowed.status)
+    response = Response(body, media_type="application/json", headers={"etag": f'"{position}"'})
+    allowed.hand_out(request, response)
+    return response
+
+
+async def ticket(request: Request) -> Response:
+    """POST /v1/tickets: a ticket to read one stream, for an EventSource."""
+    hub, holder = hub_of(request), require_holder(request)
+    given = await json_body(request, 64 * 1024)
+    stream = given.get("stream") if isinstance(given, dict) and len(given) == 1 else None
+    if not isinstance(stream, str):
+        raise Problem(422, "BAD_OPTION", 'a ticket is for a stream: {"stream": id}')
+    request.path_params["id"] = stream
+    await owned(request)
+    seconds = hub.config.ticket_seconds
+    key = credentials_of(request).keys(holder.mark)[0]
+    made = tickets.issue(key, "ticket", stream, holder.mark, seconds)
+    return JSONResponse({"ticket": made, "seconds": seconds}, 201)
+
+
+async def json_body(request: Request, limit: int) -> Any:
+    """The body as JSON; `{}` if there is none. Another media type is refused (CSRF)."""
+    body = await read_body(request, limit)
+    if not body:
+        return {}
+    if media_type(request) != "application/json":
+        raise Problem(415, "MEDIA_TYPE", "the body must be application/json")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "INVALID_JSON", "the body is not JSON") from error
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    body = bytearray()
+    async for data in request.stream():
+        body += data
+        if len(body) > limit:
+            raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes here")
+    return bytes(body)
+
+
+def media_type(request: Request) -> str:
+    return eventstream.media_type(request.headers.get("content-type", ""))
+
+
+def _intake(request: Request, options: StreamOptions, limit: int, *, whole: bool) -> Intake:
+    try:
+        return intake_for(media_type(request), options.input, limit, whole=whole)
+    except BadBody as bad:
+        raise _problem(bad) from bad
+
+
+def _problem(bad: BadBody, **more: Any) -> Problem:
+    return Problem(bad.status, bad.code, bad.message, line=bad.line, **more)
+
+
+def _is_short(request: Request, limit: int) -> bool:
+    length = request.headers.get("content-length", "")
+    return length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= limit
+
+
+def _producer(request: Request) -> str:
+    """Return the name of the producer that holds the stream from now on."""
+    return request.headers.get("jsonrill-producer", "")
+
+
+def _first_record(request: Request) -> int | None:
+    text = request.headers.get("jsonrill-seq")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 12 and int(text) > 0):
+        raise BadOption("Jsonrill-Seq is the number of the first record in the body, from 1")
+    return int(text)

@@ -1,0 +1,129 @@
+"""The reader's routes: a stream as events, in any format, from any position."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jsonrill.ext.starlette import ByteStreamResponse, response_of
+
+from ..access.permissions import Allowed, hub_of, is_revoked, readable
+from ..problems import Problem
+from ..runs.answer import BadPosition, ReaderSource, has_all, position_of, reply
+from ..runs.options import StreamOptions, ViewOptions
+from ..runs.positions import Position
+from ..runs.records import End
+from ..store import Status
+from .publish import read_body
+
+REVOKED = End("error", "REVOKED", "the token is no longer valid")
+
+
+async def events(request: Request) -> Response:
+    """GET /v1/streams/{id}/events: 204 once everything was delivered."""
+    allowed = await readable(request)
+    kept = StreamOptions.from_bytes(allowed.status.meta)
+    options = ViewOptions.from_query(request.query_params, kept)
+    position, has_it_all = _position(request, allowed.status)
+    if has_it_all:
+        return _nothing_more(request, allowed)
+    return await answer(request, allowed, options, position)
+
+
+async def ai_sdk(request: Request) -> Response:
+    """GET or POST /v1/streams/{id}/ai-sdk: an AI SDK UI message stream.
+
+    A GET without a position, with which its client resumes, is answered 204 once the stream is
+    closed.
+    """
+    allowed = await readable(request)
+    position, has_it_all = _position(request, allowed.status)
+    if has_it_all or (position is None and request.method == "GET" and allowed.status.closed):
+        return _nothing_more(request, allowed)
+    await read_body(request, hub_of(request).config.body_bytes)
+    return await answer(request, allowed, _dialect(request, allowed, "ai-sdk"), position)
+
+
+async def ag_ui(request: Request) -> Response:
+    """GET or POST /v1/streams/{id}/ag-ui: AG-UI events; the run is named as the client names it."""
+    allowed = await readable(request)
+    body = await read_body(request, hub_of(request).config.body_bytes)
+    options = _dialect(request, allowed, "ag-ui")
+    thread, run = _run_of(body)
+    position, has_it_all = _position(request, allowed.status)
+    if has_it_all:
+        return _nothing_more(request, allowed)
+    return await answer(request, allowed, replace(options, thread=thread, run=run), position)
+
+
+def _dialect(request: Request, allowed: Allowed, format: str) -> ViewOptions:
+    kept = StreamOptions.from_bytes(allowed.status.meta)
+    return ViewOptions.from_query({**request.query_params, "format": format}, kept)
+
+
+def _run_of(body: bytes) -> tuple[str, str]:
+    """Thread and run from an AG-UI request; what is not there is not needed."""
+    try:
+        given: Any = json.loads(body) if body else {}
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "INVALID_JSON", "the body is not JSON") from error
+    if not isinstance(given, dict):
+        raise Problem(422, "BAD_OPTION", "a run is described by an object")
+    names = [given.get(name, "") for name in ("threadId", "runId")]
+    if not all(isinstance(name, str) and len(name) <= 256 for name in names):
+        raise Problem(422, "BAD_OPTION", "threadId and runId are texts")
+    return names[0], names[1]
+
+
+async def answer(
+    request: Request,
+    allowed: Allowed,
+    options: ViewOptions,
+    position: Position | None,
+    headers: Mapping[str, str] = {},
+    *,
+    resumes: bool | None = None,
+    source: ReaderSource | None = None,
+) -> ByteStreamResponse:
+    """The event stream, which ends when the reader's token is revoked."""
+
+    def revoked() -> End | None:
+        return REVOKED if is_revoked(request, allowed.holder) else None
+
+    response = response_of(
+        await reply(
+            hub_of(request),
+            allowed.stream,
+            allowed.status,
+            options,
+            position,
+            begin=request.method != "HEAD",
+            resumes=resumes,
+            headers=headers,
+            revoked=revoked,
+            source=source,
+        )
+    )
+    assert isinstance(response, ByteStreamResponse)
+    allowed.hand_out(request, response)
+    return response
+
+
+def _position(request: Request, status: Status) -> tuple[Position | None, bool]:
+    """The position that a request names, and whether nothing comes after it."""
+    try:
+        found = position_of(request.headers.get("last-event-id"), request.query_params.get("after"))
+        return found, has_all(status, found)
+    except BadPosition as error:
+        raise Problem(400, "POSITION", str(error), last=status.last) from error
+
+
+def _nothing_more(request: Request, allowed: Allowed) -> Response:
+    response = Response(status_code=204)
+    allowed.hand_out(request, response)
+    return response

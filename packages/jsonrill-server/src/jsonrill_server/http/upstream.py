@@ -1,0 +1,273 @@
+"""An upstream that requests are relayed to: its client, and what its answers say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, Final
+
+import httpx2
+
+from jsonrill.errors import LimitExceeded
+from jsonrill.eventstream import SSEDecoder, is_done, is_event_stream, looks_like_events
+from jsonrill.jsontext import dumps, without_constants
+from jsonrill.providers import Reader
+from jsonrill.providers.fields import as_error, as_index
+from jsonrill.providers.statements import Begin, Ending, Finish
+
+from ..runs.config import Config
+from ..runs.producer import Failed
+from ..runs.records import CLOSED, End, Record
+
+# Fields of an answer that is no error, in any API.
+ANSWERS: Final = {"choices", "output", "content", "data"}
+# Of an answer without events, what is kept to look for an error in it.
+BEGINNING: Final = 64 * 1024
+TOO_LARGE: Final = End("error", "LIMIT_EXCEEDED", "an event of the upstream is too large")
+NO_END: Final = End("error", "UPSTREAM_LOST", "the upstream ended before the answer did")
+
+
+class UpstreamFailed(Exception):
+    """There is no answer of the upstream to pass on; the client gets this status instead."""
+
+    def __init__(self, status: int, message: str, code: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code
+
+
+class Client:
+    """The HTTP client of all upstreams; opened when first used."""
+
+    def __init__(self, config: Config, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+        self._config = config
+        self._transport = transport
+        self._client: httpx2.AsyncClient | None = None
+
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> Received:
+        """Send a request and return the response without its body yet, or UpstreamFailed."""
+        if self._client is None:
+            # A relay holds its connection for as long as the answer takes. Their number is limited
+            # by the open streams of each owner, not by the pool, in which requests would wait.
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+            timeout = httpx2.Timeout(None, connect=self._config.upstream_connect)
+            self._client = httpx2.AsyncClient(
+                timeout=timeout, limits=limits, trust_env=False, transport=self._transport
+            )
+        # Compressed, the events of a stream would be held back.
+        headers = {"accept-encoding": "identity", **headers}
+        request = self._client.build_request(method, url, content=body or None, headers=headers)
+        try:
+            async with asyncio.timeout(self._config.upstream_first):
+                came = await self._client.send(request, stream=True)
+        except TimeoutError:
+            message = "the upstream did not answer in time"
+            raise UpstreamFailed(504, message, "upstream_timeout") from None
+        except httpx2.TimeoutException:
+            message = "the upstream could not be connected in time"
+            raise UpstreamFailed(504, message, "upstream_timeout") from None
+        except httpx2.HTTPError:
+            message = "the upstream could not be reached"
+            raise UpstreamFailed(502, message, "upstream_unreachable") from None
+        if 300 <= came.status_code < 400:
+            await came.aclose()
+            message = "the upstream redirects: the settings must have its final address"
+            raise UpstreamFailed(502, message, "upstream_redirected")
+        return Received(came, self._config)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+
+class Received:
+    """A response of the upstream whose body is still to be read. Failures are UpstreamFailed."""
+
+    def __init__(self, response: httpx2.Response, config: Config) -> None:
+        self.status = response.status_code
+        self.headers = response.headers
+        self._response = response
+        self._config = config
+        self._pieces = response.aiter_bytes()
+        self._first: bytes | None = None
+
+    async def is_event_stream(self) -> bool:
+        """True if the media type says so, or, where it says something else, the first bytes do."""
+        if self.status != 200:
+            return False
+        if is_event_stream(self.headers.get("content-type", "")):
+            return True
+        self._first = await self.next(self._config.upstream_first)
+        return self._first is not None and looks_like_events(self._first)
+
+    async def next(self, patience: float | None = None) -> bytes | None:
+        """The next bytes of the body; None if it has ended. They may take `upstream_idle`."""
+        if (first := self._first) is not None:
+            self._first = None
+            return first
+        try:
+            async with asyncio.timeout(patience or self._config.upstream_idle):
+                return await anext(self._pieces, None)
+        except TimeoutError:
+            await self.close()
+            raise UpstreamFailed(504, "the upstream fell silent", "upstream_timeout") from None
+        except httpx2.HTTPError:
+            message = "the connection to the upstream broke"
+            raise UpstreamFailed(502, message, "upstream_lost") from None
+
+    async def read(self) -> bytes:
+        """All of the body; closes the response."""
+        body = bytearray()
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._config.upstream_first
+        try:
+            while (data := await self.next(max(until - clock(), 0.001))) is not None:
+                body += data
+                if len(body) > self._config.stream_bytes:
+                    message = "the upstream's answer is too large"
+                    raise UpstreamFailed(502, message, "upstream_too_large")
+        finally:
+            await self.close()
+        return bytes(body)
+
+    async def close(self) -> None:
+        await self._response.aclose()
+
+
+def check_answer(body: bytes) -> None:
+    """Raise UpstreamFailed if a body with a good status is no answer: an error, or a page."""
+    found = json_object(body)
+    if found is None:
+        message = "the upstream's answer is not a JSON object"
+        raise UpstreamFailed(502, message, "upstream_invalid")
+    if (error := found.get("error")) and not ANSWERS & found.keys():
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 502
+        raise UpstreamFailed(status, as_error(error), "upstream_error")
+
+
+class Incoming:
+    """Reads the event stream of an answer: the records of its log, and how it ended.
+
+    `choices` is how many were asked for: an answer is complete when each has ended, or when the
+    upstream says that nothing follows (`[DONE]`, `message_stop`, `response.completed`). Events of
+    a stream that is read again are left out up to and with the number `after`.
+    """
+
+    def __init__(
+        self, limit: int, provider: str, choices: int = 1, *, after: int | None = -1
+    ) -> None:
+        self._decoder = SSEDecoder(limit=limit)
+        self._provider = provider
+        self._reader = Reader(provider)
+        self._ending = Ending()
+        self._choices = choices
+        self._beginning = b""
+        self._any = False
+        self._error: str | None = None
+        # The upstream's id of the answer, where it has one, and its number of the last event.
+        self.message: str | None = None
+        self.number = after
+        self._after = -1 if after is None else after
+        # Whether nothing more needs to be read.
+        self.done = False
+
+    async def records(self, received: Received) -> AsyncGenerator[list[Record]]:
+        """Yield the records of an answer as they come; `Failed` if it is not complete."""
+        end = NO_END
+        try:
+            while not self.done and (data := await received.next()) is not None:
+                yield self.feed(data)
+            yield self.flush()
+        except UpstreamFailed as failed:
+            end = End("error", failed.code.upper(), failed.message)
+        except LimitExceeded:
+            raise Failed(TOO_LARGE) from None
+        finally:
+            await received.close()
+        if (end := self.end(end)) is not CLOSED:
+            raise Failed(end)
+
+    def feed(self, data: bytes) -> list[Record]:
+        """The records of these bytes. Raises LimitExceeded for an event that is too large."""
+        if not self._any and len(self._beginning) < BEGINNING:
+            self._beginning += data
+        return self._records(data)
+
+    def flush(self) -> list[Record]:
+        """The body has ended: the records of an event without its blank line."""
+        return [] if self.done else self._records(b"\n\n", last=True)
+
+    def end(self, broken: End = NO_END) -> End:
+        """How the answer ended; `broken` if the upstream left before its end."""
+        if not self._any and (found := json_object(self._beginning)) and found.get("error"):
+            self._error = as_error(found["error"])
+        if self._error is not None:
+            return End("error", "UPSTREAM_ERROR", self._error)
+        finished = all(self._ending.of(choice) for choice in range(self._choices))
+        # After [DONE] the reasons to stop may be missing; other APIs have an event for the end.
+        said_so = self.done and self._provider == "openai_chat"
+        if self._any and (said_so or (finished and self._ending.complete)):
+            return CLOSED
+        return broken
+
+    def _records(self, data: bytes, *, last: bool = False) -> list[Record]:
+        records: list[Record] = []
+        for event in self._decoder.feed(data):
+            if is_done(event.data):
+                self.done = True
+            if self.done or not event.data.strip():
+                continue
+            found = json_object(event.data)
+            if found is None:
+                # The last event of a body may have been cut off, which `end` reports.
+                if not last:
+                    self.done, self._error = True, "an event is not a JSON object"
+                continue
+            named = self._named(found, event.type)
+            if (number := as_index(named.get("sequence_number"))) is not None:
+                if number <= self._after:
+                    continue
+            self.number = next_number(self.number, named)
+            as_sent = named is found
+            body = without_constants(event.data) if as_sent else dumps(named, finite=True)
+            self._any = True
+            records.append(Record("events", body))
+            self._listen(named)
+        return records
+
+    def _named(self, found: dict[str, Any], name: str) -> dict[str, Any]:
+        """The event with what only its name says."""
+        if self._provider != "openai_chat":
+            return found if "type" in found else {"type": name, **found}
+        return {"error": found} if name == "error" and not found.get("error") else found
+
+    def _listen(self, event: dict[str, Any]) -> None:
+        said = self._reader.feed(event)
+        self._ending.feed(said)
+        for statement in said:
+            if isinstance(statement, Begin):
+                self.message = statement.message
+            elif isinstance(statement, Finish):
+                if statement.reason == "error":
+                    self._error = self._error or statement.detail
+                self.done = self.done or statement.last
+
+
+def next_number(number: int | None, event: dict[str, Any]) -> int | None:
+    """The number of this event, after one with another number; None if they do not count up."""
+    found = as_index(event.get("sequence_number"))
+    return found if number is not None and found is not None and found > number else None
+
+
+def json_object(text: str | bytes) -> dict[str, Any] | None:
+    """The JSON object in this text; None if it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,142 @@
+"""What a reader's request is answered with: from which position, and for how long.
+
+Nothing here knows a web framework; `ext/` makes its response of a `Reply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+from jsonrill.dialects import DIALECTS
+from jsonrill.ext.event_stream import Reply
+from jsonrill.jsontext import dumps
+
+from ..store import Status
+from .hub import Hub
+from .options import StreamOptions, ViewOptions
+from .positions import START, Position, parse
+from .reader import Reader
+from .records import End
+from .render import Rendering, rendering
+from .view import last_words
+
+STOPPED: Final = End("error", "STOPPED", "the server was stopped before the stream ended")
+TOO_LONG: Final = End(
+    "error", "LIMIT_EXCEEDED", "the connection lasted longer than the server allows"
+)
+
+
+class BadPosition(ValueError):
+    """`Last-Event-ID` or `after` is no position in this log."""
+
+
+class ReaderSource:
+    """A reader's bytes. Begun before the answer, so that a refusal can still be one; closed by
+    the response, also if it never got to read anything."""
+
+    def __init__(
+        self, hub: Hub, stream: str, status: Status, options: ViewOptions, position: Position
+    ) -> None:
+        self._hub = hub
+        self._stream = stream
+        self._seen = position.seq
+        self._counted = hub.reader(stream, status, options, position)
+        self._stack = AsyncExitStack()
+        self._reader: Reader | None = None
+        # The response that sends it, if that counts what it sends (`bytes_sent`, `cut`).
+        self.response: Any = None
+
+    async def begin(self) -> None:
+        self._reader = await self._stack.enter_async_context(self._counted)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        reader = self._reader
+        assert reader is not None
+        async for chunk in reader.chunks():
+            yield chunk
+            # Asked for more, so this has been sent.
+            self._seen = self._hub.sent(self._stream, reader.position.seq, self._seen)
+
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+        if self.response is not None:
+            self._hub.metrics.add("sent_bytes_total", self.response.bytes_sent)
+            self._hub.metrics.add("readers_cut_total", self.response.cut)
+            self.response = None
+
+
+def problem(status: int, code: str, message: str, headers: Mapping[str, str] = {}) -> Reply:
+    body = dumps({"error": {"code": code, "message": message}}).encode()
+    return Reply(status, {"content-type": "application/json", **headers}, body)
+
+
+def position_of(last_event_id: str | None, after: str | None) -> Position | None:
+    """The position that a request names; None if it names none."""
+    text = last_event_id or after or ""
+    try:
+        return parse(text) if text else None
+    except ValueError as error:
+        raise BadPosition(str(error)) from None
+
+
+def has_all(status: Status, position: Position | None) -> bool:
+    """True if the log is closed and was delivered up to its end; BadPosition beyond that."""
+    if position is None:
+        return False
+    if position.seq > status.last and position.mark is None:
+        raise BadPosition("the stream is not that long")
+    at_end = position.done == status.last and position.is_in(status.last, status.mark)
+    return status.closed and at_end
+
+
+async def reply(
+    hub: Hub,
+    stream: str,
+    status: Status,
+    options: ViewOptions,
+    position: Position | None,
+    *,
+    begin: bool = True,
+    resumes: bool | None = None,
+    headers: Mapping[str, str] = {},
+    revoked: Callable[[], End | None] = lambda: None,
+    source: ReaderSource | None = None,
+) -> Reply:
+    """The event stream. Its place among the readers is given back when its source is closed.
+
+    Clients that do not resume are served until the process must end; then they get an error,
+    because they would take the end of the response for that of the stream. A request that names a
+    position, were it 0, is that of a client that resumes, unless `resumes` is given. `revoked` says
+    why a reader must go. `source` is read instead of the usual one.
+    """
+    work = rendering(StreamOptions.from_bytes(status.meta), options)
+    source = source or ReaderSource(hub, stream, status, options, position or START)
+    if begin:
+        await source.begin()
+    if resumes is None:
+        resumes = work.resumes or position is not None
+    dialect = DIALECTS.get(options.format)
+    return Reply(
+        200,
+        {**(dialect.headers if dialect else {}), **headers},
+        source=source,
+        sending={
+            "heartbeat": hub.config.heartbeat,
+            "send_timeout": hub.config.send_timeout,
+            "retry": hub.config.retry if work.closes else None,
+            "lasts": hub.config.max_connection,
+            "stopping": lambda: bool((hub.stopping if resumes else hub.must_end) or revoked()),
+            "last_words": lambda: b"" if resumes else _last_words(hub, work, revoked()),
+        },
+    )
+
+
+def _last_words(hub: Hub, work: Rendering, why: End | None) -> bytes:
+    return last_words(work, why or why_ended(hub))
+
+
+def why_ended(hub: Hub) -> End:
+    """Why this process ends a response before its stream has ended."""
+    return STOPPED if hub.stopping else TOO_LONG

@@ -1,0 +1,515 @@
+"""All streams of one process: the store, the views, the readers, and lost producers.
+
+Every handler goes through here, so that this is where limits are kept and counted. The hub knows
+nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
+
+from jsonrill.ext.tasks import stop
+
+from ..store import (
+    LogClosed,
+    LogLost,
+    Status,
+    Store,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    StreamTaken,
+    Tail,
+    Turn,
+    UnknownStream,
+    open_store,
+)
+from .config import Config
+from .descriptors import bounded
+from .metrics import Metrics
+from .options import StreamOptions, ViewOptions
+from .positions import Position
+from .reader import Reader
+from .records import CLOSED, LOST, End, Record, to_bytes
+from .render import rendering
+from .view import OTHER_LOG, YOUNG, View, Views
+
+log = logging.getLogger("jsonrill_server")
+# A view without readers is kept this long: the next reconnect finds it warm.
+LINGER = 5.0
+# How often leases are looked at, and how many at once.
+LOOK = 1.0
+# Ends that are counted by name; a producer's own codes are `FAILED`.
+ENDS = frozenset(
+    (
+        *("CANCELLED", "PRODUCER_LOST", "LIMIT_EXCEEDED"),
+        *("UPSTREAM_ERROR", "UPSTREAM_LOST", "UPSTREAM_TIMEOUT"),
+    )
+)
+AT_ONCE = 20
+# Seconds after which readers get an error if a lease has run out and the store does not answer.
+# Together with LOOK it is less than the 5 s after which every reader has an end or an error.
+GRACE = 3.5
+# A task that fails repeatedly logs it once in this many seconds.
+SAY_EVERY = 1.0
+
+
+class TooMany(Exception):
+    """A stream or the server has too many readers."""
+
+
+class _Followed:
+    """A stream with readers here: its views, and when to look at its lease again."""
+
+    __slots__ = ("deadline", "due", "grace", "lease", "looking", "meta", "views")
+
+    def __init__(self, meta: bytes, lease: float, now: float, grace: float) -> None:
+        self.grace = grace
+        # The log that is followed: one that takes its place has other options.
+        self.meta = meta
+        self.views: dict[ViewOptions, Views] = {}
+        self.looking: asyncio.Task[None] | None = None
+        self.due = now
+        # If its producer has not renewed the lease until then, its readers get an error.
+        self.lease = 0.0
+        self.deadline = 0.0
+        self.alive(lease, now)
+
+    def alive(self, lease: float, now: float) -> None:
+        """Note the remaining time of the lease; the longest so far is that of a renewed one."""
+        self.lease = max(self.lease, lease)
+        self.deadline = max(self.deadline, now + lease + self.grace)
+
+    def moved(self, now: float) -> None:
+        self.due = now + LOOK
+        self.alive(self.lease, now)
+
+
+class Hub:
+    """Opened by the first request, or by the app's lifespan; used in one event loop."""
+
+    def __init__(self, config: Config, store: Store | None = None) -> None:
+        self.config = config
+        self.store = store or open_store(config.store, config.bounds())
+        self.metrics = Metrics()
+        self.most_readers = bounded(config.readers, 1.0)
+        if self.most_readers < config.readers:
+            log.warning(
+                "readers is %d, but the limit of open files allows %d: raise it (ulimit -n)",
+                config.readers,
+                self.most_readers,
+            )
+        # Told to stop, but still working: a load balancer should send requests elsewhere.
+        self.draining = False
+        self.stopping = False
+        self._end_at = 0.0
+        self.tasks: set[asyncio.Task[Any]] = set()
+        # Streams whose producer is here: only it says that they are lost.
+        self.producing: dict[str, str] = {}
+        # Asked to go on with a stream whose producer is lost; False if it must be closed.
+        self.take_over: Callable[[str, Status], Awaitable[bool]] | None = None
+        self._followed: dict[str, _Followed] = {}
+        self._readers: dict[str, int] = {}
+        # The last record appended here to each stream that is read here, and when.
+        self._appended: dict[str, tuple[int, float]] = {}
+        self._looking = asyncio.Semaphore(AT_ONCE)
+        self._said: dict[str, float] = {}
+        self.store.on_error = self._failed
+        # How much longer than GRACE readers wait for a sign of a stream, by what is stored with it.
+        self.more_grace: Callable[[bytes], float] = lambda meta: 0.0
+        # Called when a stream was closed here because its producer was lost.
+        self.on_lost_closed: Callable[[str, Status], object] = lambda stream, status: None
+        self._opening: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
+        if self._opening is None:
+            self._opening = asyncio.create_task(self.store.open())
+        opening = self._opening
+        try:
+            await asyncio.shield(opening)
+        except StoreError:
+            if self._opening is opening:
+                self._opening = None  # the next request tries again
+            raise
+
+    def drain(self) -> None:
+        """Report not ready from now on; requests are served as before."""
+        self.draining = True
+
+    def stop(self) -> None:
+        """Begin to shut down: end the responses of readers, which resume at another process."""
+        if not self.stopping:
+            self._end_at = asyncio.get_running_loop().time() + self.config.grace
+        self.draining = self.stopping = True
+        self.store.stop()
+        for view in self._views():
+            view.wake()
+
+    @property
+    def must_end(self) -> bool:
+        """True if the time is over that readers who cannot resume have after a stop.
+
+        They notice it within a second, and must have ended before the server ends them.
+        """
+        return self.stopping and self.time_left <= 2 * LOOK
+
+    @property
+    def time_left(self) -> float:
+        """Seconds that work has after a stop."""
+        return max(0.0, self._end_at - asyncio.get_running_loop().time())
+
+    async def close(self) -> None:
+        self.stop()
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=self.time_left)
+        looking = [followed.looking for followed in self._followed.values()]
+        await stop(*self.tasks, self._watching, *looking)
+        for view in self._views():
+            await view.close()
+        self._followed.clear()
+        if self._opening is not None:
+            with suppress(StoreError):
+                await self._opening
+            await self.store.close()
+
+    # ---- publishing ----
+
+    async def create(
+        self, owner: str, options: StreamOptions, producer: str, lease: float, name: str = ""
+    ) -> str:
+        """Create a stream and return its id: `name`, or a new one. StreamTaken if it exists."""
+        meta = options.to_bytes()
+        while True:
+            stream = name or secrets.token_urlsafe(18)
+            try:
+                await self.store.acquire(stream, producer, lease=lease, owner=owner, meta=meta)
+            except StreamTaken:
+                if name:
+                    raise
+                continue  # created, but the answer was lost: no client knows its id
+            self.created(stream)
+            return stream
+
+    def created(self, stream: str, data: Sequence[bytes] = ()) -> None:
+        """Count a new stream, and the records that it begins with."""
+        self.metrics.add("streams_created_total")
+        self._count(stream, len(data), data)
+
+    async def append(
+        self,
+        stream: str,
+        producer: str,
+        records: Sequence[Record],
+        first: int | None = None,
+        lease: float | None = None,
+        *,
+        call: str = "",
+        hold: float = 0.0,
+        turn: Turn | None = None,
+    ) -> int:
+        """Append records as the store does; close a stream that is full with an ERROR.
+
+        For `hold` seconds the records are held while the store cannot take them.
+        """
+        data = [to_bytes(record) for record in records]
+        clock = asyncio.get_running_loop().time
+        until = clock() + hold
+        call = call or (secrets.token_hex() if first is None and hold else "")
+        while True:
+            try:
+                tail = await self.store.write(
+                    stream, producer, data, first=first, lease=lease, call=call, turn=turn
+                )
+                break
+            except StoreUnavailable as error:
+                if clock() >= until:
+                    raise
+                self._failed("append", error)
+                await asyncio.sleep(0.1)
+            except StoreFull as full:
+                if full.bound in ("stream_bytes", "stream_entries"):
+                    await self.end(stream, End("error", "LIMIT_EXCEEDED", str(full)))
+                raise
+        self._count(stream, tail.last, data)
+        return tail.last
+
+    async def write(self, stream: str, data: Sequence[bytes], **more: Any) -> Tail:
+        """Write records as `Store.write` does, without a producer that holds the stream."""
+        tail = await self.store.write(stream, "", data, **more)
+        self._count(stream, tail.last, data)
+        if more.get("end") is not None:
+            self.metrics.add("streams_ended_total", how="CLOSED")
+        return tail
+
+    def _count(self, stream: str, last: int, data: Sequence[bytes]) -> None:
+        self.metrics.add("records_total", len(data))
+        self.metrics.add("record_bytes_total", sum(map(len, data)))
+        if stream in self._readers:
+            self._appended[stream] = last, time.monotonic()
+
+    def sent(self, stream: str, seq: int, seen: int) -> int:
+        """Measure how long the records up to `seq` took to reach a reader, after `seen`."""
+        last, at = self._appended.get(stream, (0, 0.0))
+        if seen < last <= seq:
+            self.metrics.observe("publish_send_seconds", time.monotonic() - at)
+        return seq
+
+    async def end(self, stream: str, end: End = CLOSED, producer: str | None = None) -> bool:
+        """Close a stream; False if it was closed before.
+
+        With `producer`, only as that one: False, too, if another one has the stream by now, which
+        may be a later one of the same name.
+        """
+        if producer is None:
+            ended = await self.store.finalize(stream, end.to_bytes())
+        else:
+            try:
+                await self.store.write(stream, producer, (), end=end.to_bytes())
+                ended = True
+            except (LogClosed, StreamTaken):
+                ended = False
+        if ended:
+            how = end.code if end.code in ENDS else "FAILED" if end.code else "CLOSED"
+            self.metrics.add("streams_ended_total", how=how)
+        return ended
+
+    async def status(self, stream: str) -> Status:
+        """Return the current state of a stream; close it first if its producer is lost."""
+        status = await self.store.status(stream)
+        if status.lost and stream not in self.producing:
+            if self.take_over is None or not await self.take_over(stream, status):
+                await self.end_lost(stream, status)
+            status = await self.store.status(stream)
+        return status
+
+    async def end_lost(self, stream: str, status: Status) -> None:
+        """Close a stream whose producer is lost; nothing happens if it has one again."""
+        ended = await self.store.finalize(stream, LOST.to_bytes(), only_if_lost=True)
+        self.metrics.add("lost_producers_total", ended)
+        if ended:
+            self.on_lost_closed(stream, status)
+
+    @asynccontextmanager
+    async def holding(
+        self,
+        stream: str,
+        producer: str,
+        lease: float,
+        ended: Callable[[], object] | None = None,
+    ) -> AsyncIterator[None]:
+        """Take the producer's lease, and renew it inside the block."""
+        await self.store.acquire(stream, producer, lease=lease)
+        async with self.renewing(stream, producer, lease, ended):
+            yield
+
+    @asynccontextmanager
+    async def renewing(
+        self,
+        stream: str,
+        producer: str,
+        lease: float,
+        ended: Callable[[], object] | None = None,
+        renewed: Callable[[float], object] = bool,
+    ) -> AsyncIterator[None]:
+        """Renew a lease inside the block; call `ended` if the stream is closed or taken elsewhere.
+
+        `renewed` is called with the time at which each renewal began.
+        """
+        renewing = asyncio.create_task(self._renew(stream, producer, lease, ended, renewed))
+        try:
+            yield
+        finally:
+            await stop(renewing)
+
+    async def _renew(
+        self,
+        stream: str,
+        producer: str,
+        lease: float,
+        ended: Callable[[], object] | None,
+        renewed: Callable[[float], object],
+    ) -> None:
+        clock = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(lease / 3)
+            began = clock()
+            try:
+                await self.store.acquire(stream, producer, lease=lease)
+                renewed(began)
+            except (LogClosed, UnknownStream, StreamTaken):
+                if ended is not None:
+                    ended()
+                return
+            except Exception as error:  # the loop must survive any error
+                self._failed("renew", error)
+
+    # ---- reading ----
+
+    @asynccontextmanager
+    async def reader(
+        self, stream: str, status: Status, options: ViewOptions, position: Position
+    ) -> AsyncIterator[Reader]:
+        """Return a reader, counted until it is closed; TooMany at the limit of readers."""
+        kept = StreamOptions.from_bytes(status.meta)
+        with self.counted(stream):
+            views = self._views_of(stream, status, kept, options)
+            views.readers += 1
+            reader = Reader(
+                self.store,
+                stream,
+                options,
+                position,
+                lambda: rendering(kept, options),
+                views,
+                lost=not position.is_in(status.last, status.mark),
+                left=lambda view: self._left(views, view),
+            )
+            try:
+                yield reader
+            finally:
+                self.metrics.add("replays_total", reader.replays)
+                self._leave(views)
+
+    @contextmanager
+    def counted(self, stream: str) -> Iterator[None]:
+        """Count a reader of this stream inside the block; TooMany at the limit of readers."""
+        mine = self._readers.get(stream, 0)
+        if mine >= self.config.readers_per_stream:
+            raise TooMany("this stream has too many readers")
+        if self.metrics.get("readers") >= self.most_readers:
+            raise TooMany("this server has too many readers")
+        self._readers[stream] = mine + 1
+        self.metrics.add("readers", 1)
+        try:
+            yield
+        finally:
+            self.metrics.add("readers", -1)
+            self._readers[stream] -= 1
+            if not self._readers[stream]:
+                del self._readers[stream]
+                self._appended.pop(stream, None)
+
+    def _views_of(
+        self, stream: str, status: Status, kept: StreamOptions, options: ViewOptions
+    ) -> Views:
+        now = asyncio.get_running_loop().time
+        followed = self._followed.get(stream)
+        if followed is not None and followed.meta != status.meta:
+            self._abandon(followed)
+            followed = None
+        if followed is None:
+            grace = GRACE + self.more_grace(status.meta)
+            followed = self._followed[stream] = _Followed(status.meta, status.lease, now(), grace)
+        followed.alive(max(status.lease, 0.0), now())  # the store has just said so
+        if status.closed:
+            followed.due = math.inf
+        views = followed.views.get(options)
+        if views is None or views.main.failed is not None:
+            patience = max(status.lease, 0.0) + followed.grace
+
+            def make() -> View:
+                work, moved = rendering(kept, options), lambda: followed.moved(now())
+                return View(self.store, stream, work, options, moved, patience, status.last)
+
+            views = Views(make)
+            if options not in followed.views:
+                self.metrics.add("views", 1)
+            followed.views[options] = views
+        return views
+
+    def _abandon(self, followed: _Followed) -> None:
+        """Another log has taken the place of this one: those who still wait for more are told."""
+        self.metrics.add("views", -len(followed.views))
+        self.spawn(stop(followed.looking))
+        for view in [view for views in followed.views.values() for view in views.all]:
+            if not view.ended:
+                view.fail(LogLost(OTHER_LOG))
+
+    def _views(self) -> list[View]:
+        return [one for it in self._followed.values() for of in it.views.values() for one in of.all]
+
+    def _left(self, views: Views, view: View) -> None:
+        """Close a view that a reader has left, unless it is the one to keep or has others."""
+        if view is not views.main and not view.places and view in views.all:
+            views.all.remove(view)
+            self.spawn(view.close())
+
+    def _leave(self, views: Views) -> None:
+        views.readers -= 1
+        if not views.readers:
+            loop = asyncio.get_running_loop()
+            loop.call_later(YOUNG if views.main.ended else LINGER, self._drop, views)
+
+    def _drop(self, views: Views) -> None:
+        if views.readers or self.stopping:
+            return
+        stream, options = views.main.stream, views.main.options
+        followed = self._followed.get(stream)
+        # One that failed may have been replaced.
+        if followed is not None and followed.views.get(options) is views:
+            del followed.views[options]
+            self.metrics.add("views", -1)
+            if not followed.views:
+                del self._followed[stream]
+                self.spawn(stop(followed.looking))
+        for view in views.all:
+            self.spawn(view.close())
+
+    def spawn(self, work: Any) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    async def _watch(self) -> None:
+        """Close the streams that are being read here and whose producer is lost.
+
+        If the store does not answer, their readers get an error in time.
+        """
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(LOOK)
+            now = loop.time()
+            for stream, followed in self._followed.items():
+                if followed.deadline <= now:
+                    error = StoreUnavailable("the store cannot say whether the stream goes on")
+                    for view in [view for views in followed.views.values() for view in views.all]:
+                        # One that has something to render does not wait for the store.
+                        if view.failed is None and not view.ended and not view.busy:
+                            view.fail(error)
+                elif followed.due <= now and (followed.looking is None or followed.looking.done()):
+                    followed.looking = asyncio.create_task(self._look_at(stream, followed))
+
+    async def _look_at(self, stream: str, followed: _Followed) -> None:
+        async with self._looking:
+            try:
+                status = await self.status(stream)
+            except UnknownStream:
+                followed.due = math.inf
+            except Exception as error:  # there is another look
+                self._failed("watch", error)
+            else:
+                now = asyncio.get_running_loop().time()
+                followed.due = now + max(LOOK, status.lease)
+                if not status.closed:
+                    followed.alive(max(status.lease, 0.0), now)
+                if status.closed:
+                    followed.due = math.inf  # a view that does not get there in time is told
+
+    def _failed(self, what: str, error: Exception) -> None:
+        """Count and log the failure of a task."""
+        self.metrics.add("store_errors_total", task=what)
+        now = time.monotonic()
+        if now - self._said.get(what, -math.inf) >= SAY_EVERY:
+            self._said[what] = now
+            log.warning("the store failed (%s): %s: %s", what, type(error).__name__, error)

@@ -1,0 +1,204 @@
+"""Options of a stream and of a reader's view of it, read from JSON and from queries.
+
+Both are checked when they arrive: `rendering()` of an accepted pair never fails later.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypedDict
+
+from jsonrill.dialects import DIALECTS
+from jsonrill.options import (
+    Duplicates,
+    Entity,
+    Input,
+    Mode,
+    Modes,
+    Null,
+    Numbers,
+    OnRevision,
+    OnViolation,
+    Option,
+    Patterns,
+    Rules,
+    Schemas,
+    Send,
+    Stage,
+    Wire,
+    allow,
+    modes_of,
+    of_stage,
+    offered,
+    refuse_unknown,
+    taken_by,
+)
+
+FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
+allow("format", FORMATS)
+
+STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
+VIEW: Final = {option.name: option for option in taken_by("view")}
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of a run: how what it logs is read. They are those of a stream of the server."""
+
+    mode: Modes
+    entity: Entity
+    schema: Any
+    document_schema: Any
+    check_formats: bool
+    on_violation: OnViolation
+    send: Send
+    partial_numbers: bool
+    early_literals: bool
+    zero_values: bool
+    only_complete: Patterns
+    repair: Rules
+    prefix: str
+    many: bool
+    duplicates: Duplicates
+    eager: bool
+    null: Null
+    on_revision: OnRevision
+    patience: int
+    numbers: Numbers
+    provider: str
+    schemas: Schemas
+    input: Input
+
+
+class EventOptions(TypedDict, total=False):
+    """Options of the events that a reader gets; `thread` and `run` are ids for AG-UI."""
+
+    mode: Modes
+    entity: str | None
+    send: Send
+    wire: Wire
+    fragments: int
+    every: int
+    size: int
+    thread: str
+    run: str
+
+
+class BadOption(ValueError):
+    """An option is unknown, or its value is not allowed."""
+
+
+class StreamOptions:
+    """The given options, stored with the stream; `of` returns those that a stage takes."""
+
+    def __init__(self, /, **given: Any) -> None:
+        self.given = checked(STREAM, given, "option")
+        self.input: Input = given.get("input", "text")
+        self.many: bool = given.get("many", False)
+        self.lease: float | None = given.get("lease")
+        self.provider: str = given.get("provider", "auto")
+        # What the server keeps with the stream for itself; no client sets or sees it.
+        self.notes: dict[str, Any] = {}
+
+    @classmethod
+    def from_json(cls, given: Any) -> StreamOptions:
+        if not isinstance(given, dict):
+            raise BadOption("the options are a JSON object")
+        return cls(**given)
+
+    def of(self, stage: Stage) -> dict[str, Any]:
+        return of_stage(stage, self.given)
+
+    def to_bytes(self) -> bytes:
+        notes = {"notes": self.notes} if self.notes else {}
+        return json.dumps({**self.given, **notes}).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> StreamOptions:
+        found = json.loads(data)
+        notes = found.pop("notes", {})
+        made = cls(**found)
+        made.notes = notes
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """The options of a reader's view: format, mode, and how events are coalesced.
+
+    `fragments` adds them to dialects that have room for more than their own fields.
+    `every` (milliseconds) and `size` (characters) coalesce: events wait until either is reached.
+    Readers of equal views share one: modes by name are pairs, so that a view has a hash.
+    """
+
+    format: str = "updates"
+    mode: Mode | tuple[tuple[str, Mode], ...] = "REALTIME"
+    send: Send = "data"
+    wire: Wire = "full"
+    entity: str | None = None
+    fragments: int = 0
+    every: int = 0
+    size: int = 0
+    thread: str = ""
+    run: str = ""
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str], stream: StreamOptions) -> ViewOptions:
+        texts = {name: text for name, text in query.items() if name not in ("after", "ticket")}
+        asked = {name: _read(name, text) for name, text in texts.items()}
+        format = "calls" if stream.input == "events" else "updates"
+        given = {"format": format, **_kept(stream, asked), **asked}
+        return cls._of(given, "parameter")
+
+    @classmethod
+    def of_run(cls, format: str, given: Mapping[str, Any], stream: StreamOptions) -> ViewOptions:
+        """The view that a reader of a run asks for; the run's own options are the defaults."""
+        if not isinstance(format, str):
+            raise BadOption(f"format is {VIEW['format'].allowed}, not {format!r}")
+        asked = {name: value for name, value in given.items() if name not in ("thread", "run")}
+        view = cls._of({**_kept(stream, asked), **asked, "format": format}, "option")
+        return replace(view, thread=given.get("thread", ""), run=given.get("run", ""))
+
+    @classmethod
+    def _of(cls, given: dict[str, Any], what: str) -> ViewOptions:
+        options = checked(VIEW, given, what)
+        if isinstance(options.get("mode"), Mapping):
+            options["mode"] = tuple(options["mode"].items())
+        return cls(**options)
+
+    @property
+    def modes(self) -> Modes:
+        """The mode of all entities, or of each by name."""
+        return self.mode if isinstance(self.mode, str) else dict(self.mode)
+
+
+def _kept(stream: StreamOptions, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the stream that are a reader's defaults.
+
+    Its modes by name are for its own entities, and not for others that a reader asks for.
+    """
+    kept = {name: value for name, value in stream.given.items() if name in ("mode", "send")}
+    if "entity" in asked and isinstance(kept.get("mode"), Mapping):
+        del kept["mode"]
+    return kept
+
+
+def _read(name: str, text: str) -> Any:
+    """Convert the text to modes by name if it has them, or to a number if the option is one."""
+    if name == "mode":
+        try:
+            return modes_of(text)
+        except ValueError as error:
+            raise BadOption(str(error)) from error
+    is_number = name in VIEW and VIEW[name].type is int
+    return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < 10 else text
+
+
+def checked(table: dict[str, Option], given: dict[str, Any], what: str) -> dict[str, Any]:
+    """The options as stages take them; BadOption for one that is unknown or not allowed."""
+    try:
+        refuse_unknown(given, table, f"unknown {what}")
+        return {name: table[name].check(value) for name, value in given.items()}
+    except (TypeError, ValueError) as error:
+        raise BadOption(str(error)) from error

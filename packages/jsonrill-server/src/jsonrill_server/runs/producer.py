@@ -1,0 +1,250 @@
+"""Writes what a source yields to the log of a run, and how it ended.
+
+A model sends a hundred small events a second, and a store that is reached over a network has better
+things to do than to write each by itself. So the first one after a pause is written at once, and
+what comes within the next 25 ms goes into one write. Readers see what is written and nothing else.
+
+A producer holds a lease. One that was halted for longer than that may have been replaced in the
+meantime: before it writes again it looks whether the log is still as it left it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from typing import Final
+
+from jsonrill.errors import JsonrillError, LimitExceeded
+from jsonrill.ext.tasks import stop
+
+from ..store import (
+    LogClosed,
+    Status,
+    StoreError,
+    StoreFull,
+    StreamTaken,
+    UnknownStream,
+)
+from .hub import Hub
+from .records import CLOSED, End, Record
+
+log = logging.getLogger("jsonrill_server.runs")
+# Seconds for which records are held while the store is unreachable.
+HOLD: Final = 60.0
+# Records and characters that may wait for a write; then the source waits, too.
+MOST_RECORDS: Final = 2000
+MOST_CHARACTERS: Final = 1 << 20
+STOPPED: Final = End("error", "PRODUCER_LOST", "the producer was stopped")
+# What a producer returns that was halted for longer than its lease, if another one has the log.
+TAKEN: Final = End("error", "PRODUCER_LOST", "another producer has gone on with this stream")
+
+
+class Failed(JsonrillError):
+    """Raised by a source of records that did not end well; `end` says how."""
+
+    def __init__(self, end: End) -> None:
+        super().__init__(end.message)
+        self.end = end
+
+
+async def produce(
+    hub: Hub,
+    stream: str,
+    producer: str,
+    source: AsyncGenerator[Sequence[Record]],
+    *,
+    lease: float,
+    written: int = 0,
+    stopped: End | None = STOPPED,
+    keep: list[Record] | None = None,
+) -> End | None:
+    """Write the records of a source, whose lease this producer has, and close the log.
+
+    Returns how it ended, None if the log was closed elsewhere, TAKEN if another producer has gone
+    on with it, or may have: what came of it is for that one to say. The source is closed
+    in any case. It ends well when it is exhausted, and with an error if it raises (`Failed` says
+    which). If this task is cancelled, the log is closed with `stopped`; if that is None, its lease
+    is given back instead, so that another producer can go on at once. What was written is added to
+    `keep`.
+    """
+    writer = _Writer(hub, stream, producer, lease, written, keep)
+    working = asyncio.create_task(_write_all(source, writer))
+    hub.producing[stream] = producer
+    try:
+        async with hub.renewing(stream, producer, lease, working.cancel, writer.renewed):
+            await asyncio.wait({working})
+        end = None if working.cancelled() else working.result()
+        if end is not None:
+            with suppress(StoreError):
+                end = end if await hub.end(stream, end, producer) else None
+        return TAKEN if end is None and await _is_taken(hub, stream, producer, writer) else end
+    except asyncio.CancelledError:
+        await stop(working)
+        with suppress(StoreError):
+            if stopped is not None:
+                await hub.end(stream, stopped, producer)
+            else:
+                await hub.store.acquire(stream, producer, lease=0.0)
+        raise
+    finally:
+        if hub.producing.get(stream) == producer:
+            del hub.producing[stream]
+
+
+async def _is_taken(hub: Hub, stream: str, producer: str, writer: _Writer) -> bool:
+    """Return True unless the log was only closed: nobody goes on with one whose lease is held."""
+    if writer.holds_lease:
+        return False
+    try:
+        return (await hub.store.status(stream)).producer != producer
+    except StoreError:
+        return True
+
+
+async def _write_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -> End | None:
+    """Return how the source ended; None if the log was closed or taken over elsewhere."""
+    try:
+        end = await _read_all(source, writer)
+        await writer.flush()
+        return end
+    except (LogClosed, UnknownStream, StreamTaken):
+        return None
+    except StoreFull as full:
+        return End("error", "LIMIT_EXCEEDED", str(full))
+    except StoreError as error:
+        return End("error", "UNAVAILABLE", f"the store failed: {type(error).__name__}")
+    finally:
+        await writer.close()
+
+
+async def _read_all(source: AsyncGenerator[Sequence[Record]], writer: _Writer) -> End:
+    try:
+        async for records in source:
+            await writer.add(records)
+        return CLOSED
+    except Failed as failed:
+        return failed.end
+    except StoreError:
+        raise
+    except LimitExceeded as error:
+        return End("error", "LIMIT_EXCEEDED", str(error))
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # This task goes on: something that the source waited for was cancelled.
+        return _source_failed(error)
+    except (GeneratorExit, KeyboardInterrupt):
+        raise
+    # Whatever a source raises ends the run, visibly; a task that raises SystemExit would end the
+    # event loop, and with it the web server.
+    except BaseException as error:
+        return _source_failed(error)
+    finally:
+        await _close(source)
+
+
+def _source_failed(error: BaseException) -> End:
+    log.error("the source of a run failed", exc_info=error)
+    return End("error", "SOURCE_FAILED", "the source failed")
+
+
+async def _close(source: AsyncGenerator[Sequence[Record]]) -> None:
+    try:
+        await source.aclose()
+    except (Exception, SystemExit) as error:
+        log.error("the source of a run could not be closed", exc_info=error)
+
+
+class _Writer:
+    """Appends the records of one producer, numbered, so that each write may be repeated."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        stream: str,
+        producer: str,
+        lease: float,
+        written: int,
+        keep: list[Record] | None,
+    ) -> None:
+        self._hub = hub
+        self._keep = keep
+        self._stream = stream
+        self._producer = producer
+        self._lease = lease
+        self._written = written
+        self._every = hub.store.write_every
+        self._clock = asyncio.get_running_loop().time
+        # When the next write may begin, and until when no other producer can have the lease.
+        self._due = 0.0
+        self._held_until = self._clock() + lease
+        self._waiting: list[Record] = []
+        self._size = 0
+        self._writing: asyncio.Task[None] | None = None
+
+    async def add(self, records: Sequence[Record]) -> None:
+        """Write records soon; raises what a write before it failed with."""
+        if not records:
+            return
+        if not self._every:
+            await self._append(records)
+            return
+        if self._writing is not None and self._writing.done():
+            self._writing.result()
+            self._writing = None
+        self._waiting += records
+        self._size += sum([len(record.body) for record in records])
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        if len(self._waiting) >= MOST_RECORDS or self._size >= MOST_CHARACTERS:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Return when everything is written, and the log is this producer's to close."""
+        if self._writing is not None:
+            await self._writing
+        await self._check()
+
+    async def close(self) -> None:
+        await stop(self._writing)
+
+    @property
+    def holds_lease(self) -> bool:
+        return self._clock() <= self._held_until
+
+    def renewed(self, began: float) -> None:
+        """Note that the lease was renewed by a call that began at this time."""
+        if began <= self._held_until:
+            self._held_until = began + self._lease
+
+    async def _write(self) -> None:
+        while self._waiting:
+            if (wait := self._due - self._clock()) > 0:
+                await asyncio.sleep(wait)
+            records, self._waiting, self._size = self._waiting, [], 0
+            self._due = self._clock() + self._every
+            await self._append(records)
+
+    async def _append(self, records: Sequence[Record]) -> None:
+        await self._check()
+        began, first = self._clock(), self._written + 1
+        await self._hub.append(self._stream, self._producer, records, first, self._lease, hold=HOLD)
+        self._written += len(records)
+        if self._keep is not None:
+            self._keep += records
+        self._held_until = began + self._lease
+
+    async def _check(self) -> None:
+        """Raise StreamTaken if the lease ran out and another producer has written meanwhile."""
+        if self.holds_lease:
+            return
+        began = self._clock()
+        status: Status = await self._hub.store.acquire(
+            self._stream, self._producer, lease=self._lease
+        )
+        if status.last != self._written:
+            raise StreamTaken("another producer has gone on with this stream")
+        self._held_until = began + self._lease

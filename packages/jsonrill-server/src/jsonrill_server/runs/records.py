@@ -1,0 +1,87 @@
+"""What one record of a stream's log says, and how it is written as bytes.
+
+A record is a piece of text, a snapshot, or a provider's event (both as JSON text); the last one
+says how the stream ended. Only this file knows the bytes; the store does not read them. A stream
+that anything may be written to has bytes that are no text, too.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from jsonrill.options import Input
+
+from ..store import Entry
+
+Reason = Literal["closed", "cancelled", "error"]
+
+_MARKS: Final[dict[Input, bytes]] = {"text": b"t", "snapshots": b"s", "events": b"e"}
+_INPUTS: Final = {mark: name for name, mark in _MARKS.items()}
+_BYTES: Final = b"b"
+
+
+class Record(NamedTuple):
+    """One piece of what was published: plain text, or the JSON text of a snapshot or event."""
+
+    input: Input
+    body: str
+
+
+class NotText(Record):
+    """Bytes that are not UTF-8; their body is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a stream ended; an end that is an error has a code and a message for readers.
+
+    It has no place in the document: what a publisher says of its failure cannot mark any. `line` is
+    that of a request's body that could not be read.
+    """
+
+    reason: Reason
+    code: str = ""
+    message: str = ""
+    line: int | None = None
+
+    def error(self) -> dict[str, Any]:
+        """The `error` of the last event."""
+        fields = {"code": self.code, "message": self.message, "line": self.line}
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+
+CLOSED: Final = End("closed")
+CANCELLED: Final = End("cancelled", "CANCELLED", "the stream was cancelled")
+LOST: Final = End("error", "PRODUCER_LOST", "the producer has gone")
+
+
+def to_bytes(record: Record) -> bytes:
+    # Half a surrogate pair may be all that a piece of text holds.
+    return _MARKS[record.input] + record.body.encode("utf-8", "surrogatepass")
+
+
+def raw_record(data: bytes) -> bytes:
+    """A record of bytes, which are text if they are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _BYTES + data
+    return _MARKS["text"] + data
+
+
+def raw_bytes(entry: Entry) -> bytes:
+    """The bytes that were published in a record that is not the final one."""
+    return entry.data[1:]
+
+
+def from_entry(entry: Entry) -> Record | End:
+    if entry.final:
+        return End(**json.loads(entry.data))
+    if entry.data[:1] == _BYTES:
+        return NotText("text", entry.data[1:].decode("utf-8", "replace"))
+    return Record(_INPUTS[entry.data[:1]], entry.data[1:].decode("utf-8", "surrogatepass"))

@@ -1,0 +1,456 @@
+"""Records in, the data of events out: what a reader sees of a log, in the format it asked for.
+
+A rendering is a function of the log alone: the same records give the same events in any process,
+and what it has seen, not how that was grouped, decides what comes next. That is what makes a
+resume exact. No I/O, no clock, nothing raised on data.
+
+One record can be a million characters that take seconds to read, and give a hundred thousand
+events. So a rendering yields its events part by part, each after a bounded number of characters:
+its caller (`steps.py`) can stop between two parts, and never has all events at once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import Any, Final, TypeVar
+
+from jsonrill.chunker import Chunker
+from jsonrill.dialects import DIALECTS, NATIVE, Event, Settings
+from jsonrill.dialects import Dialect as ClientDialect
+from jsonrill.errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
+from jsonrill.jsontext import dumps, dumps_in_parts
+from jsonrill.options import TABLE, is_used
+from jsonrill.partial_stream import PartialStream, Update
+from jsonrill.sources import AnswerText
+from jsonrill.toolcalls import ToolCallEvents, ToolCalls
+from jsonrill.wire.compact import CompactEncoder
+from jsonrill.wire.fragment import Fragment
+from jsonrill.wire.full import to_wire
+from jsonrill.wire.parser import Parser
+
+from ..store import Entry
+from .durable import Page, cursor, settings_of
+from .options import BadOption, StreamOptions, ViewOptions
+from .records import End, NotText, Record
+
+T = TypeVar("T")
+# Characters that are read in one part, where that does not show: the costliest schemas take a
+# third of a millisecond for each.
+PART: Final = 256
+# The same where each part is an event of its own.
+EVENT: Final = 4096
+# Events of one part.
+EVENTS: Final = 64
+# Characters after which a value may be so large that it is written in parts, too.
+LARGE: Final = 1 << 18
+
+
+class Named(str):
+    """The data of an event that has a name."""
+
+    __slots__ = ("name",)
+    name: str
+
+    def __new__(cls, data: str, name: str) -> Named:
+        made = super().__new__(cls, data)
+        made.name = name
+        return made
+
+
+class Rendering(ABC):
+    """A stage whose input is groups of records: `feed`, and `end` instead of `flush`.
+
+    `feed_in_parts` and `end_in_parts` do the same as they are asked for the next part.
+    """
+
+    # Whether the last event is `event: CLOSE`; dialects of others end in their own way.
+    closes = True
+    # Whether its clients resume a lost connection without being told to.
+    resumes = True
+
+    # Whether entries of the log that follow these ones are known already.
+    more = False
+
+    def block(self, entries: Sequence[Entry]) -> bytes | None:
+        """Return the bytes for entries of the log, in a format that is not made of records."""
+        return None
+
+    @abstractmethod
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        """Yield the data of the events for these records, part by part; a part may be empty."""
+
+    @abstractmethod
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        """Yield the data of the last events, part by part."""
+
+    def feed(self, records: Sequence[Record]) -> list[str]:
+        """Return the data of the events for these records."""
+        return [data for part in self.feed_in_parts(records) for data in part]
+
+    def end(self, end: End) -> list[str]:
+        """Return the data of the last events."""
+        return [data for part in self.end_in_parts(end) for data in part]
+
+    def failure(self, end: End) -> list[str]:
+        """Return the data of an error after any events, for a reader whose connection ends."""
+        return [error_data(end.error())]
+
+
+class TextSource:
+    """Records → text: pieces joined, snapshots chunked, the text in a provider's events."""
+
+    def __init__(self, options: StreamOptions) -> None:
+        self._chunker = Chunker(**options.of("chunks"))
+        self._answer = AnswerText(options.provider)
+        self._failed = False
+
+    def feed(self, records: Sequence[Record]) -> str:
+        """Raises what the chunker does, once; the text before it is in `.text` of the error."""
+        texts: list[str] = []
+        if self._failed:
+            return ""
+        for record in records:
+            try:
+                texts.append(self._text(record))
+            except (InvalidJSON, LimitExceeded, RevisionError) as error:
+                self._failed = True
+                raise SourceFailed("".join(texts), error) from error
+        return "".join(texts)
+
+    def _text(self, record: Record) -> str:
+        if isinstance(record, NotText):
+            raise InvalidJSON("the stream has bytes that are not UTF-8 text")
+        if record.input == "text":
+            return record.body
+        if record.input == "snapshots":
+            return self._chunker.feed(record.body)
+        return self._answer.feed(record.body)
+
+    def flush(self) -> str:
+        if self._failed:
+            return ""
+        try:
+            return self._chunker.flush()
+        except (RevisionError, InvalidJSON) as error:
+            self._failed = True
+            raise SourceFailed("", error) from error
+
+
+class SourceFailed(JsonrillError):
+    """The text cannot go on because of `error`; `text` is what was good before."""
+
+    def __init__(self, text: str, error: JsonrillError) -> None:
+        super().__init__(error.message)
+        self.text = text
+        self.error = error
+
+
+class TextRendering(Rendering):
+    """A rendering of the text: subclasses yield the events of a piece and of the end."""
+
+    def __init__(self, stream: StreamOptions) -> None:
+        self._source = TextSource(stream)
+        self._over = False
+        self._seen = 0
+
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        if self._over:
+            return
+        try:
+            text = self._source.feed(records)
+        except SourceFailed as failed:
+            yield from self._failed(failed)
+        else:
+            yield from self._read(text)
+
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        if self._over:
+            return
+        if end.reason != "closed":
+            yield self._error(end.error())
+            return
+        try:
+            text = self._source.flush()
+        except SourceFailed as failed:
+            yield from self._failed(failed)
+        else:
+            yield from self._read(text)
+            if not self._over:
+                yield from self._last()
+
+    def _failed(self, failed: SourceFailed) -> Iterator[list[str]]:
+        yield from self._read(failed.text)
+        self._over = True
+        yield self._error(stream_error(failed.error))
+
+    def _read(self, text: str) -> Iterator[list[str]]:
+        self._seen += len(text)
+        return self._piece(text) if text else iter(())
+
+    def _dumps(self, value: Any) -> str:
+        return dumps(value) if self._seen < LARGE else dumps_in_parts(value)
+
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [error_data(error)]
+
+    @abstractmethod
+    def _piece(self, text: str) -> Iterator[list[str]]: ...
+
+    @abstractmethod
+    def _last(self) -> Iterator[list[str]]: ...
+
+
+class Updates(TextRendering):
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream)
+        self._stream = PartialStream(**update_options(stream, view))
+
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        for part, more in parts(text, PART):
+            yield [self._json(update) for update in self._stream.feed(part, more=more)]
+
+    def _last(self) -> Iterator[list[str]]:
+        return in_parts(self._stream.flush(), self._json)
+
+    def _json(self, update: Update) -> str:
+        return update.to_json() if self._seen < LARGE else dumps_in_parts(update.to_dict())
+
+
+class Fragments(TextRendering):
+    """One event per piece of text, or per 4096 characters of a long one: its fragments."""
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream)
+        if stream.many and view.wire == "compact":
+            raise ValueError("compact fragments are for one document, many is for several")
+        self._parser = Parser(**stream.of("fragments"))
+        self._many = stream.many
+        self._told = 0
+        self._encode: Callable[[list[Fragment]], list[Any]] = (
+            CompactEncoder().feed if view.wire == "compact" else _full
+        )
+
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        for part, _ in parts(text, EVENT):
+            # A document of many that is broken ends with its line: the next line is another one's.
+            lines = part.splitlines(keepends=True) if self._many else [part]
+            yield self._events(self._parser.feed, lines)
+
+    def _last(self) -> Iterator[list[str]]:
+        yield self._events(lambda _: self._parser.flush(), [""])
+
+    def _events(self, read: Callable[[str], list[Fragment]], lines: list[str]) -> list[str]:
+        """Fragments in one event, but those before and behind an error in two."""
+        events: list[str] = []
+        found: list[Fragment] = []
+        for line in lines if not self._over else ():
+            try:
+                fragments = read(line)
+            except (InvalidJSON, LimitExceeded) as error:
+                self._over = True
+                return [*events, *self._event(found + error.fragments), _error_of(error)]
+            cut_off, broken = self._errors()
+            for errors, more in ((cut_off, fragments), (broken, [])):
+                if errors:
+                    events += [*self._event(found), *map(_error_of, errors)]
+                    found = []
+                found += more
+        return [*events, *self._event(found)]
+
+    def _errors(self) -> tuple[list[InvalidJSON | LimitExceeded], ...]:
+        """Of many documents, the new errors: of one that ended before this line, of this line's."""
+        errors = self._parser.errors[self._told :]
+        self._told += len(errors)
+        count = int(bool(errors) and errors[0].column == 1)
+        return errors[:count], errors[count:]
+
+    def _event(self, fragments: list[Fragment]) -> list[str]:
+        return [dumps(self._encode(fragments))] if fragments else []
+
+
+class Chunks(TextRendering):
+    """The text itself, each event a JSON string; joined, they are the document."""
+
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        yield [dumps(text)]
+
+    def _last(self) -> Iterator[list[str]]:
+        return iter(())
+
+
+class Calls(Rendering):
+    """Tool calls of a provider's events, as jsonrill's own events."""
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        calls = ToolCalls(**stream.of("calls"))
+        self._events = ToolCallEvents(calls, compact=view.wire == "compact")
+
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        for record in records:
+            if record.input == "events":
+                yield from in_parts(self._events.feed(record.body), _writer(record))
+
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        yield from in_parts(self._events.flush(), dumps_in_parts)
+        if end.reason != "closed":
+            yield [error_data(end.error())]
+
+
+class Raw(Rendering):
+    """The records as they were published, one event each: text as a JSON string."""
+
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        for it in records:
+            yield [dumps(it.body) if it.input == "text" else one_line(it.body)]
+
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        yield [] if end.reason == "closed" else [error_data(end.error())]
+
+
+class DurableEvents(Rendering):
+    """The events of the Durable Streams protocol, whose ids are a part of them."""
+
+    closes = False
+
+    def __init__(self, stream: StreamOptions) -> None:
+        self._settings = settings_of(stream)
+
+    def block(self, entries: Sequence[Entry]) -> bytes:
+        page = Page.of(entries, up_to_date=not self.more)
+        return page.events(self._settings, cursor(None))
+
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        return iter(())
+
+    def end_in_parts(self, end: End) -> Iterator[list[str]]:
+        return iter(())
+
+    def failure(self, end: End) -> list[str]:
+        return []  # the client comes back, and is told why it cannot go on
+
+
+class Dialect(TextRendering):
+    """A rendering for clients of others, which take the end of a response for that of the answer.
+
+    Its events have ids all the same, for readers that send them back.
+    """
+
+    closes = False
+    resumes = False
+
+    def __init__(self, stream: StreamOptions, view: ViewOptions) -> None:
+        super().__init__(stream)
+        self._native = view.format == "provider"
+        self._stage = _dialect(stream, view)(
+            Settings(
+                calls=stream.of("calls"),
+                parser=stream.of("fragments"),
+                updates=update_options(stream, view),
+                fragments=bool(view.fragments),
+                compact=view.wire == "compact",
+                thread=view.thread,
+                run=view.run,
+            )
+        )
+
+    def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
+        for events, group in groupby(records, lambda record: record.input == "events"):
+            if not events:
+                yield from super().feed_in_parts([*group])
+                continue
+            for record in group:
+                self._seen += len(record.body)
+                yield from in_parts(self._stage.feed(record.body), self._data)
+
+    def _piece(self, text: str) -> Iterator[list[str]]:
+        for part, more in parts(text, self._stage.part):
+            yield [self._data(event) for event in self._stage.feed_json(part, more=more)]
+
+    def _last(self) -> Iterator[list[str]]:
+        return in_parts(self._stage.flush(), self._data)
+
+    def _error(self, error: dict[str, Any]) -> list[str]:
+        return [self._data(event) for event in self._stage.flush(error)]
+
+    def _data(self, event: Event) -> str:
+        """The data of an event; what is text already is sent as it came."""
+        if isinstance(event, str):
+            return one_line(event)
+        name = event.get("type") if self._native else None
+        data = self._dumps(event)
+        return Named(data, name) if isinstance(name, str) and name.isprintable() else data
+
+    def failure(self, end: End) -> list[str]:
+        return [self._data(event) for event in self._stage.interrupt(end.error())]
+
+
+def _dialect(stream: StreamOptions, view: ViewOptions) -> type[ClientDialect]:
+    if view.format != "provider":  # which only the relay asks for, for the provider's own clients
+        return DIALECTS[view.format]
+    if stream.input != "events" or stream.provider not in NATIVE:
+        known = " or ".join(NATIVE)
+        raise BadOption(f"this is for events of a stream whose provider is {known}")
+    return NATIVE[stream.provider]
+
+
+def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
+    """Return the rendering for a view; BadOption if these options exclude each other."""
+    makers: dict[str, Callable[[], Rendering]] = {
+        "updates": lambda: Updates(stream, view),
+        "fragments": lambda: Fragments(stream, view),
+        "chunks": lambda: Chunks(stream),
+        "calls": lambda: Calls(stream, view),
+        "raw": Raw,
+        "durable": lambda: DurableEvents(stream),
+    }
+    try:
+        return makers[view.format]() if view.format in makers else Dialect(stream, view)
+    except (ValueError, TypeError, JsonrillError) as error:
+        raise BadOption(str(error)) from error
+
+
+def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:
+    """The options of the stream, and those that the reader chose."""
+    chosen = {} if view.entity is None else {"entity": view.entity}
+    options = {**stream.of("updates"), "mode": view.modes, "send": view.send, **chosen}
+    if view.modes != stream.given.get("mode", TABLE["mode"].default):
+        # What the publisher wishes for his mode is no concern of a reader who chose another.
+        modes = [view.modes] if isinstance(view.modes, str) else view.modes.values()
+        options = {name: it for name, it in options.items() if is_used(TABLE[name], modes)}
+    return options
+
+
+def error_data(error: dict[str, Any]) -> str:
+    return dumps({"status": "ERROR", "error": error})
+
+
+def _error_of(error: InvalidJSON | LimitExceeded) -> str:
+    return error_data(stream_error(error))
+
+
+def parts(text: str, size: int) -> Iterator[tuple[str, bool]]:
+    """A piece of text in parts, and whether more of it follows."""
+    for at in range(0, len(text), size):
+        yield text[at : at + size], at + size < len(text)
+
+
+def in_parts(items: Iterable[T], write: Callable[[T], str]) -> Iterator[list[str]]:
+    """Items as texts, written part by part."""
+    waiting = iter(items)
+    while some := [write(item) for item in islice(waiting, EVENTS)]:
+        yield some
+
+
+def _writer(record: Record) -> Callable[[Any], str]:
+    return dumps if len(record.body) < PART * EVENTS else dumps_in_parts
+
+
+def one_line(body: str) -> str:
+    """JSON text without line ends; between values they mean nothing, inside they are escaped."""
+    return body.replace("\r", " ").replace("\n", " ")
+
+
+def _full(fragments: list[Fragment]) -> list[Any]:
+    return [to_wire(fragment) for fragment in fragments]

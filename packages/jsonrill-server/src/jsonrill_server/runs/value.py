@@ -1,0 +1,103 @@
+"""The current value of a stream, read from its log: a document, or text and tool calls."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+from jsonrill.build.document import Document
+from jsonrill.errors import InvalidJSON, LimitExceeded
+from jsonrill.jsontext import dumps_in_parts
+from jsonrill.providers.statements import text_in
+from jsonrill.toolcalls import ToolCall, ToolCalls
+
+from ..store import Entry, Status, Store
+from .options import StreamOptions
+from .positions import Position
+from .records import End, Record, from_entry
+from .render import EVENT, SourceFailed, TextSource, parts
+from .steps import SMALL, beside
+
+
+async def value_of(store: Store, stream: str, status: Status) -> tuple[bytes, Position]:
+    """Return the JSON body of the response and the position of its last record."""
+    options = StreamOptions.from_bytes(status.meta)
+    entries = await _entries(store, stream, status.last)
+    records, end = _split(entries)
+    last, mark = (entries[-1].seq, entries[-1].mark) if entries else (0, status.mark)
+    # Long logs are read in a thread, so that they do not block the event loop.
+    if status.size > SMALL:
+        body = await beside(_body, options, records, end, last)
+    else:
+        body = _body(options, records, end, last)
+    return body, Position(last, mark=mark)
+
+
+async def read_log(store: Store, stream: str, last: int) -> tuple[list[Record], End | None]:
+    """The records of a log up to the last one, or further, and how it ended."""
+    return _split(await _entries(store, stream, last))
+
+
+async def _entries(store: Store, stream: str, last: int) -> list[Entry]:
+    entries: list[Entry] = []
+    if last:
+        async with aclosing(store.read(stream)) as batches:
+            async for batch in batches:
+                entries += batch
+                if entries[-1].seq >= last:
+                    break
+    return entries
+
+
+def _split(entries: list[Entry]) -> tuple[list[Record], End | None]:
+    records: list[Record] = []
+    end: End | None = None
+    for found in map(from_entry, entries):
+        if isinstance(found, End):
+            end = found
+        else:
+            records.append(found)
+    return records, end
+
+
+def _body(options: StreamOptions, records: list[Record], end: End | None, last: int) -> bytes:
+    read = _of_events if options.input == "events" else _of_text
+    body = read(options, records, end)
+    body["closed"] = end is not None
+    if end is not None and end.reason != "closed":
+        body["error"] = end.error()
+    return dumps_in_parts({**body, "last": last}).encode()
+
+
+def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
+    source, document = TextSource(options), Document(**options.of("values"))
+    error: dict[str, Any] | None = None
+    try:
+        for record in records:
+            for part, _ in parts(source.feed([record]), EVENT):
+                document.feed(part)
+        if end is not None and end.reason == "closed":
+            document.feed(source.flush())
+            document.flush()
+    except SourceFailed as failed:
+        error = failed.error.to_dict()
+    except (InvalidJSON, LimitExceeded) as bad:
+        error = bad.to_dict()
+    body: dict[str, Any] = {"value": document.live, "complete": document.complete}
+    return body if error is None else {**body, "error": error}
+
+
+def _of_events(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
+    calls = ToolCalls(**options.of("calls"), keep=None)
+    texts: list[str] = []
+    for record in records:
+        said = calls.reader.feed(record.body)
+        texts.append(text_in(said))
+        calls.read(said)
+    if end is not None:
+        calls.flush()
+    return {"text": "".join(texts), "calls": [_call(call) for call in calls.calls]}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "name": call.name, "args": call.args, "status": call.status}

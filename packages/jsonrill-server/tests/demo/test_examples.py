@@ -1,0 +1,183 @@
+"""JSON for a JSON Schema: valid whatever the schema, and the same each time."""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+import uuid
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from random import Random
+from typing import Annotated, Any, Literal, Optional
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import AnyUrl, BaseModel, Field, IPvAnyAddress, TypeAdapter
+
+from jsonrill_server.demo.examples import NoExample, example
+from jsonrill_server.demo.patterns import matching
+from support.schemas import DRAFTS, SchemaMaker
+
+
+class Kind(enum.Enum):
+    A = "a"
+    B = "b"
+
+
+class Stop(BaseModel):
+    name: str
+    nights: int = Field(ge=1, le=10)
+
+
+class Node(BaseModel):
+    label: str
+    children: list[Node] = []
+    parent: Optional[Node] = None  # noqa: UP045 (refers to itself)
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    tricks: list[str]
+
+
+class Everything(BaseModel):
+    city: str
+    start: date
+    at: datetime
+    clock: time
+    lasts: timedelta
+    id: uuid.UUID
+    price: Decimal
+    stops: list[Stop] = Field(min_length=1, max_length=4)
+    kind: Kind
+    tags: set[str]
+    pair: tuple[int, str]
+    pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]]
+    node: Node
+    scores: dict[str, float]
+    by_kind: dict[Kind, int]
+    code: str = Field(pattern=r"^[A-Z]{3}-\d{2,4}$")
+    password: str = Field(pattern=r"^[\w!]{8,}$", max_length=12)
+    confidence: float = Field(gt=0, lt=1)
+    sevens: int = Field(multiple_of=7, ge=15)
+    long: str = Field(min_length=120, max_length=130)
+    short: str = Field(max_length=3)
+    nothing: None
+    anything: Any
+    five: frozenset[int] = Field(min_length=5)
+    address: IPvAnyAddress
+    url: AnyUrl
+    optional: int | None
+    unit: str = "celsius"
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [Everything, list[Stop], Node, int, dict[str, list[int]], str | None, Cat | Dog, bool],
+    ids=str,
+)
+def test_what_is_written_for_a_type_is_valid_and_the_same_each_time(type_: Any) -> None:
+    adapter = TypeAdapter(type_)
+    schema = adapter.json_schema()
+    found = example(schema)
+    adapter.validate_json(json.dumps(found))
+    assert example(schema) == found
+
+
+def test_values_follow_the_names_of_properties_and_of_the_prompt() -> None:
+    found = example(Everything.model_json_schema(), ["Rome"])
+    assert found["city"] == "Rome" and found["stops"][0] == {"name": "Lisbon", "nights": 3}
+    assert found["unit"] == "celsius" and found["optional"] == 1
+    assert [pet["kind"] for pet in found["pets"]] == ["cat", "dog"]
+    assert found["node"]["children"][0]["children"] == []
+    schema = {"type": "array", "items": Stop.model_json_schema(), "title": "stops"}
+    listed = {"type": "object", "properties": {"cities": schema}}
+    assert [it["name"] for it in example(listed, ["Lima", "Oslo"])["cities"]] == ["Lima", "Oslo"]
+
+
+@pytest.mark.parametrize(
+    "schema, expected",
+    [
+        (True, "Text 1"),
+        ({"enum": [None, "x"]}, "x"),
+        ({"const": {"a": [1]}}, {"a": [1]}),
+        ({"type": ["null", "integer"]}, 1),
+        ({"type": "string", "examples": ["Ostia"]}, "Ostia"),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.001}, 0.0005),
+        ({"$schema": DRAFTS[4], "type": "integer", "minimum": 4, "exclusiveMinimum": True}, 5),
+        ({"type": "integer", "multipleOf": 0.4, "minimum": 3}, 4),
+        ({"type": "array", "contains": {"const": 5}, "items": {"type": "integer"}}, [5, 5, 5]),
+        ({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True, "minItems": 2}, [1, 2]),
+        ({"type": "array", "items": [{"type": "integer"}], "additionalItems": False}, [1]),
+        ({"type": "object", "minProperties": 1}, {"first": "Text 1"}),
+        ({"patternProperties": {"^x-": {"type": "integer"}}, "minProperties": 1}, {"x-": 1}),
+        ({"type": "object", "propertyNames": {"enum": ["a"]}, "minProperties": 1}, {"a": "Text 1"}),
+        ({"type": "string", "pattern": r"^(?=.*[A-Z])(?=.*\d).{8,}$"}, "Abcdef12!"),
+        ({"allOf": [{"type": "integer"}, {"type": "number", "minimum": 7}]}, 8),
+        (
+            {
+                "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                "if": {"properties": {"a": {"const": 1}}},
+                "then": {"required": ["c"]},
+            },
+            {"a": 1, "b": 1, "c": "C"},
+        ),
+    ],
+)
+def test_keywords(schema: Any, expected: Any) -> None:
+    assert example(schema if schema is True else {"$schema": DRAFTS[7], **schema}) == expected
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "integer", "minimum": 3, "maximum": 2},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
+        {"$ref": "https://example.org/other"},
+        {"$ref": "#/$defs/missing"},
+        {"type": "bogus"},
+        {"type": 5},
+        {"type": "object", "required": ["x"], "additionalProperties": False},
+        {"$defs": {"n": {"required": ["n"], "properties": {"n": {"$ref": "#/$defs/n"}}}},
+         "type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/n"}}},
+        {"type": "array", "items": {"type": "integer"}, "minItems": 1_000_000},
+    ],
+)  # fmt: skip
+def test_a_schema_that_nothing_meets_is_refused(schema: Any) -> None:
+    with pytest.raises(NoExample) as refused:
+        example(schema)
+    assert str(refused.value)
+
+
+@given(st.integers(0, 2**32))
+def test_whatever_the_schema_a_value_is_valid_or_refused(seed: int) -> None:
+    schema = SchemaMaker(Random(seed)).make()
+    try:
+        found = example(schema)
+    except NoExample:
+        return
+    assert jsonschema_rs.validator_for(schema).is_valid(found)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^\d{3}-[a-f]+$", r"a|b|c", r"^[^a-z]{4}$", r"(x)(y)\1\2", r"^\S+@\S+\.\S+$", r"^\W.", ""],
+)
+def test_text_for_a_pattern(pattern: str) -> None:
+    for number in range(5):
+        for more in range(3):
+            text = matching(pattern, number, more)
+            assert text is not None and re.search(pattern, text)
+
+
+def test_there_is_no_text_for_a_pattern_that_cannot_be_read() -> None:
+    assert matching(r"\p{Lu}") is None and matching("(") is None

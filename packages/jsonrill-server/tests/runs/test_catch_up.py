@@ -1,0 +1,98 @@
+"""Readers who come back together are rendered for together, and each gets exactly the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from typing import Any
+
+import pytest
+
+from jsonrill.eventstream import SSEDecoder
+from jsonrill_server.runs import hub as hub_module
+from jsonrill_server.runs.config import Config
+from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.options import StreamOptions, ViewOptions
+from jsonrill_server.runs.positions import Position
+from jsonrill_server.runs.records import Record
+from jsonrill_server.runs.view import View
+from support import SLACK
+
+RECORDS = 3000
+VIEW = ViewOptions(format="chunks")
+
+
+async def filled(hub: Hub) -> str:
+    stream = await hub.create("o", StreamOptions(), "", 600)
+    await hub.append(stream, "", [Record("text", f"{at} ") for at in range(RECORDS)])
+    return stream
+
+
+async def read(hub: Hub, stream: str, position: int, pause: float = 0.0) -> tuple[list[int], int]:
+    """The numbers that a reader gets until the last one, and how often it read the log alone."""
+    decoder, found = SSEDecoder(), []
+    status = await hub.status(stream)
+    async with hub.reader(stream, status, VIEW, Position(position)) as reader:
+        async for chunk in reader.chunks():
+            found += [
+                int(json.loads(event.data)) for event in decoder.feed(chunk) if event.data[0] == '"'
+            ]
+            await asyncio.sleep(pause)
+            pause = 0.0
+            if found and found[-1] == RECORDS - 1:
+                break
+        return found, reader.replays
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[View]:
+    """The views that were made."""
+    views: list[View] = []
+
+    class Counted(View):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            views.append(self)
+
+    monkeypatch.setattr(hub_module, "View", Counted)
+    return views
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+def test_readers_who_come_together_share_few_renderings(closed: bool, made: list[View]) -> None:
+    async def main() -> None:
+        hub, chance = Hub(Config()), random.Random(1)
+        await hub.open()
+        stream = await filled(hub)
+        if closed:
+            await hub.end(stream)
+        positions = [chance.choice([0, chance.randrange(RECORDS - 1)]) for _ in range(60)]
+        reading = []
+        for position in positions:
+            reading.append(asyncio.create_task(read(hub, stream, position)))
+            await asyncio.sleep(0.001)
+        async with asyncio.timeout(20 * SLACK):
+            for position, task in zip(positions, reading, strict=True):
+                assert await task == ([*range(position, RECORDS)], 0)
+        assert len(made) <= 6
+        await hub.close()
+
+    asyncio.run(main())
+
+
+def test_a_slow_reader_delays_the_others_for_a_moment_only(made: list[View]) -> None:
+    async def main() -> None:
+        hub = Hub(Config())
+        await hub.open()
+        stream = await filled(hub)
+        slow = asyncio.create_task(read(hub, stream, 0, pause=4.0))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(3 * SLACK):
+            quick = await asyncio.gather(*(read(hub, stream, 0) for _ in range(5)))
+        assert all(found == [*range(RECORDS)] for found, _ in quick)
+        async with asyncio.timeout(30 * SLACK):
+            assert (await slow)[0] == [*range(RECORDS)]
+        await hub.close()
+
+    asyncio.run(main())

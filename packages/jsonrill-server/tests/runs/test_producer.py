@@ -1,0 +1,224 @@
+"""A producer: coalesced writes, in order, and an end whatever happens to its source."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from jsonrill_server.runs.config import Config
+from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.options import StreamOptions
+from jsonrill_server.runs.producer import Failed, produce
+from jsonrill_server.runs.records import CANCELLED, CLOSED, End, Record, from_entry
+from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
+from support import SLACK
+
+LEASE = 30.0
+
+
+class Slow(MemoryStore):
+    """A store that notes when each write came, and of how many records."""
+
+    write_every = 0.025
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[tuple[float, int]] = []
+        self.down = False
+
+    async def write(self, stream: str, producer: str, records: Sequence[bytes], **how: Any) -> Tail:
+        if self.down:
+            raise StoreUnavailable("down")
+        if records:  # the end alone is not counted
+            self.writes.append((time.monotonic(), len(records)))
+        return await super().write(stream, producer, records, **how)
+
+
+def run(work: Callable[[Hub, Slow, str], Awaitable[None]], store: Slow | None = None) -> None:
+    async def main() -> None:
+        kept = store or Slow()
+        hub = Hub(Config(grace=0), kept)
+        async with asyncio.timeout(20 * SLACK):
+            await hub.open()
+            stream = await hub.create("o", StreamOptions(), "p", LEASE)
+            try:
+                await work(hub, kept, stream)
+            finally:
+                await hub.close()
+
+    asyncio.run(main())
+
+
+async def texts(*texts: str | float) -> AsyncGenerator[list[Record]]:
+    """Yields texts, and waits where there is a number."""
+    for text in texts:
+        if isinstance(text, str):
+            yield [Record("text", text)]
+        else:
+            await asyncio.sleep(text)
+
+
+async def log_of(hub: Hub, stream: str) -> tuple[list[str], End]:
+    found = [from_entry(entry) async for batch in hub.store.read(stream) for entry in batch]
+    end = found.pop()
+    assert isinstance(end, End)
+    return [it.body for it in found if isinstance(it, Record)], end
+
+
+def test_the_first_record_is_written_at_once_and_the_next_ones_together() -> None:
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        pieces = [str(at) for at in range(40)]
+        paced = [it for piece in pieces for it in (piece, 0.002)]
+        assert await produce(hub, stream, "p", texts(*paced), lease=LEASE) == CLOSED
+        assert await log_of(hub, stream) == (pieces, CLOSED)
+        times, counts = zip(*store.writes, strict=True)
+        assert counts[0] == 1 and sum(counts) == 40 and len(counts) <= 30
+        assert all(b - a >= 0.024 for a, b in zip(times, times[1:], strict=False))
+
+    run(work)
+
+
+def test_after_a_pause_a_record_is_written_at_once_again() -> None:
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        sent: list[float] = []
+
+        async def source() -> AsyncGenerator[list[Record]]:
+            for text in "abc":
+                sent.append(time.monotonic())
+                yield [Record("text", text)]
+                await asyncio.sleep(0.1)
+
+        await produce(hub, stream, "p", source(), lease=LEASE)
+        assert [count for _, count in store.writes] == [1, 1, 1]
+        late = [at - begun for (at, _), begun in zip(store.writes, sent, strict=True)]
+        assert min(late) < 0.02
+
+    run(work)
+
+
+def test_a_store_in_memory_is_written_to_record_by_record() -> None:
+    class Memory(Slow):
+        write_every = MemoryStore.write_every
+
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        await produce(hub, stream, "p", texts(*"abcdef"), lease=LEASE)
+        assert [count for _, count in store.writes] == [1] * 6
+
+    run(work, Memory())
+
+
+@pytest.mark.parametrize(
+    "error, end",
+    [
+        (OSError("secret"), End("error", "SOURCE_FAILED", "the source failed")),
+        (Failed(End("error", "X", "why")), End("error", "X", "why")),
+    ],
+)
+def test_a_source_that_raises_ends_the_run_after_what_it_yielded(error: Any, end: End) -> None:
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        async def source() -> AsyncGenerator[list[Record]]:
+            yield [Record("text", "a")]
+            yield [Record("text", "b")]
+            raise error
+
+        assert await produce(hub, stream, "p", source(), lease=LEASE) == end
+        assert await log_of(hub, stream) == (["a", "b"], end)
+
+    run(work)
+
+
+def test_a_run_that_is_closed_elsewhere_closes_its_source() -> None:
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        closed = asyncio.Event()
+
+        async def source() -> AsyncGenerator[list[Record]]:
+            try:
+                yield [Record("text", "a")]
+                await asyncio.sleep(LEASE)
+            finally:
+                closed.set()
+
+        running = asyncio.create_task(produce(hub, stream, "p", source(), lease=0.6))
+        await asyncio.sleep(0.1)
+        await hub.end(stream, CANCELLED)
+        assert await running is None and closed.is_set()
+        assert await log_of(hub, stream) == (["a"], CANCELLED)
+
+    run(work)
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+def test_a_producer_that_is_stopped_says_so_or_gives_its_lease_back(resumable: bool) -> None:
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        stopped = None if resumable else End("error", "PRODUCER_LOST", "stopped")
+        source = texts("a", LEASE)
+        running = asyncio.create_task(
+            produce(hub, stream, "p", source, lease=LEASE, stopped=stopped)
+        )
+        await asyncio.sleep(0.1)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        if stopped is not None:
+            assert await log_of(hub, stream) == (["a"], stopped)
+        else:
+            assert (await store.status(stream)).lost
+            assert (await store.acquire(stream, "q", lease=LEASE)).last == 1
+
+    run(work)
+
+
+def test_a_producer_that_was_halted_and_replaced_writes_nothing_more() -> None:
+    """The other one took over, wrote, and left: the lease is free again, and yet."""
+
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        async def source() -> AsyncGenerator[list[Record]]:
+            yield [Record("text", "a")]
+            await asyncio.sleep(0.05)
+            time.sleep(0.4)  # the process is halted
+            await store.acquire(stream, "q", lease=0.01)
+            await store.append(stream, "q", [b"tother"])
+            time.sleep(0.02)
+            yield [Record("text", "b")]
+            yield [Record("text", "c")]
+
+        assert await produce(hub, stream, "p", source(), lease=0.3) is None
+        await hub.end(stream)
+        assert await log_of(hub, stream) == (["a", "other"], CLOSED)
+
+    run(work)
+
+
+def test_what_comes_while_the_store_is_down_is_written_when_it_is_back() -> None:
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        store.down = True
+        asyncio.get_running_loop().call_later(0.3, setattr, store, "down", False)
+        assert await produce(hub, stream, "p", texts(*"abcdef"), lease=LEASE) == CLOSED
+        assert (await log_of(hub, stream))[0] == [*"abcdef"]
+
+    run(work)
+
+
+def test_a_source_waits_for_a_store_that_is_slower() -> None:
+    async def work(hub: Hub, store: Slow, stream: str) -> None:
+        store.down = True
+        yielded = 0
+
+        async def source() -> AsyncGenerator[list[Record]]:
+            nonlocal yielded
+            for _ in range(100):
+                yielded += 1
+                yield [Record("text", "x" * 100_000)]
+
+        running = asyncio.create_task(produce(hub, stream, "p", source(), lease=LEASE))
+        await asyncio.sleep(0.2)
+        assert yielded < 30
+        store.down = False
+        assert await running == CLOSED
+        assert len((await log_of(hub, stream))[0]) == 100
+
+    run(work)

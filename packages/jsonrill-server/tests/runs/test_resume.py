@@ -1,0 +1,278 @@
+"""A reader that comes back where its view is new gets the rest of a stream of any size.
+
+The rings of views are made small here, around the size of what each stream is rendered as: what
+needs megabytes with real ones happens with a few records. `tests/hard/hard_large.py` has real ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import product
+from typing import Any
+
+import pytest
+
+from jsonrill.eventstream import SSEDecoder, SSEEvent
+from jsonrill.ext.tasks import stop
+from jsonrill.options import Input
+from jsonrill_server.runs import hub as hub_module
+from jsonrill_server.runs import view as view_module
+from jsonrill_server.runs.config import Config
+from jsonrill_server.runs.durable import parse_offset
+from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.options import FORMATS, StreamOptions, ViewOptions
+from jsonrill_server.runs.positions import START, Position, parse
+from jsonrill_server.runs.records import Record
+from jsonrill_server.store import MemoryStore, Store, StoreUnavailable
+from support import HARDER, SLACK
+
+RECORDS = 40
+LARGE = 1 << 30
+HOWS = ("restart", "other replica", "dropped view")
+TEXTS = ["[", *[json.dumps({"n": at, "text": "x" * (at % 7)}) + "," for at in range(RECORDS)], "0]"]
+
+
+def _event(text: str) -> str:
+    function = {"name": "f", "arguments": text}
+    call = {"index": 0, "id": "c", "type": "function", "function": function}
+    return json.dumps({"choices": [{"index": 0, "delta": {"content": "a", "tool_calls": [call]}}]})
+
+
+EVENTS = [_event(text) for text in TEXTS]
+TEXT_VIEWS = [
+    *(ViewOptions(format=format) for format in FORMATS if format != "calls"),
+    ViewOptions(send="delta"),
+    ViewOptions(format="fragments", wire="compact"),
+    ViewOptions(format="durable"),
+    ViewOptions(size=100),
+    ViewOptions(format="chunks", every=1),
+]
+EVENT_VIEWS = [
+    ViewOptions(format=format)
+    for format in (*FORMATS, "durable")
+    if format not in ("updates", "fragments", "chunks")
+]
+VIEWS = [("text", view) for view in TEXT_VIEWS] + [("events", view) for view in EVENT_VIEWS]
+
+
+def shown(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    named = {"send": given.send, "wire": given.wire, "every": given.every, "size": given.size}
+    more = [str(value) for value in named.values() if value not in (0, "data", "full")]
+    return "-".join([given.format, *more])
+
+
+class Places:
+    """Hubs on one store, as processes are; each has views of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._config = Config(store=url, grace=0.0)
+        self._memory = MemoryStore() if self._config.in_memory else None
+        self.hubs: list[Hub] = []
+
+    async def hub(self) -> Hub:
+        kept: Any = None if self._memory is None else _Kept(self._memory)
+        hub = Hub(self._config, kept)
+        await hub.open()
+        self.hubs.append(hub)
+        return hub
+
+    async def after(self, how: str, hub: Hub) -> Hub:
+        """The hub that a reader comes back to, which has no view of its stream."""
+        if how == "other replica":
+            return await self.hub()
+        if how == "restart":
+            self.hubs.remove(hub)
+            await hub.close()
+            return await self.hub()
+        async with asyncio.timeout(5 * SLACK):
+            while hub.metrics.get("views"):
+                await asyncio.sleep(0.001)
+        return hub
+
+
+class _Kept:
+    """A store in memory that is there after a hub on it was closed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def close(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def places(url: str) -> AsyncIterator[Places]:
+    made = Places(url)
+    try:
+        yield made
+    finally:
+        for hub in made.hubs:
+            await hub.close()
+
+
+async def publish(hub: Hub, input: Input) -> str:
+    stream = await hub.create("o", StreamOptions(input=input), "", 600)
+    bodies = TEXTS if input == "text" else EVENTS
+    await hub.append(stream, "", [Record(input, body) for body in bodies])
+    return stream
+
+
+async def read(hub: Hub, stream: str, view: ViewOptions, position: Position) -> list[SSEEvent]:
+    """The events after a position, to the end of the response."""
+    decoder, status = SSEDecoder(), await hub.status(stream)
+    async with hub.reader(stream, status, view, position) as reader:
+        return [event async for chunk in reader.chunks() for event in decoder.feed(chunk)]
+
+
+def position_of(event: SSEEvent) -> Position:
+    """Where a reader is that has this event."""
+    if event.id:
+        return parse(event.id)
+    tail = parse_offset(json.loads(event.data)["streamNextOffset"])
+    return Position(tail.last, mark=tail.mark)
+
+
+def knows(view: ViewOptions, events: list[SSEEvent]) -> Any:
+    """What a client has learned: of events that are put together, what they amount to."""
+    if view.format == "durable":
+        return [event.data if event.type == "data" else position_of(event) for event in events]
+    shown = [f"{event.type} {event.data}" for event in events]
+    if not view.every and not view.size:
+        return shown
+    if view.format == "chunks":
+        return "".join([json.loads(event.data) for event in events if event.type != "CLOSE"])
+    return shown[-2:]
+
+
+def rings(monkeypatch: pytest.MonkeyPatch, frames: int, size: int) -> None:
+    monkeypatch.setattr(view_module, "RING_FRAMES", frames)
+    monkeypatch.setattr(view_module, "RING_BYTES", size)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views are dropped at once, and their rings are not larger while they are young."""
+    monkeypatch.setattr(view_module, "YOUNG", 0.0)
+    monkeypatch.setattr(hub_module, "YOUNG", 0.0)
+    monkeypatch.setattr(view_module, "PATIENT", 1)
+    monkeypatch.setattr(view_module, "PAUSE", 0.0001)
+    monkeypatch.setattr(hub_module, "LINGER", 0.0)
+
+
+def bounds(events: list[SSEEvent]) -> list[tuple[int, int]]:
+    """Sizes of rings, in frames and bytes: around what a stream is rendered as, and far below."""
+    count, size = len(events), sum([len(event.data) + len(event.id) + 14 for event in events])
+    by_frames = [max(count + more, 1) for more in (-1, 0, 1, -count // 2)]
+    by_size = [size * share // 16 for share in (1, 8, 15, 16, 17)]
+    return [(3, LARGE), *((it, LARGE) for it in by_frames), *((LARGE, it) for it in by_size)]
+
+
+def some_of(count: int) -> list[int]:
+    """The first of so many, one in the middle, and the last three."""
+    return sorted({at for at in (0, count // 2, count - 3, count - 2, count - 1) if at >= 0})
+
+
+async def check_closed(
+    url: str, input: Input, view: ViewOptions, patch: pytest.MonkeyPatch, share: float
+) -> None:
+    """Come back with the ids of events of a stream that has ended."""
+    chance = random.Random(str(view))
+    async with places(url) as made:
+        rings(patch, LARGE, LARGE)
+        hub = await made.hub()
+        stream = await publish(hub, input)
+        await hub.end(stream)
+        whole = await read(hub, stream, view, START)
+        has_id = [at for at, event in enumerate(whole[:-1]) if event.id or event.type == "control"]
+        for ring, which, how in product(bounds(whole), some_of(len(has_id)), HOWS):
+            if chance.random() < share:
+                at = has_id[which]
+                rings(patch, *ring)
+                hub = await made.after(how, hub)
+                async with asyncio.timeout(3 * SLACK):
+                    rest = await read(hub, stream, view, position_of(whole[at]))
+                assert knows(view, rest) == knows(view, whole[at + 1 :]), (ring, at, how)
+
+
+async def check_open(
+    url: str, input: Input, view: ViewOptions, patch: pytest.MonkeyPatch, share: float
+) -> None:
+    """Come back after records of a stream that ends a moment later."""
+    chance = random.Random(str(view))
+    async with places(url) as made:
+        hub = await made.hub()
+        for ring, which, how in product([(3, LARGE), (20, LARGE), (LARGE, 500)], range(5), HOWS):
+            if chance.random() >= share:
+                continue
+            stream = await publish(hub, input)
+            entries = await anext(hub.store.read(stream))
+            entry = entries[some_of(len(entries))[which]]
+            rings(patch, *ring)
+            hub = await made.after(how, hub)
+            position = Position(entry.seq, mark=entry.mark)
+            reading = asyncio.create_task(read(hub, stream, view, position))
+            await asyncio.sleep(0.002)
+            await hub.end(stream)
+            async with asyncio.timeout(3 * SLACK):
+                rest = await reading
+            rings(patch, LARGE, LARGE)
+            hub = await made.after("dropped view", hub)
+            after = await read(hub, stream, view, position)
+            assert knows(view, rest) == knows(view, after), (ring, entry.seq, how)
+
+
+@pytest.mark.parametrize(("input", "view"), VIEWS, ids=shown)
+@pytest.mark.parametrize("check", [check_closed, check_open])
+def test_the_rest_in_every_format(
+    check: Any, input: Input, view: ViewOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(check("memory:", input, view, monkeypatch, 0.1 * HARDER))
+
+
+@pytest.mark.parametrize("check", [check_closed, check_open])
+def test_the_rest_on_every_store(check: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for input, view in random.Random(url).sample(VIEWS, len(VIEWS) if HARDER > 1 else 6):
+        asyncio.run(check(url, input, view, monkeypatch, 0.02 * HARDER))
+
+
+def test_a_reader_beside_a_view_that_failed_does_not_hold_up_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It reads in a view of its own, has what is there, and could go on in the one that failed."""
+    rings(monkeypatch, 3, LARGE)
+    view = ViewOptions(format="chunks")
+
+    async def main() -> None:
+        hub = Hub(Config())
+        await hub.open()
+        stream = await publish(hub, "text")
+        status, last = await hub.status(stream), parse(str(len(TEXTS)))
+        async with (
+            hub.reader(stream, status, view, last) as first,
+            hub.reader(stream, status, view, START) as second,
+        ):
+            waiting = asyncio.create_task(anext(first.chunks(), b""))
+            views = hub._views_of(stream, status, StreamOptions(), view)
+            await views.main.reach(status.last)
+            rest, texts = second.chunks(), SSEDecoder()
+            while texts.feed(await anext(rest))[-1].data != json.dumps(TEXTS[-1]):
+                pass
+            views.main.failed = StoreUnavailable("gone")
+            more = asyncio.create_task(anext(rest))
+            await asyncio.sleep(0)
+            await hub.append(stream, "", [Record("text", " ")])
+            async with asyncio.timeout(5 * SLACK):
+                assert json.loads(texts.feed(await more)[-1].data) == " "
+            await stop(waiting)
+        await hub.close()
+
+    asyncio.run(main())

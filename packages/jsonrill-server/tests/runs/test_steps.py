@@ -1,0 +1,190 @@
+"""A hostile record does not hold up the event loop; `tests/hard/hard_lag.py` has them full-sized.
+
+What is rendered in parts is what would be rendered at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill.jsontext import dumps, dumps_in_parts
+from jsonrill.partial_stream import PartialStream
+from jsonrill_server.runs import steps
+from jsonrill_server.runs.options import BadOption, StreamOptions
+from jsonrill_server.runs.records import CLOSED, Record
+from jsonrill_server.runs.render import rendering
+from jsonrill_server.runs.steps import Steps
+from support import SLACK, examples
+from support.beginnings import texts
+from support.hostile import HOSTILE, LAG, lag_of, view_of
+from support.updates import MODES
+
+SIZE = 20_000
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_record_holds_up_the_loop(name: str) -> None:
+    """In the slowest of its views, and for the value; each stalled the loop before."""
+    options, records = HOSTILE[name].make(SIZE // 10 if name == "any of" else SIZE)
+
+    async def main() -> None:
+        for view in (*HOSTILE[name].worst, None):
+            assert (await lag_of(options, records, view)).worst < LAG * SLACK
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_parts_of_a_record_give_the_same_updates(name: str, monkeypatch: Any) -> None:
+    options, records = HOSTILE[name].make(200 if name == "any of" else 2000)
+    stream = StreamOptions(**options)
+    for view in HOSTILE[name].views:
+        found = []
+        for part in (7, 1 << 30):
+            monkeypatch.setattr("jsonrill_server.runs.render.PART", part)
+            monkeypatch.setattr("jsonrill.dialects.ai_sdk.AISDK.part", part)
+            monkeypatch.setattr("jsonrill_server.runs.render.LARGE", part)
+            try:
+                work = rendering(stream, view_of(view, stream))
+            except BadOption:
+                continue
+            events = [work.feed([Record(stream.input, record)]) for record in records]
+            found.append([*events, work.end(CLOSED)])
+        assert found[:1] == found[1:]
+
+
+@examples(60)
+@given(st.data())
+def test_a_piece_in_parts_gives_the_updates_of_the_piece(data: st.DataObject) -> None:
+    text = data.draw(texts())
+    mode = data.draw(st.sampled_from(MODES))
+    entity = data.draw(st.sampled_from([None, "[*]", "*"]))
+    whole, parts = (PartialStream(mode, entity=entity, send="both") for _ in range(2))
+    size = data.draw(st.integers(1, 10))
+    found = []
+    for at in range(0, len(text), size):
+        found += parts.feed(text[at : at + size], more=at + size < len(text))
+    assert found == whole.feed(text)
+    assert parts.flush() == whole.flush()
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 500])
+def test_a_value_written_in_parts_is_the_same_text(at_once: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr("jsonrill.jsontext._AT_ONCE", at_once)
+    chance = random.Random(1)
+
+    def value(depth: int) -> Any:
+        if depth == 0:
+            return chance.choice([1, -2.5, "é\ud83d", "", None, True, 1e400, {}, []])
+        made = [value(chance.randrange(depth)) for _ in range(chance.randrange(12))]
+        return made if chance.random() < 0.5 else {f'"{at}': item for at, item in enumerate(made)}
+
+    for _ in range(200):
+        some = value(5)
+        assert dumps_in_parts(some) == dumps(some)
+    deep: Any = 1
+    for _ in range(1500):
+        deep = [deep, {"a": 1}]
+    assert dumps_in_parts(deep) == dumps(deep)
+
+
+def test_what_is_quick_stays_on_the_loop_and_what_is_slow_does_not() -> None:
+    async def main() -> None:
+        here, seen = threading.current_thread(), []
+
+        def parts(count: int, seconds: float) -> Iterator[list[int]]:
+            for at in range(count):
+                seen.append(threading.current_thread() is here)
+                time.sleep(seconds)
+                yield [at]
+
+        pace = Steps()
+        for size, seconds, expected in (
+            (10, 0, [True, True]),
+            (steps.SMALL + 1, 0, [False, False]),
+            (10, 2 * steps.QUICK, [True, False]),
+            (10, 2 * steps.QUICK, [False, False]),  # it was slow before
+            (10, 0, [False, False]),
+            (10, 0, [True, True]),
+        ):
+            seen.clear()
+            items = [item async for some in pace.of(parts(2, seconds), size) for item in some]
+            assert items == [0, 1]
+            assert seen == expected
+
+    asyncio.run(main())
+
+
+def test_a_rendering_that_is_cancelled_leaves_its_thread_to_others() -> None:
+    async def main() -> None:
+        started = threading.Event()
+
+        def endless() -> Iterator[list[int]]:
+            while True:
+                started.set()
+                time.sleep(0.001)
+                yield [1]
+
+        async def read() -> None:
+            async for _ in Steps().of(endless(), steps.SMALL + 1):
+                pass
+
+        for _ in range(5):
+            reading = asyncio.create_task(read())
+            await asyncio.to_thread(started.wait)
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+        async with asyncio.timeout(2 * SLACK):
+            assert await steps.beside(lambda: 7) == 7
+
+    asyncio.run(main())
+
+
+def test_an_error_in_a_thread_is_raised_by_the_steps() -> None:
+    def broken() -> Iterator[list[int]]:
+        yield [1]
+        raise KeyError("x")
+
+    async def main() -> None:
+        with pytest.raises(KeyError):
+            async for _ in Steps().of(broken(), steps.SMALL + 1):
+                pass
+
+    asyncio.run(main())
+
+
+def test_the_collector_does_not_look_through_what_a_large_step_left() -> None:
+    """It would do so on the loop, with the first object made there; it goes on afterwards."""
+    looked: list[int] = []
+
+    def seen(phase: str, info: dict[str, int]) -> None:
+        if phase == "stop":
+            looked.append(info["generation"])
+
+    async def main() -> None:
+        left = await steps.beside(lambda: [[number] for number in range(100_000)])
+        assert gc.isenabled()
+        assert gc.get_count()[0] < steps.MANY
+        assert not looked
+        del left
+        kept = [[number] for number in range(10_000)]
+        assert looked
+        del kept
+
+    gc.collect()
+    gc.callbacks.append(seen)
+    try:
+        asyncio.run(main())
+    finally:
+        gc.callbacks.remove(seen)

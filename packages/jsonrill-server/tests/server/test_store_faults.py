@@ -1,0 +1,207 @@
+"""Whatever Redis answers, to whichever command: tasks go on, and every reader gets an end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from jsonrill.eventstream import SSEDecoder, SSEEvent
+from jsonrill_server import Config
+
+from jsonrill_server.runs.hub import Hub  # isort: skip
+from jsonrill_server.runs.options import StreamOptions, ViewOptions
+from jsonrill_server.runs.positions import START
+from jsonrill_server.runs.records import Record
+from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
+from jsonrill_server.store.redis import RedisStore
+from support import SLACK
+from support.processes import Server
+from support.redis_server import RedisServer
+from support.store_faults import COMMANDS, ERRORS, Faults
+from support.upstream import NUMBERS, an_upstream
+
+# On a busy machine the preparations of a case take longer than the second that `make hard` has.
+LEASE = 1.0 if SLACK == 1 else 4.0
+ONE = [Record("text", "[1")]
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+async def read(hub: Hub, stream: str, began: asyncio.Event | None = None) -> list[SSEEvent]:
+    decoder, events = SSEDecoder(), []
+    status = await hub.status(stream)
+    async with hub.reader(stream, status, ViewOptions(format="raw"), START) as reader:
+        async for chunk in reader.chunks():
+            events += decoder.feed(chunk)
+            if began is not None:
+                began.set()
+    return events
+
+
+def end_of(events: list[SSEEvent]) -> str:
+    assert events[-1].type == "CLOSE"
+    return str(json.loads(events[-2].data)["error"]["code"])
+
+
+async def hub_on(stack: AsyncExitStack, url: str) -> Hub:
+    hub = Hub(Config(owner_streams=10**6, grace=0.1), RedisStore(url))
+    await hub.open()
+    stack.push_async_callback(hub.close)
+    return hub
+
+
+async def faulty(server: RedisServer, healthy: Hub, command: str, error: str) -> str:
+    """What went wrong in this case; nothing is the right answer."""
+    name = f"{error} to {command}"
+    loop = asyncio.get_running_loop()
+    async with AsyncExitStack() as stack:
+        faults = await stack.enter_async_context(Faults(server))
+        hub = await hub_on(stack, faults.url)
+        began = asyncio.Event()
+        stream = await healthy.create("o", StreamOptions(), "p", LEASE)
+        await healthy.append(stream, "p", ONE)
+        reading = asyncio.create_task(read(hub, stream, began))
+        await asyncio.wait_for(began.wait(), 20 * SLACK)
+        await healthy.store.acquire(stream, "p", lease=LEASE)
+        lost, faults.fault = loop.time(), (command, error)
+        try:
+            async with asyncio.timeout((LEASE + 15) * SLACK):
+                end = end_of(await reading)
+        except TimeoutError:
+            return f"{name}: no end"
+        took = loop.time() - lost
+        if end not in ("PRODUCER_LOST", "UNAVAILABLE") or took > (LEASE + 5) * SLACK:
+            return f"{name}: {end} after {took:.1f} s"
+        # And afterwards everything is as before.
+        faults.fault = None
+        stream = await healthy.create("o", StreamOptions(), "p", LEASE)
+        async with asyncio.timeout((LEASE + 15) * SLACK):
+            if (end := end_of(await read(hub, stream))) != "PRODUCER_LOST":
+                return f"{name}: then {end}"
+        counted = "jsonrill_store_errors_total{" in hub.metrics.to_text()
+        if faults.met and not counted and error != "SILENCE":
+            return f"{name}: not counted"
+    return ""
+
+
+@pytest.mark.parametrize("pause", ["stopped", "refuses writes"])
+def test_a_pause_of_redis_ends_no_relay(tmp_path: Path, pause: str) -> None:
+    """For 3 s, as long as a relay's lease. Its answer is whole, on this replica and another."""
+
+    async def main(server: RedisServer, here: Server, there: Server) -> None:
+        ask = {"model": "numbers", "stream": True, "messages": []}
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
+            url = f"{here.url}/v1/chat/completions"
+            async with http.stream("POST", url, json=ask) as answer:
+                stream = answer.headers["jsonrill-stream"]
+                lines = answer.aiter_lines()
+                texts = [await anext(lines) for _ in range(40)]
+                other = asyncio.create_task(
+                    http.get(f"{there.url}/v1/streams/{stream}/events?format=openai")
+                )
+                await asyncio.sleep(0.5)
+                await asyncio.to_thread(_pause, server, pause, 3.0)
+                texts += [line async for line in lines]
+            for text in ("\n".join(texts), (await other).text):
+                found = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
+                assert found[-1] == "[DONE]"
+                deltas = [json.loads(data)["choices"][0]["delta"] for data in found[:-1]]
+                contents = [delta["content"] for delta in deltas if delta.get("content")]
+                assert contents == NUMBERS
+
+    with ExitStack() as stack:
+        server = stack.enter_context(RedisServer(tmp_path))
+        upstream = stack.enter_context(an_upstream())
+        settings = {"store": server.url, "upstream": f"{upstream.url}/v1"}
+        both = []
+        for name in ("here", "there"):
+            (tmp_path / name).mkdir()
+            both.append(stack.enter_context(Server(tmp_path / name, **settings)))
+        asyncio.run(main(server, *both))
+
+
+def _pause(server: RedisServer, how: str, seconds: float) -> None:
+    assert server.process is not None
+    if how == "stopped":
+        server.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        server.process.send_signal(signal.SIGCONT)
+    else:
+        server.ask("CONFIG SET min-replicas-to-write 1")
+        time.sleep(seconds)
+        server.ask("CONFIG SET min-replicas-to-write 0")
+
+
+class Refuses(MemoryStore):
+    """A store that cannot be reached for a while."""
+
+    left = 5
+
+    async def write(self, *arguments: Any, **named: Any) -> Tail:
+        self.left -= 1
+        if self.left == 2:  # this time it is written, and the answer is lost
+            await super().write(*arguments, **named)
+        if self.left > 0:
+            raise StoreUnavailable("away")
+        return await super().write(*arguments, **named)
+
+
+@pytest.mark.parametrize("first", [None, 1])
+def test_what_the_store_cannot_take_is_held(first: int | None) -> None:
+    async def main() -> None:
+        hub = Hub(Config(), Refuses())
+        await hub.open()
+        stream = await hub.create("o", StreamOptions(), "p", 60)
+        with pytest.raises(StoreUnavailable):
+            await hub.append(stream, "p", ONE, first)
+        assert await hub.append(stream, "p", ONE, first, hold=10) == 1
+        assert hub.metrics.get("store_errors_total", task="append") == 3
+        await hub.close()
+
+    asyncio.run(main())
+
+
+def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> None:
+    async def main(server: RedisServer) -> None:
+        hub = Hub(Config(), RedisStore(server.url, patience=0.2))
+        with pytest.raises(StoreUnavailable):
+            await hub.open()
+        await asyncio.to_thread(server.start)
+        await hub.open()
+        assert await hub.create("o", StreamOptions(), "p", 60)
+        await hub.close()
+
+    server = RedisServer(tmp_path)
+    try:
+        asyncio.run(main(server))
+    finally:
+        server.end()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_reader_gets_an_end_whatever_redis_answers(command: str, redis: RedisServer) -> None:
+    """Within lease + 5 s of the producer's loss, under each error to each command.
+
+    `make test` allows `SLACK` times that, because the machine may be busy.
+    """
+
+    async def main() -> list[str]:
+        async with AsyncExitStack() as stack:
+            healthy = await hub_on(stack, redis.url)
+            cases = [faulty(redis, healthy, command, error) for error in ERRORS]
+            return [wrong for wrong in await asyncio.gather(*cases) if wrong]
+
+    assert asyncio.run(main()) == []

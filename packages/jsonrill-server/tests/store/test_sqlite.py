@@ -1,0 +1,99 @@
+"""What only a file can do to us: be shared by processes, be old, lose rows."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsonrill_server.store import LogLost, SqliteStore, StoreError
+from jsonrill_server.store.sqlite import _changes
+
+from .conftest import opened
+
+
+def test_what_another_process_writes_wakes_readers_here(tmp_path: Path) -> None:
+    async def main() -> None:
+        url = f"sqlite:///{tmp_path}/log.db"
+        async with opened(url) as here, opened(url) as there:
+            for name in ("s", "t"):
+                await there.acquire(name, "p", lease=60, meta=b"")
+            reading, quiet = here.read("s"), asyncio.ensure_future(anext(here.read("t")))
+            for at in range(5):
+                waiting = asyncio.ensure_future(anext(reading))
+                await asyncio.sleep(0.1)
+                start = time.monotonic()
+                await there.append("s", "p", [b"%d" % at])
+                assert [entry.data for entry in await waiting] == [b"%d" % at]
+                assert time.monotonic() - start < 2.0  # not only at the next look
+            assert not quiet.done()
+            quiet.cancel()
+
+    asyncio.run(main())
+
+
+class Disturbed(sqlite3.Connection):
+    """Another process writes to each stream after the first `SELECT`."""
+
+    path = ""
+    calm = True
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        found = super().execute(*arguments)
+        if not self.calm or not arguments[0].startswith("SELECT"):
+            return found
+        self.calm = False
+        with sqlite3.connect(self.path) as db:
+            db.execute("UPDATE changes SET number = number + 1")
+            db.execute("UPDATE streams SET changed = (SELECT number FROM changes)")
+        db.close()
+        return found
+
+
+def test_what_changes_while_changes_are_looked_for_is_found_later(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with opened(f"sqlite:///{tmp_path}/log.db") as store:
+            await store.acquire("s", "p", lease=60, meta=b"")
+            db = sqlite3.connect(tmp_path / "log.db", factory=Disturbed, isolation_level=None)
+            db.path = str(tmp_path / "log.db")
+            _, seen, first = _changes(0, 0, db)
+            [last] = db.execute("SELECT changed FROM streams").fetchone()
+            assert "s" in first or seen < last
+            db.close()
+
+    asyncio.run(main())
+
+
+def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE streams (id TEXT PRIMARY KEY)")
+    db.close()
+
+    async def main() -> None:
+        store = SqliteStore(str(path))
+        with pytest.raises(StoreError, match="another version"):
+            await store.open()
+        await store.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3])
+def test_a_lost_row_is_noticed(tmp_path: Path, lost: int) -> None:
+    async def main() -> None:
+        async with opened(f"sqlite:///{tmp_path}/log.db") as store:
+            await store.acquire("s", "p", lease=60, meta=b"")
+            await store.append("s", "p", [b"1", b"2", b"3"])
+            with sqlite3.connect(tmp_path / "log.db") as db:
+                db.execute("DELETE FROM entries WHERE seq = ?", (lost,))
+            db.close()
+            with pytest.raises(LogLost):
+                async for _ in store.read("s"):
+                    pass
+
+    asyncio.run(main())

@@ -1,0 +1,212 @@
+"""The hot modules compile as they are, with Cython and the types in the `.pxd` beside each.
+
+Without Cython or a C compiler, or with JSONRILL_PURE=1, the same modules are used as Python. A
+compiler is looked for first, because translating the modules takes long. The build says which of
+the two it made (`pip install -v` shows it, `jsonrill --version` tells later).
+"""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from setuptools import Extension, setup
+from setuptools._distutils.ccompiler import new_compiler
+from setuptools._distutils.sysconfig import customize_compiler
+from setuptools.command.build_ext import build_ext
+
+# Compiled, in three groups. These have functions and classes that users see: with signatures.
+PUBLIC = (
+    *("paths", "jsontext", "eventstream", "build.document", "build.rebuilder"),
+    *("wire.fragment", "wire.compact", "wire.parser", "wire.reader", "chunker.chunker"),
+    *("providers.statements", "toolcalls.call", "toolcalls.lifecycle", "toolcalls.calls"),
+    *("partial_stream.update", "partial_stream.stream"),
+)
+# What these are made of, so that their copies and pickles hold objects of these modules.
+PARTS = (
+    *("parse.sink", "parse.position", "parse.c_scanner", "parse.machine", "parse.create"),
+    *("parse.lenient.inside", "wire.cursor", "wire.full", "build.builder"),
+    *("chunker.snapshot", "chunker.prefix", "chunker.text", "chunker.compare", "chunker.leaves"),
+    *("chunker.frames", "chunker.spine", "toolcalls.arguments", "toolcalls.identity"),
+)
+# What nobody can copy: what belongs to a stream that refuses it, and classes without objects.
+PRIVATE = (
+    *("parse.lenient.around", "parse.lenient.by_schema", "parse.lenient.words"),
+    *("parse.lenient.numbers", "parse.lenient.strings", "parse.lenient.quotes"),
+    *("parse.lenient.brackets", "build.field_sink"),
+    *("providers.fields", "providers.models", "providers.reader", "providers.openai_chat"),
+    *("partial_stream.replay", "partial_stream.log", "partial_stream.entities"),
+    *("schema.nodes", "schema.branches", "schema.walk", "schema.check", "schema.makers"),
+    *("schema.typed", "schema.document"),
+)
+HOT = (*PUBLIC, *PARTS, *PRIVATE)
+# What Cython would put into each of them is in this module once, as Cython can since this version.
+SHARED = "_shared"
+CYTHON = (3, 3)
+# Compiled for speed, because every piece passes them; all others for size.
+FAST = {
+    *(SHARED, "paths", "jsontext", "eventstream", "parse.machine", "parse.sink"),
+    *("parse.lenient.strings", "build.builder", "build.document"),
+    *("wire.fragment", "wire.compact", "wire.cursor", "wire.parser"),
+    *("chunker.snapshot", "chunker.prefix", "chunker.leaves", "chunker.chunker"),
+    *("providers.openai_chat", "providers.reader", "providers.statements"),
+    *("toolcalls.arguments", "toolcalls.calls"),
+    *("partial_stream.replay", "partial_stream.log", "partial_stream.update"),
+    *("partial_stream.stream", "schema.walk", "schema.typed"),
+}
+DIRECTIVES = {
+    # The annotations are for people and mypy; the compiler has the .pxd files.
+    "annotation_typing": False,
+    # No module has state of its own that changes: threads share nothing but constants.
+    "freethreading_compatible": True,
+}
+GROUPS = (
+    (PUBLIC, {}),
+    # Methods without signature, name and code object are a tenth of a module.
+    (PARTS, {"binding": False}),
+    # So is what makes copies. Without it Python refuses to copy, with a TypeError.
+    (PRIVATE, {"binding": False, "auto_pickle": False}),
+)
+# Without symbols, tables for debuggers, and gaps between the parts of a file. Modules that are
+# compiled for speed are inlined as -O3 would, but for what is unlikely: what follows an error.
+COMPILE, SMALL, QUICK, LINK = {
+    "linux": (
+        ["-g0", "-fno-asynchronous-unwind-tables"],
+        ["-Os"],
+        [
+            *("-O2", "-fno-align-functions", "-fno-align-loops", "-fno-align-jumps"),
+            *("--param=builtin-expect-probability=100", "--param=max-inline-insns-auto=30"),
+            *("--param=max-inline-insns-single=200", "--param=inline-min-speedup=15"),
+        ],
+        ["-Wl,--strip-all", "-Wl,-z,noseparate-code"],
+    ),
+    "darwin": (["-g0"], ["-Os"], ["-O2"], ["-Wl,-S,-x"]),
+}.get(sys.platform, ([], [], [], []))
+
+
+def say(text: str) -> None:
+    print(f"jsonrill: {text}", file=sys.stderr)
+
+
+def can_compile(flags: Sequence[str] = (), link: Sequence[str] = ()) -> bool:
+    """True if there is a C compiler that takes these flags, and the headers of Python."""
+    with TemporaryDirectory() as folder:
+        source = Path(folder, "try.c")
+        source.write_text("#include <Python.h>\nint tried(void) { return 0; }\n")
+        try:
+            compiler = new_compiler()
+            customize_compiler(compiler)
+            headers = {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}
+            objects = compiler.compile(
+                [str(source)],
+                output_dir=folder,
+                include_dirs=sorted(headers),
+                extra_postargs=list(flags),
+            )
+            if link:
+                made = str(Path(folder, "made"))
+                compiler.link_shared_object(objects, made, extra_postargs=list(link))
+        except Exception as error:  # each platform fails in its own way
+            say(f"{type(error).__name__}: {error}")
+            return False
+    return True
+
+
+def extension(name: str, source: str, flags: bool) -> Extension:
+    compile = [*COMPILE, *(QUICK if name in FAST else SMALL)] if flags else []
+    link = LINK if flags else []
+    return Extension(f"jsonrill.{name}", [source], extra_compile_args=compile, extra_link_args=link)
+
+
+def extensions() -> list[Extension]:
+    if os.environ.get("JSONRILL_PURE", "0") not in ("", "0"):
+        say("pure Python, because JSONRILL_PURE is set")
+        return []
+    try:
+        from Cython import __version__ as cython
+        from Cython.Build import cythonize
+        from Cython.Compiler import Options
+    except ImportError:
+        say("pure Python, because Cython is not installed")
+        return []
+    if tuple(map(int, cython.split(".")[:2])) < CYTHON:
+        say(f"pure Python, because Cython {cython} is too old: 3.3 or newer is needed")
+        return []
+    if not can_compile():
+        say("pure Python, because there is no C compiler, or no Python.h")
+        return []
+    flags = can_compile([*COMPILE, *SMALL, *QUICK], LINK)
+    if not flags:
+        say("the compiler does not take the flags that make modules small: they will be large")
+    say(f"translating {len(HOT)} modules to C with Cython {cython}")
+    shared = Path("build/cython/_shared.c")
+    # Cython compares a module with its sources, not with the directives here. This file is last.
+    stale = not shared.exists() or shared.stat().st_mtime < Path(__file__).stat().st_mtime
+    found = [extension(SHARED, str(shared), flags)]
+    for names, directives in GROUPS:
+        Options.docstrings = names is PUBLIC  # the others are read in the sources
+        found += cythonize(
+            [
+                extension(
+                    name, f"packages/jsonrill/src/jsonrill/{name.replace('.', '/')}.py", flags
+                )
+                for name in names
+            ],
+            build_dir="build/cython",
+            quiet=True,
+            force=stale,
+            language_level=3,
+            shared_utility_qualified_name=f"jsonrill.{SHARED}",
+            compiler_directives=DIRECTIVES | directives,
+        )
+    if stale:
+        words = ("generate-shared", "--exclude=MemoryView", f"--module-name=jsonrill.{SHARED}")
+        subprocess.run([sys.executable, "-m", "cython", *words, shared], check=True)
+    # Set here, because `cythonize` returns new extensions, which do not keep it.
+    for module in found:
+        module.optional = True
+    return found
+
+
+class Build(build_ext):
+    """Compiles what can be compiled, and says what that was.
+
+    A part of the modules would be a third version that nobody tests: all are kept, or none.
+    """
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or True  # as many at once as there are processors
+
+    def run(self) -> None:
+        super().run()
+        if not self.extensions:
+            return
+        made = [Path(self.get_ext_fullpath(module.name)) for module in self.extensions]
+        there = [file for file in made if file.is_file()]
+        if len(there) == len(made):
+            size = sum(file.stat().st_size for file in there) / 1e6
+            say(f"made the compiled version: {len(there)} modules, {size:.1f} MB")
+            return
+        for file in there:
+            file.unlink()
+        say("made the pure Python version, because compiling failed (see above)")
+
+
+def readme() -> str:
+    """README.md for an index of packages: without pictures, and without links to other pages."""
+    text = (Path(__file__).parent / "README.md").read_text("utf8")
+    text = re.sub(r"<!--.*?-->\n|!\[[^\]]*\]\([^)]*\)\n+", "", text)
+    return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
+
+
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": Build},
+    long_description=readme(),
+    long_description_content_type="text/markdown",
+)

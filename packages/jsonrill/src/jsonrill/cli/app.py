@@ -1,0 +1,434 @@
+"""The commands: they read arguments, open files, and call the library."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from typing import Annotated, Any
+
+import typer
+
+from .. import (
+    Chunker,
+    CompactEncoder,
+    Document,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    Parser,
+    PartialStream,
+    Rebuilder,
+    ToolCall,
+    ToolCallEvents,
+    ToolCalls,
+    __version__,
+    compiled,
+    to_wire,
+)
+from ..options import Stage, offered
+from ..selection import Selection, TextSelection
+from ..sources.complete import events_of
+from ..sources.failures import is_complete_answer
+from ..streams import drive, selection_stage, value_stage
+from ..terminal import safe
+from .input import BadInput, Source
+from .options import LIMITS, Own, flagged, made, own_flags
+from .output import BadOutput, Sink, write_utf8
+
+app = typer.Typer(
+    name="jsonrill",
+    help="Streaming JSON in both directions, as filters from standard input (or files) to standard"
+    " output, one JSON a line. Try: jsonrill demo\n\nExit code 0: all went well; 1: the input (or a"
+    " part of it) is not valid; 2: the command was not used rightly; 3: a batch failed; 130: it was"
+    " stopped by Ctrl-C.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def command(
+    make: Callable[..., Any], *, options_of: Stage | None = None, **argument: str
+) -> Callable[[Callable[[Any, Source, Own, Sink], None]], None]:
+    """Add a filter: a function of its stage (made by `make`), a file, its flags and its output.
+
+    Each file gets a stage of its own. `options_of` is the stage, if it has not the name of the
+    function. `argument` is the name and the help of one that comes before the files, if the stage
+    has one.
+    """
+
+    def add(work: Callable[[Any, Source, Own, Sink], None]) -> None:
+        def run(options: dict[str, Any], own: Own) -> None:
+            first = [vars(own)[name] for name in argument]
+            made(lambda: make(*first, **options))  # options that are wrong come before all files
+
+            def filtered() -> bool:
+                sink = own.sink()
+                good = [_filter(source, first, sink) for source in own.sources()]
+                if all(good):
+                    sink.close()
+                return all(good)
+
+            def _filter(source: Source, first: list[Any], sink: Sink) -> bool:
+                stage = make(*first, **options)
+                try:
+                    try:
+                        work(stage, source, own, sink)
+                    finally:
+                        _report(stage if vars(own).get("report") else None)
+                except (JsonrillError, BadInput) as error:
+                    _complain(error, source if own.files else None)
+                    return False
+                return True
+
+            _do(filtered)
+
+        run.__name__, run.__doc__ = work.__name__, work.__doc__
+        rows = [*offered("cli", options_of or work.__name__), *own_flags(work.__name__)]
+        files = "Files to read, each for itself, also .gz and .zst; - or none is standard input."
+        app.command()(flagged(run, rows, {**argument, "files": files}))
+
+    return add
+
+
+@command(Document)
+def values(document: Document, source: Source, own: Own, sink: Sink) -> None:
+    """Write the value of a JSON text: on a terminal after each piece that changed it, else once.
+
+    With --many it is written once for each document. If the text is wrong or ends early, the value
+    up to there is written, and the exit code is 1.
+
+    Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
+    """
+    pieces = source.pieces()
+    if own.watch:
+        from ..terminal import watched
+
+        return watched(pieces, document)
+    each = sink.live if own.each is None else own.each
+    for value in (
+        drive(value_stage(document, live=True), pieces) if each else _last(document, pieces)
+    ):
+        sink.write(value)
+
+
+def _last(document: Document, pieces: Iterator[bytes | str]) -> Iterator[Any]:
+    """The last value of each document, when the next one begins or the text ends."""
+    for piece in _ended(pieces):
+        before, number, complete = document.live, document.document, document.complete
+        try:
+            document.flush() if piece is None else document.feed(piece)
+        except (InvalidJSON, LimitExceeded):
+            yield from document.finished
+            if document.started:
+                yield document.live
+            raise
+        if document.document > number and before is not None:
+            # What was complete did not change, and is not among those that were finished now.
+            found = document.finished
+            if complete or not (found and _continues(found[0], before)):
+                yield before
+        yield from document.finished
+    if document.started:
+        yield document.live
+    if document.errors:
+        raise document.errors[0]
+
+
+def _continues(value: Any, before: Any) -> bool:
+    if isinstance(before, str):
+        return isinstance(value, str) and value.startswith(before)
+    return bool(value == before)  # containers grow in place
+
+
+def _repairing(repair: Any, many: bool, **options: Any) -> Document:
+    if many:
+        raise ValueError("jsonrill repair reads one document; jsonrill values has --many")
+    return Document(repair=repair or True, **options)
+
+
+@command(_repairing, options_of="values")
+def repair(document: Document, source: Source, own: Own, sink: Sink) -> None:
+    """Write the JSON that a text was meant to be, once and whole; --report lists the repairs.
+
+    Example: echo "Sure: {'name': 'Ada', langs: ['en',]}" | jsonrill repair --report
+    """
+    for piece in _ended(source.pieces()):
+        if piece is None:
+            document.flush()
+        else:
+            document.feed(piece)
+    sink.write(document.value)
+
+
+@command(Selection, field="A path or pattern, such as results[*] or days[*].title.")
+def select(selection: Selection, source: Source, own: Own, sink: Sink) -> None:
+    """Write each value at a path of a JSON text when it is complete; keep nothing else.
+
+    An array at the path stands for its elements.
+
+    Example: echo '{"results": [{"id": 1}, {"id": 2}]}' | jsonrill select results
+    """
+    for value in drive(selection_stage(selection), source.pieces()):
+        sink.write(value)
+
+
+@command(TextSelection, field="The path of a string, such as answer or steps[0].title.")
+def text(selection: TextSelection, source: Source, own: Own, sink: Sink) -> None:
+    """Write one string of a JSON text while it arrives, as plain text.
+
+    Example: echo '{"answer": "It is four.", "sources": [1]}' | jsonrill text answer
+    """
+    for _, piece in drive(selection_stage(selection), source.pieces()):
+        sink.piece(piece)
+    sink.end_text()
+
+
+@command(PartialStream)
+def updates(stream: PartialStream, source: Source, own: Own, sink: Sink) -> None:
+    """Write updates of the entities in a JSON text: the Partial Stream Spec in five modes.
+
+    Example: echo '{"colors": [{"hex": "#94"}, {"hex": "#1' | jsonrill updates --entity colors
+    """
+    failed = None
+    for piece in _ended(source.pieces()):
+        for update in stream.flush() if piece is None else stream.feed(piece):
+            sink.line(update.to_json())
+            failed = failed or update.error
+    if failed:
+        raise BadInput(f"{failed['code']}: {failed['message']}{_place(failed)}")
+
+
+@command(Parser)
+def fragments(parser: Parser, source: Source, own: Own, sink: Sink) -> None:
+    """Write a JSON text as fragments, one a line (--compact: one list for each piece).
+
+    Example: echo '{"a": [1, "x"]}' | jsonrill fragments --compact
+    """
+    if own.compact and own.many:
+        raise typer.BadParameter("--compact is for one document, --many for several")
+    encoder = CompactEncoder()
+    for piece in _ended(source.pieces()):
+        try:
+            found = parser.flush() if piece is None else parser.feed(piece)
+            error = None
+        except (InvalidJSON, LimitExceeded) as raised:
+            found, error = raised.fragments, raised
+        if own.compact and found:
+            sink.write(encoder.feed(found))
+        elif not own.compact:
+            for fragment in found:
+                sink.write(to_wire(fragment))
+        if error:
+            raise error
+
+
+@command(Rebuilder)
+def rebuild(rebuilder: Rebuilder, source: Source, own: Own, sink: Sink) -> None:
+    """Write the value that fragments describe: the inverse of `fragments`.
+
+    On a terminal it is written after each line, else once.
+
+    Example: echo '{"a": [1, "x"]}' | jsonrill fragments | jsonrill rebuild
+    """
+    each = sink.live if own.each is None else own.each
+    try:
+        for item in source.events():
+            rebuilder.feed(item if isinstance(item, list) and _is_batch(item) else [item])
+            if each and rebuilder.started:
+                sink.write(rebuilder.live)
+    finally:
+        if rebuilder.started and not each:
+            sink.write(rebuilder.live)
+
+
+@command(Chunker)
+def chunks(chunker: Chunker, source: Source, own: Own, sink: Sink) -> None:
+    """Turn complete JSON snapshots, one a line, into chunks whose joined text is the last one.
+
+    Example: printf '{"a":"He"}\\n{"b":1,"a":"Hello"}\\n' | jsonrill chunks
+    """
+    for number, line in enumerate(_ended(source.lines()), start=1):
+        try:
+            chunk = chunker.flush() if line is None else chunker.feed(line)
+        except JsonrillError as error:
+            raise error if line is None else BadInput(f"item {number}: {error}") from error
+        if chunk:
+            (sink.raw if own.text else sink.write)(chunk)
+    if own.text:
+        sink.raw("\n")
+    for revision in chunker.revisions:
+        typer.echo(f"jsonrill: kept: {revision}", err=True)
+
+
+@command(ToolCalls)
+def calls(live: ToolCalls, source: Source, own: Own, sink: Sink) -> None:
+    """Write the tool calls in a provider's stream, after each event that changed one.
+
+    The input is one event a line, or the event stream as it came over HTTP. A complete answer,
+    which was not streamed, is read as well.
+
+    Example: curl -sN ... | jsonrill calls
+    """
+    events, empty = ToolCallEvents(live), True
+    for event in _ended(_events(source)):
+        empty = empty and event is None
+        if own.wire:
+            for message in events.flush() if event is None else events.feed(event):
+                sink.write(message)
+            continue
+        changed = live.flush() if event is None else live.read(live.reader.feed(event))
+        for call in {id(update.call): update.call for update in changed}.values():
+            sink.write(_call(call))
+    if empty:
+        raise BadInput("the input has no events")
+    if live.reader.provider is None:
+        raise BadInput("none of the events is from a known provider")
+    wrong = [call for call in live.calls if call.status in ("error", "truncated")]
+    if wrong:
+        raise BadInput(f"{wrong[0].name} {wrong[0].status}: {wrong[0].error or wrong[0].raw}")
+
+
+def _events(source: Source) -> Iterator[Any]:
+    """The events; a complete answer as the events of a stream."""
+    for event in source.events():
+        answer = events_of(event) if is_complete_answer(event) else None
+        yield from answer or [event]
+
+
+# Commands of the other distributions, which add them by an entry point of this group.
+GROUP = "jsonrill.commands"
+ELSEWHERE = {"serve": "server", "batch": "batch"}
+
+
+def _add_commands() -> None:
+    """Add what is installed beside the library; what is not says how to install it."""
+    installed = {entry.name: entry for entry in entry_points(group=GROUP)}
+    for name, extra in ELSEWHERE.items():
+        if name not in installed:
+            _add_missing(name, extra)
+    for entry in installed.values():
+        entry.load()(app)
+
+
+def _add_missing(name: str, extra: str) -> None:
+    install = f'pip install "jsonrill[{extra}]"'
+
+    def missing(context: typer.Context) -> None:
+        typer.echo(f"jsonrill: {name} is not installed: {install}", err=True)
+        raise typer.Exit(2)
+
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    app.command(name, help=f"Not installed: {install}", context_settings=anything)(missing)
+
+
+_add_commands()
+
+
+@app.command()
+def demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Do not pause.")] = False,
+) -> None:
+    """Show the three jobs in about ten seconds, on recorded streams, without a network.
+
+    Example: jsonrill demo
+    """
+    from ..demo.terminal import show
+
+    return _do(lambda: show(pace=0.0 if fast else 1.0))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"jsonrill {__version__} ({'compiled' if compiled else 'pure Python'})")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Write the version and whether the core is compiled, and exit.",
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def run() -> None:
+    """Run the command line."""
+    write_utf8()
+    app()
+
+
+def _do(work: Callable[[], bool | None]) -> None:
+    """Run a command. False is exit code 1; bad input is one line; a closed pipe is no error."""
+    try:
+        good = work()
+    except (JsonrillError, BadInput, BadOutput) as error:
+        _complain(error)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        # The interpreter would report the error again when it closes standard output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return
+        typer.echo(f"jsonrill: standard output: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    if good is False:
+        raise typer.Exit(1)
+
+
+def _complain(error: Exception, source: Source | None = None) -> None:
+    """One line for an error; it begins with the file, if files were given."""
+    place = "" if source is None else f"{'standard input' if source.piped else source.file}: "
+    place = safe(place).encode("utf-8", "backslashreplace").decode()
+    typer.echo(f"jsonrill: {place}{_line(error)}", err=True)
+
+
+def _report(stage: Any) -> None:
+    for repair in stage.repairs if stage is not None else ():
+        place = f"at character {repair.offset} (line {repair.line}, column {repair.column})"
+        typer.echo(f"jsonrill: repaired {repair.rule} {place}", err=True)
+
+
+def _line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, JsonrillError) and error.line is not None:
+        text += _place({"line": error.line, "column": error.column})
+    if isinstance(error, LimitExceeded) and error.limit in LIMITS:
+        text += f"; on the command line --max-{error.limit} N"
+    return text
+
+
+def _place(error: dict[str, Any]) -> str:
+    known = error.get("line") is not None
+    return f" (line {error['line']}, column {error['column']})" if known else ""
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    fields = ("id", "index", "name", "status", "args", "error")
+    shown = {name: getattr(call, name) for name in fields}
+    if call.args is None or call.status == "error":
+        shown["raw"] = call.raw
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def _ended(items: Iterator[Any]) -> Iterator[Any]:
+    """The items, then None for the end."""
+    yield from items
+    yield None
+
+
+def _is_batch(item: list[Any]) -> bool:
+    """True if the list is several fragments, not one in compact form."""
+    return not item or not isinstance(item[0], int)

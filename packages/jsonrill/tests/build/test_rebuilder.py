@@ -1,0 +1,307 @@
+"""Fragments in, a value out; `cases/rebuilder.json` pins it for any language."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonrill import (
+    CompactEncoder,
+    Fragment,
+    FragmentError,
+    Parser,
+    Rebuilder,
+    format_path,
+    to_wire,
+)
+from support import ROOT, at, by_character, examples
+from support.documents import same, texts
+
+CASES = json.loads((ROOT / "cases" / "rebuilder.json").read_text("utf8"))["cases"]
+NAMES = [case["name"] for case in CASES]
+REFUSED = [case for case in CASES if "refused" in case]
+
+
+def new(case: dict[str, Any]) -> Rebuilder:
+    return Rebuilder(dialect=case.get("dialect", "jsonrill"))
+
+
+def fragments_of(text: str) -> list[Fragment]:
+    parser = Parser()
+    return parser.feed(text) + parser.flush()
+
+
+def state(rebuilder: Rebuilder) -> tuple[Any, ...]:
+    value = copy.deepcopy(rebuilder.value)
+    return rebuilder.started, repr(value), rebuilder.open_path, rebuilder.complete
+
+
+# ---- the pinned cases ----
+
+
+def test_each_case_has_a_name_of_its_own() -> None:
+    assert len(set(NAMES)) == len(NAMES) > 60
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
+    rebuilder = new(case)
+    refused = case.get("refused", [None, None])
+    for number, (feed, value, path) in enumerate(
+        zip(case["feeds"], case["values"], case["open"], strict=True)
+    ):
+        if number == refused[0]:
+            with pytest.raises(FragmentError) as caught:
+                rebuilder.feed(feed)
+            told = {"code": "INVALID_FRAGMENT", "message": str(caught.value)}
+            assert caught.value.to_dict() == {**told, "path": path or "root"}
+        else:
+            rebuilder.feed(feed)
+        assert same(rebuilder.value, value)
+        assert same(rebuilder.live, value)
+        found = rebuilder.open_path
+        assert (None if found is None else format_path(found)) == path
+    assert rebuilder.complete is case["complete"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_the_grouping_does_not_matter(case: dict[str, Any]) -> None:
+    rebuilder = new(case)
+    items = [item for feed in case["feeds"] for item in feed]
+    feed, item = case.get("refused", [len(case["feeds"]), 0])
+    good = sum(len(feed) for feed in case["feeds"][:feed]) + item
+    rebuilder.feed(items[:good])
+    assert same(rebuilder.value, case["values"][-1])
+    for item in items[good : good + 1]:
+        with pytest.raises(FragmentError):
+            rebuilder.feed([item])
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=[case["name"] for case in REFUSED])
+def test_what_is_refused_is_as_if_it_had_never_come(case: dict[str, Any]) -> None:
+    feed, item = case["refused"]
+    before = [item for feed in case["feeds"][:feed] for item in feed] + case["feeds"][feed][:item]
+    rebuilder, other = new(case), new(case)
+    rebuilder.feed(before)
+    other.feed(before)
+    for _ in range(2):
+        with pytest.raises(FragmentError):
+            rebuilder.feed(case["feeds"][feed][item:])
+        assert state(rebuilder) == state(other)
+
+
+# ---- misfits ----
+
+
+@examples(100)
+@given(texts(), st.data())
+def test_a_fragment_out_of_place_is_refused_and_harms_nothing(text: str, data: Any) -> None:
+    """One fragment of a document left out, sent twice, or exchanged with the next."""
+    fragments = fragments_of(text)
+    number = data.draw(st.integers(0, len(fragments) - 1))
+    what = data.draw(st.sampled_from(["left out", "twice", "exchanged", "moved"]))
+    broken = list(fragments)
+    if what == "left out":
+        del broken[number]
+    elif what == "twice":
+        broken.insert(number, broken[number])
+    elif what == "exchanged":
+        broken[number : number + 2] = reversed(broken[number : number + 2])
+    else:
+        fragment = broken[number]
+        path = (*fragment.path, "x")
+        broken[number] = Fragment(fragment.kind, path, fragment.text, fragment.value)
+    rebuilder, good = Rebuilder(), Rebuilder()
+    for item in broken:
+        before = state(rebuilder)
+        try:
+            rebuilder.feed([to_wire(item)])
+        except FragmentError:
+            assert state(rebuilder) == before
+            break
+        good.feed([item])
+        assert state(good) == state(rebuilder)
+    else:
+        # Nothing was noticed. That the last element of an array is missing cannot be.
+        assert what == "left out" or same(rebuilder.value, json.loads(text))
+
+
+def test_a_stream_goes_on_after_a_refusal() -> None:
+    rebuilder = Rebuilder()
+    with pytest.raises(FragmentError):
+        rebuilder.feed([Fragment("StartArray"), Fragment("Key", (), None, "a")])
+    rebuilder.feed([Fragment("CompleteNull", (0,)), Fragment("EndArray"), Fragment("JsonComplete")])
+    assert rebuilder.complete and rebuilder.value == [None]
+
+
+def test_a_refusal_says_what_was_expected() -> None:
+    rebuilder = Rebuilder()
+    rebuilder.feed([Fragment("StartObject"), Fragment("Key", (), None, "a b")])
+    with pytest.raises(FragmentError, match=r'root\["a b"\]'):
+        rebuilder.feed([Fragment("CompleteNull", ("b",))])
+
+
+@pytest.mark.parametrize(
+    "wrong", ["text", b"bytes", {"path": "root", "kind": "StartArray"}, None, 5, Fragment("Key")]
+)
+def test_a_list_of_fragments_is_wanted(wrong: Any) -> None:
+    rebuilder = Rebuilder()
+    rebuilder.feed([Fragment("StartString")])
+    with pytest.raises(TypeError):
+        rebuilder.feed(wrong)
+    assert rebuilder.value == ""
+
+
+def test_a_generator_that_fails_is_not_hidden() -> None:
+    def failing() -> Any:
+        yield Fragment("StartArray")
+        raise ConnectionError
+
+    rebuilder = Rebuilder()
+    with pytest.raises(ConnectionError):
+        rebuilder.feed(failing())
+    assert rebuilder.value == []
+
+
+def test_the_senders_objects_are_not_kept() -> None:
+    fragments = [to_wire(fragment) for fragment in fragments_of('{"a": [1, "x"]}')]
+    rebuilder = Rebuilder()
+    for wire in fragments:
+        rebuilder.feed([wire])
+        wire.clear()
+    assert rebuilder.value == {"a": [1, "x"]}
+
+
+def test_two_rebuilders_of_the_same_fragments_share_nothing_that_grows() -> None:
+    one, other = Rebuilder(), Rebuilder()
+    parser = Parser()
+    for char in by_character('{"a": [{"b": "c"}, 1]}'):
+        fragments = parser.feed(char)
+        one.feed(fragments)
+        other.feed(fragments)
+        assert one.live is None or one.live is not other.live
+        assert one.live == other.live
+
+
+# ---- the dialect of the public generator, made from any document ----
+
+
+class Juf:
+    """Writes what that generator writes, faults included: raw keys in paths, keys of a nested
+    object (but the first) at its grandparent, ends at parent + last key, a last key that leaks
+    onto later siblings, text without its escapes, everything as a string."""
+
+    def __init__(self, early: bool) -> None:
+        self.sent: list[dict[str, Any]] = []
+        if early:
+            self.add("JsonComplete", "root", text="")
+
+    def add(self, kind: str, path: str, text: str, value: str | None = None) -> None:
+        wire = {"path": path, "kind": kind, "textValue": text}
+        self.sent.append(wire if value is None else {**wire, "value": value})
+
+    def write(self, value: Any, path: str, parent: str) -> None:
+        source = json.dumps(value)
+        if isinstance(value, dict):
+            self.object(value, path, parent)
+        elif isinstance(value, list):
+            self.array(value, path, parent)
+        elif isinstance(value, str):
+            self.add("StartString", path, '"')
+            for part in (leaked(source)[:3], leaked(source)[3:]):
+                if part:
+                    self.add("PartialString", path, part, part)
+            self.add("CompleteString", path, source, source)
+        elif value is None:
+            self.add("CompleteNull", path, "null")
+        else:
+            kind = "CompleteBoolean" if isinstance(value, bool) else "CompleteNumber"
+            self.add(kind, path, source, source)
+
+    def object(self, value: dict[str, Any], path: str, parent: str) -> None:
+        self.add("StartObject", path, "{")
+        last = ""
+        for number, (key, item) in enumerate(value.items()):
+            self.add("Key", parent if number else path, json.dumps(key), json.dumps(key))
+            last = f".{json.dumps(key)[1:-1]}" if key else ""
+            self.write(item, path + last, path)
+        self.add("EndObject", parent + last, "}")
+
+    def array(self, value: list[Any], path: str, parent: str) -> None:
+        self.add("StartArray", path, "[")
+        leak = ""
+        for number, item in enumerate(value):
+            self.write(item, f"{path}[{number}]{leak}", path)
+            if isinstance(item, dict) and item:
+                leak = f".{[*item][-1]}"
+        self.add("EndArray", path + leak, "]")
+
+
+def leaked(source: str) -> str:
+    """A backslash and the character after it are in no partial text, the digits of \\u are."""
+    found, skip = "", False
+    for char in source[1:-1]:
+        if skip or char == "\\":
+            skip = not skip
+        else:
+            found += char
+    return found
+
+
+keys = st.text('ab.[]\n"é', max_size=3)
+documents = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(-1e9, 1e9)
+    | st.text('a"\\\né😀', max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@examples(100)
+@given(documents, st.booleans(), st.data())
+def test_the_dialect_is_read_whatever_its_paths_say(value: Any, early: bool, data: Any) -> None:
+    juf = Juf(early)
+    juf.write(value, "root", "root")
+    juf.add("JsonComplete", "root", json.dumps(value))
+    rebuilder = Rebuilder(dialect="juf")
+    cuts = data.draw(st.lists(st.integers(0, len(juf.sent)), max_size=5))
+    # `at` cuts texts; a string with a character for each fragment is cut just as well.
+    start = 0
+    for piece in at(cuts, "." * len(juf.sent)):
+        rebuilder.feed(juf.sent[start : start + len(piece)])
+        start += len(piece)
+    assert rebuilder.complete
+    assert same(rebuilder.value, value)
+
+
+def test_our_own_form_is_refused_where_the_dialect_is_expected_and_the_reverse() -> None:
+    ours = [to_wire(fragment) for fragment in fragments_of('{"a": "b"}')]
+    with pytest.raises(FragmentError):
+        Rebuilder(dialect="juf").feed(ours)
+    juf = Juf(early=False)
+    juf.write({"a": {"b": 1, "c": "d"}}, "root", "root")
+    with pytest.raises(FragmentError):
+        Rebuilder().feed(juf.sent)
+
+
+# ---- any grouping ----
+
+
+@given(texts(), st.data())
+def test_the_grouping_of_any_document_does_not_matter(text: str, data: Any) -> None:
+    fragments = fragments_of(text)
+    cuts = data.draw(st.lists(st.integers(0, len(fragments)), max_size=6))
+    encoder, rebuilder, start = CompactEncoder(), Rebuilder(), 0
+    for piece in at(cuts, "." * len(fragments)):
+        rebuilder.feed(encoder.feed(fragments[start : start + len(piece)]))
+        start += len(piece)
+    assert rebuilder.complete
+    assert same(rebuilder.value, json.loads(text))

@@ -1,0 +1,311 @@
+"""Every provider's stream says the same through the library, the command line, batch and server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import pytest
+
+from jsonrill import SourceFailed, ToolCalls, content, partial, tool_calls
+from jsonrill.eventstream import SSEDecoder
+from jsonrill.providers import PROVIDERS, Reader
+from jsonrill.providers.statements import Ending, Finish, Text, Usage, text_in
+from jsonrill_batch import Job, process_shard
+from jsonrill_batch.input.lines import read_segment
+from jsonrill_batch.plan import cut, find_files
+from support.answer_streams import ANSWERS, Answer
+from support.sources import collect
+
+httpx2 = pytest.importorskip("httpx2")
+testing = pytest.importorskip("typer.testing")
+
+Calls = list[tuple[Any, Any, Any]]
+
+# What may stand between the tokens of JSON, as upstreams write it; the first is the usual way.
+SPACES: dict[str, dict[str, Any]] = {
+    "usual": {},
+    "tight": {"separators": (",", ":")},
+    "odd": {"separators": ("\t ,  ", " :   ")},
+}
+every_answer = pytest.mark.parametrize("name", ANSWERS)
+every_space = pytest.mark.parametrize("spaces", SPACES)
+
+
+def lines_of(answer: Answer, spaces: str) -> list[str]:
+    return [json.dumps(event, **SPACES[spaces]) for event in answer.events]
+
+
+def as_sse(answer: Answer, spaces: str = "usual") -> str:
+    sent = "".join(f"data: {line}\n\n" for line in lines_of(answer, spaces))
+    return sent + "data: [DONE]\n\n" if answer.marks_end == "[DONE]" else sent
+
+
+def value_of(text: str) -> Any:
+    """What is known of the answer's JSON; None if its text is not JSON, or there is none."""
+    return partial(text) if text.startswith("{") else None
+
+
+def fails(answer: Answer) -> bool:
+    """True if the provider reports an error."""
+    reader = Reader()
+    said = [one for event in answer.events for one in reader.feed(event)]
+    return any(isinstance(one, Finish) and one.reason == "error" for one in said)
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+# ---- the library ----
+
+
+@every_answer
+def test_the_library(name: str) -> None:
+    answer = ANSWERS[name]
+    for events in (answer.events, lines_of(answer, "usual"), [as_sse(answer).encode()]):
+        found, error = collect(content(events))
+        assert "".join(found) == answer.text
+        assert type(error) is (SourceFailed if fails(answer) else NoneType)
+    calls = ToolCalls()
+    _, error = collect(tool_calls(answer.events, calls=calls))
+    assert isinstance(error, SourceFailed | NoneType)
+    assert error is not None or not fails(answer)
+    assert [(call.name, call.args, call.status) for call in calls.calls] == answer.calls
+    reader, ending = Reader(), Ending()
+    for event in answer.events:
+        ending.feed(reader.feed(event))
+    assert ending.of() == answer.end
+    assert ending.complete == (answer.end is not None)
+
+
+@every_answer
+def test_an_async_source(name: str) -> None:
+    async def events() -> AsyncIterator[Any]:
+        for event in ANSWERS[name].events:
+            yield event
+
+    found, error = collect(content(events()))
+    assert "".join(found) == ANSWERS[name].text
+    assert type(error) is (SourceFailed if fails(ANSWERS[name]) else NoneType)
+
+
+@pytest.mark.parametrize("event", [{}, {"type": "error"}])
+def test_an_answer_may_begin_with_an_error(event: dict[str, Any]) -> None:
+    reader, ending = Reader(), Ending()
+    ending.feed(reader.feed({**event, "error": {"message": "Overloaded"}}))
+    assert ending.of() == "error" and reader.provider is None
+
+
+def test_another_choice_and_a_provider_of_ones_own() -> None:
+    assert "".join(content(ANSWERS["gemini-choices"].events, choice=1)) == '{"other": true}'
+    mine = [{"say": "a"}, {"think": "x"}, {"say": "b"}]
+    read = content(mine, provider=lambda event: [Text(event["say"])] if "say" in event else [])
+    assert [*read] == ["a", "b"]
+
+
+def test_every_page_has_its_answers() -> None:
+    pages = {_page(answer) for answer in ANSWERS.values()}
+    # Mistral's chat completions are recognised as OpenAI's; jsonrill's own events are calls alone.
+    assert pages == PROVIDERS.keys() - {"jsonrill"}
+
+
+def _page(answer: Answer) -> str | None:
+    reader = Reader()
+    for event in answer.events:
+        reader.feed(event)
+    return reader.provider
+
+
+UNCOUNTED = ("vercel", "ag_ui", "mistral_chat", "pydantic_ai")
+COMPLETE = [name.removesuffix("-complete") for name in ANSWERS if name.endswith("-complete")]
+
+
+@pytest.mark.parametrize("name", [name for name in COMPLETE if name not in UNCOUNTED])
+def test_usage_is_what_the_provider_counted(name: str) -> None:
+    reader = Reader()
+    said = [one for event in ANSWERS[f"{name}-complete"].events for one in reader.feed(event)]
+    assert any(isinstance(one, Usage) and one.counts for one in said)
+
+
+# ---- the command line ----
+
+
+@every_space
+@every_answer
+def test_the_command_line(name: str, spaces: str, tmp_path: Path) -> None:
+    answer = ANSWERS[name]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer, spaces), "utf8")
+    shown, exit_code = command("calls", log)
+    last = {call["id"]: call for call in shown}
+    found = [(call["name"], call.get("args"), call["status"]) for call in last.values()]
+    assert found == answer.calls
+    assert (exit_code == 0) == all(status == "complete" for *_, status in found)
+    value = value_of(answer.text)
+    shown, exit_code = command("values", log)
+    assert (shown[-1] if shown else None) == value
+    assert (exit_code == 0) == is_json(answer.text)
+
+
+def command(name: str, log: Path) -> tuple[list[Any], int]:
+    from jsonrill.cli.app import app
+
+    done = testing.CliRunner().invoke(app, [name, "--sse-in", str(log)])
+    return [json.loads(line) for line in done.stdout.splitlines()], done.exit_code
+
+
+# ---- batch ----
+
+
+@every_space
+@every_answer
+def test_batch(name: str, spaces: str, tmp_path: Path) -> None:
+    answer = ANSWERS[name]
+    # Two recordings in one file, if it can be seen where the first one ends.
+    times = 2 if answer.marks_end else 1
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer, spaces) * times, "utf8")
+    rows, bad = batch("calls", log)
+    assert not bad and len(rows) == times
+    for row in rows:
+        found = [(call["name"], call["args"], call["status"]) for call in row["calls"]]
+        assert found == answer.calls
+    rows, bad = batch("values", log)
+    if answer.text:
+        assert [row["value"] for row in rows] == [value_of(answer.text)] * times
+        assert ["error" in row for row in rows] == [not is_json(answer.text)] * times
+    elif answer.calls:
+        assert not rows and [row["code"] for row in bad] == ["NO_TEXT"] * times
+    else:
+        assert [row["error"]["code"] for row in rows] == ["TRUNCATED"] * times
+
+
+def batch(kind: str, log: Path) -> tuple[list[Any], list[Any]]:
+    made: list[str] = []
+    bad: list[str] = []
+    [shard] = cut(find_files([str(log)]), 10**9)
+    read = [line for segment in shard.segments for line in read_segment(segment, 10**6, 100)]
+    process_shard(read, Job(kind=kind), made.append, bad.append)
+    return [json.loads(row) for row in made], [json.loads(row) for row in bad]
+
+
+# ---- the server ----
+
+
+@every_space
+def test_the_server(spaces: str) -> None:
+    async def check(http: Any) -> None:
+        for name, answer in ANSWERS.items():
+            value, formats = await published(http, as_sse(answer, spaces))
+            assert value["text"] == answer.text, name
+            calls = [(call["name"], call["args"], call["status"]) for call in value["calls"]]
+            assert calls == answer.calls, name
+            assert "".join(formats["chunks"]) == answer.text, name
+            assert ended(formats["calls"]) == answer.calls, name
+            for dialect in ("ai-sdk", "ag-ui"):
+                again = Reader()
+                said = [one for event in formats[dialect] for one in again.feed(event)]
+                assert text_in(said) == answer.text, name
+            assert reason(formats["ai-sdk"]) in REASONS[answer.end], name
+            failed = formats["ag-ui"][-1]["type"] == "RUN_ERROR"
+            assert failed == (answer.end == "error"), name
+
+    serve(check)
+
+
+REASONS = {
+    "complete": ("stop", "tool-calls"),
+    "calls": ("tool-calls",),
+    "length": ("length",),
+    "filtered": ("content-filter",),
+    "refused": ("content-filter",),
+    "lost": ("other",),
+    "error": ("error",),
+    None: ("stop", "tool-calls"),
+}
+
+
+def reason(events: list[Any]) -> str:
+    [found] = [event["finishReason"] for event in events if event["type"] == "finish"]
+    return str(found)
+
+
+def ended(events: list[Any]) -> Calls:
+    calls = ToolCalls()
+    for event in events:
+        calls.feed(event)
+    return [(call.name, call.args, call.status) for call in calls.calls]
+
+
+async def published(http: Any, body: str) -> tuple[Any, dict[str, list[Any]]]:
+    made = (await http.post("/v1/streams", json={"input": "events"})).json()
+    urls = made["urls"]
+    sse = {"content-type": "text/event-stream"}
+    assert (await http.post(urls["chunks"], content=body, headers=sse)).status_code == 200
+    await http.post(urls["close"])
+    formats = {}
+    for name in ("chunks", "calls", "ai-sdk", "ag-ui"):
+        answer = await http.get(urls["events"], params={"format": name})
+        events = SSEDecoder().feed(answer.text)
+        formats[name] = [json.loads(event.data) for event in events if event.data != "[DONE]"]
+    return (await http.get(urls["value"])).json(), formats
+
+
+def serve(check: Any) -> None:
+    from jsonrill_server import Config, create_app
+
+    async def main() -> None:
+        app = create_app(Config(access_log=False, owner_streams=1000))
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            await check(http)
+        await app.state.hub.close()
+
+    asyncio.run(main())
+
+
+@every_answer
+def test_a_log_may_end_without_its_last_blank_line(name: str, tmp_path: Path) -> None:
+    answer = ANSWERS[name]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer).removesuffix("\n\n"), "utf8")
+    last = {call["id"]: call for call in command("calls", log)[0]}
+    shown = [(call["name"], call.get("args"), call["status"]) for call in last.values()]
+    assert shown == answer.calls
+    values = command("values", log)[0]
+    assert (values[-1] if values else None) == value_of(answer.text)
+    [row], _ = batch("calls", log)
+    assert [(call["name"], call["args"], call["status"]) for call in row["calls"]] == answer.calls
+
+    async def check(http: Any) -> None:
+        value, _ = await published(http, log.read_text("utf8"))
+        assert value["text"] == answer.text
+        calls = [(call["name"], call["args"], call["status"]) for call in value["calls"]]
+        assert calls == answer.calls
+
+    serve(check)
+
+
+def test_an_event_that_was_cut_off(tmp_path: Path) -> None:
+    """Logs are read up to it; a request with such a body is refused, because its end is lost."""
+    answer = ANSWERS["openai_chat-complete"]
+    log = tmp_path / "log.sse"
+    log.write_text(as_sse(answer) + 'data: {"choices": [{"delta": {"con', "utf8")
+    assert command("values", log)[1] == command("calls", log)[1] == 0
+
+    async def check(http: Any) -> None:
+        made = (await http.post("/v1/streams", json={"input": "events"})).json()
+        sse = {"content-type": "text/event-stream"}
+        reply = await http.post(made["urls"]["chunks"], content=log.read_bytes(), headers=sse)
+        assert reply.status_code == 400 and reply.json()["error"]["code"] == "INVALID_BODY"
+
+    serve(check)

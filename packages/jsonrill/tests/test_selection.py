@@ -1,0 +1,315 @@
+"""Values and texts at paths: `select`, `text`, `texts`; `cases/fields.json` pins them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from decimal import Decimal
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jsonrill
+from jsonrill import (
+    FieldNotFound,
+    InvalidSchema,
+    JsonrillError,
+    LimitExceeded,
+    Limits,
+    format_path,
+    select,
+    text,
+    texts,
+)
+from support import by, cases, cuttings, pieces
+from support.documents import tokens, values
+from support.sources import collect
+
+
+class Closable(list[Any]):
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+TABLE = cases("fields.json")["cases"]
+
+
+def joined(found: list[Any], kind: str) -> list[Any]:
+    """The pieces of each string as one, in the order in which the strings begin."""
+    if kind == "text":
+        return ["".join(found)] if found else []
+    if kind == "select":
+        return found
+    whole: dict[str, str] = {}
+    for path, piece in found:
+        name = format_path(path)
+        whole[name] = whole.get(name, "") + piece
+    return [[name, piece] for name, piece in whole.items()]
+
+
+def options_of(case: dict[str, Any]) -> dict[str, Any]:
+    options = dict(case.get("options", {}))
+    if "limits" in options:
+        options["limits"] = Limits(**options["limits"])
+    return options
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda it: f"{it['call']} {it['text'][:40]}")
+def test_the_cases_for_every_language(case: dict[str, Any]) -> None:
+    kind, *fields = case["call"]
+    sources = [*cuttings(case["text"]), *cuttings(case["text"].encode())]
+    errors = set()
+    for source in sources:
+        found, error = collect(getattr(jsonrill, kind)(source, *fields, **options_of(case)))
+        assert joined(found, kind) == case["out"], source
+        assert getattr(error, "code", None) == case.get("error")
+        errors.add(str(error))
+    assert len(errors) == 1
+    if "message" in case:
+        # Python adds how to allow more.
+        assert {error.partition(": pass limits")[0] for error in errors} == {case["message"]}
+
+
+def test_a_value_comes_with_the_piece_that_completes_it() -> None:
+    read = []
+
+    def source() -> Iterator[str]:
+        for piece in ('{"results": [{"id": 1', "}, ", "2", ", 3", "]}"):
+            read.append(piece)
+            yield piece
+
+    seen = [(value, len(read)) for value in select(source(), "results")]
+    assert seen == [({"id": 1}, 2), (2, 4), (3, 5)]
+
+
+def test_a_piece_with_several_values_is_read_before_the_first_is_yielded_and_none_is_lost() -> None:
+    stream = select('[1, 2, "x", oops]', "root")
+    assert [next(stream), next(stream), next(stream)] == [1, 2, "x"]
+    with pytest.raises(jsonrill.InvalidJSON):
+        next(stream)
+
+
+@pytest.mark.parametrize("function", [select, texts])
+def test_leaving_the_loop_closes_the_source(function: Any) -> None:
+    source = Closable(["[", '"a", ', '"b"]'])
+    for _ in function(source, "[*]"):
+        break
+    assert source.closed == 1
+    whole = Closable(["[", None, "]"])
+    assert type(collect(function(whole, "[*]"))[1]) is TypeError
+    assert whole.closed == 1
+
+
+def test_async_sources() -> None:
+    async def source() -> AsyncIterator[bytes]:
+        for piece in (b'{"a": [1, {"b"', b': "x', b'y"}]}'):
+            yield piece
+
+    async def main() -> None:
+        assert [value async for value in select(source(), "a")] == [1, {"b": "xy"}]
+        assert [piece async for piece in text(source(), "a[1].b")] == ["x", "y"]
+        assert [found async for found in texts(source(), "a[*].b")] == [
+            (("a", 1, "b"), "x"),
+            (("a", 1, "b"), "y"),
+        ]
+
+    asyncio.run(main())
+
+
+def test_a_path_may_be_a_tuple() -> None:
+    source = '{"a.b": [{"c": "x"}]}'
+    assert list(select(source, ("a.b", 0, "c"))) == ["x"]
+    assert list(text(source, ("a.b", 0, "c"))) == ["x"]
+    with pytest.raises(FieldNotFound, match=r'the field root\["a.b"\]\[1\] never came'):
+        list(select(source, ("a.b", 1)))
+
+
+@pytest.mark.parametrize("field", ["a[", "", "a b", "[", "a..b"])
+def test_a_field_that_is_no_path_is_a_value_error_at_the_call(field: str) -> None:
+    for function in (select, text, texts):
+        with pytest.raises(ValueError):
+            function([], field)  # type: ignore[operator]
+
+
+def test_wrong_use_is_a_type_error_at_the_call() -> None:
+    for function in (select, text, texts):
+        with pytest.raises(TypeError, match='a field is a path like "answer"'):
+            cast(Any, function)([], 5)
+    with pytest.raises(TypeError, match="at least one field"):
+        texts([])
+    with pytest.raises(ValueError, match="wildcards"):
+        text([], "items[*].title")
+
+
+def test_a_field_that_was_not_found_is_a_lookup_error_with_its_name() -> None:
+    with pytest.raises(FieldNotFound) as caught:
+        list(text('{"a": 1}', "a"))
+    assert issubclass(FieldNotFound, LookupError) and issubclass(FieldNotFound, JsonrillError)
+    assert caught.value.field == "a"
+    assert caught.value.to_dict() == {
+        "code": "FIELD_NOT_FOUND",
+        "message": "the field a is a number, not a string",
+        "field": "a",
+    }
+
+
+def test_options_of_the_parser() -> None:
+    assert list(select('{"a": [1.5]}', "a", parse_float=Decimal)) == [Decimal("1.5")]
+    assert list(select("```json\n{'a': [1, 2,]}\n```", "a", repair=True)) == [1, 2]
+    assert list(text("{a: 'x", "a", repair=True)) == ["x"]
+    for function in (select, text, texts):
+        found, error = collect(function('{"b": 1, "b": 2}', "a", duplicates="error"))  # type: ignore[operator]
+        assert type(error) is jsonrill.InvalidJSON
+        with pytest.raises(TypeError, match="did you mean repair"):
+            cast(Any, function)("{}", "a", repiar=True)
+    with pytest.raises(TypeError, match="unknown option: many"):
+        text("{}", "a", many=True)  # type: ignore[call-overload]
+
+
+@given(st.data())
+def test_a_selected_value_is_what_the_whole_text_has_there(data: st.DataObject) -> None:
+    items = data.draw(st.lists(values, max_size=4))
+    value = {"n": data.draw(values), "a": {"items": items}, "z": data.draw(values)}
+    cut = data.draw(pieces("".join(data.draw(tokens(value)))))
+    assert list(select(cut, "a.items")) == items
+    assert list(select(cut, "a.items[*]")) == items
+    assert list(select(cut, "root")) == [value]
+    seconds = [
+        [*item, None][1] if isinstance(item, list) and len(item) > 1 else None for item in items
+    ]
+    found, _ = collect(select(cut, "a.items[*][1]"))
+    want: list[Any] = []
+    for second in seconds:
+        want += second if isinstance(second, list) else [] if second is None else [second]
+    assert found == want
+
+
+@given(st.data())
+def test_the_texts_of_all_strings_are_in_the_value(data: st.DataObject) -> None:
+    items = data.draw(
+        st.lists(st.dictionaries(st.sampled_from("abc"), values, max_size=3), max_size=3)
+    )
+    cut = data.draw(pieces("".join(data.draw(tokens({"items": items})))))
+    found, _ = collect(texts(cut, "items[*].a", "items[*].b"))
+    want = [
+        [format_path(("items", at, key)), item[key]]
+        for at, item in enumerate(items)
+        for key in item
+        if key in "ab" and isinstance(item[key], str) and item[key]
+    ]
+    assert joined(found, "texts") == want
+
+
+# ---- limits ----
+
+
+def test_the_limit_of_the_text_counts_for_each_value() -> None:
+    row = ["y" * 50]
+    document = json.dumps({"skip": "x" * 500, "rows": [row] * 100 + [["z" * 60]]})
+    errors = set()
+    for cut in (by(1, document), by(7, document), by(64, document), [document]):
+        found, error = collect(select(cut, "rows", limits=Limits(text=54)))
+        assert found == [row] * 100
+        assert isinstance(error, LimitExceeded) and error.limit == "text"
+        errors.add(str(error))
+    assert len(errors) == 1 and "in root.rows[100][0]: pass limits=" in errors.pop()
+
+
+def test_a_string_may_be_as_long_as_its_own_limit_in_what_is_skipped_too() -> None:
+    source = '{"skip": "' + "x" * 30 + '", "a": ["y"]}'
+    assert list(select(source, "a", limits=Limits(text=5))) == ["y"]
+    found, error = collect(select(source, "a", limits=Limits(string=20)))
+    assert found == [] and isinstance(error, LimitExceeded) and error.limit == "string"
+
+
+@pytest.mark.parametrize(
+    "number", ["1" * 401, "1." + "5" * 399, "-1" + "0" * 393 + ".5e-17", "1e" + "0" * 399]
+)
+def test_a_number_in_a_value_that_is_read_at_once_keeps_its_limit(number: str) -> None:
+    for at in range(0, 402, 67):
+        document = json.dumps({"rows": [{"pad": "x" * at, "n": [1]}]}).replace("[1]", number)
+        found, error = collect(select(document, "rows"))
+        assert found == [] and isinstance(error, LimitExceeded) and error.limit == "number"
+        document = document.replace(number, number[:-1])
+        found, error = collect(select(document, "rows"))
+        assert len(found) == 1 and error is None
+
+
+def test_long_runs_of_digits_in_strings_are_no_numbers() -> None:
+    value = {"hash": "0123456789" * 100, "n": 5}
+    assert list(select(json.dumps([value] * 3), "root")) == [value] * 3
+
+
+def test_nothing_else_is_kept() -> None:
+    row = json.dumps({"id": 1, "text": "x" * 1000})
+
+    def source() -> Iterator[str]:
+        yield '{"skipped": [' + row
+        for _ in range(10):
+            yield ("," + row) * 100
+        yield '], "long": "'
+        for _ in range(1000):
+            yield "y" * 1000
+        yield '", "rows": [' + row
+        for _ in range(20):
+            yield ("," + row) * 100
+        yield "]}"
+
+    tracemalloc.start()
+    try:
+        found = select(source(), "rows", limits=Limits(text=2000))
+        assert sum(value["id"] for value in found) == 2001
+        assert sum(1 for _ in texts(source(), "rows[*].text", limits=Limits(text=10**8))) > 2000
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 2_000_000
+
+
+# ---- schemas ----
+
+
+def test_a_schema_gives_typed_values() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Row(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+        id: int
+        price: Decimal = Decimal(0)
+
+    source = '{"rows": [{"id": 1, "price": "2.5"}, {"id": 2}, {"id": "x"}, {"id": 4}]}'
+    for cut in cuttings(source):
+        found, error = collect(select(cut, "rows", Row))
+        assert found == [Row(id=1, price=Decimal("2.5")), Row(id=2)]
+        assert isinstance(error, InvalidSchema)
+        assert error.path == ("rows", 2, "id") and error.offset == source.index('{"id": "x"')
+
+
+def test_a_json_schema_refuses_with_the_path() -> None:
+    pytest.importorskip("jsonschema_rs")
+    schema = {"type": "object", "required": ["id"]}
+    source = '{"rows": [{"id": 1}, {"a": {"id": 2}}]}'
+    found, error = collect(select(source, "rows[*]", schema=schema))
+    assert found == [{"id": 1}]
+    assert isinstance(error, InvalidSchema) and error.path == ("rows", 1)
+    assert error.rule == "required"
+
+
+def test_the_source_is_closed_after_a_violation() -> None:
+    pytest.importorskip("jsonschema_rs")
+    closed = []
+
+    def source() -> Iterator[str]:
+        try:
+            yield from ("[1", ", ", '"x"', ", 3]")
+            closed.append("read to the end")
+        finally:
+            closed.append("closed")
+
+    found, error = collect(select(source(), "root", {"type": "integer"}))
+    assert (found, type(error), closed) == ([1], InvalidSchema, ["closed"])

@@ -1,0 +1,113 @@
+"""Calls as odd servers stream them: the right ones, whole, cut off anywhere and over the wire."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from jsonrill import Parts, ToolCall, ToolCallEvents, ToolCalls, values
+from support import ROOT
+
+CASES = json.loads((ROOT / "cases" / "calls.json").read_text("utf8"))["cases"]
+every_case = pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: case["class"] + ": " + case["name"]
+)
+
+
+def read(events: list[Any]) -> ToolCalls:
+    calls = ToolCalls()
+    for event in events:
+        calls.feed(event)
+    calls.flush()
+    return calls
+
+
+@every_case
+def test_the_calls_are_right(case: dict[str, Any]) -> None:
+    calls = read(case["events"]).calls
+    assert [[call.name, call.args] for call in calls] == case["calls"]
+    codes = case.get("errors", [None] * len(calls))
+    assert [call.error and call.error["code"] for call in calls] == codes
+    assert [call.status for call in calls] == ["error" if code else "complete" for code in codes]
+    if "messages" in case:
+        assert len({call.message_id for call in calls}) == case["messages"]
+
+
+@every_case
+def test_parts_has_the_same_calls_also_cut_off_anywhere(case: dict[str, Any]) -> None:
+    for at in range(len(case["events"]) + 1):
+        reading = Parts(choice=1 if case["name"] == "in another choice" else 0)
+        for event in case["events"][:at]:
+            reading.feed(event)
+        reading.flush()
+        wanted = read(case["events"][:at]).calls
+        assert [as_seen(call) for call in reading.calls] == [as_seen(call) for call in wanted]
+
+
+def as_seen(call: ToolCall) -> tuple[Any, ...]:
+    return call.name, call.args, call.status, call.error and call.error["code"]
+
+
+@every_case
+def test_cut_off_anywhere_no_call_is_complete_with_other_arguments(case: dict[str, Any]) -> None:
+    for at in range(len(case["events"])):
+        for call, (name, args) in zip(read(case["events"][:at]).calls, case["calls"], strict=False):
+            if call.status == "complete":
+                assert call.args == args and str(name).startswith(str(call.name))
+
+
+@every_case
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_receiver_has_the_same_calls_after_every_event(
+    case: dict[str, Any], compact: bool
+) -> None:
+    sender, receiver = ToolCallEvents(compact=compact), ToolCalls()
+    for event in case["events"]:
+        for sent in sender.feed(event):
+            receiver.feed(json.dumps(sent))
+        assert receiver.calls == sender.calls.calls
+        assert all_complete(receiver.calls) == all_complete(sender.calls.calls)
+
+
+def all_complete(calls: list[ToolCall]) -> list[bool]:
+    return [call.complete_args for call in calls]
+
+
+def test_every_class_has_its_variants() -> None:
+    assert min(Counter(case["class"] for case in CASES).values()) >= 5
+
+
+def test_an_empty_object_is_complete_until_the_arguments_follow() -> None:
+    calls = ToolCalls()
+    [first, second, *_] = next(
+        case["events"] for case in CASES if case["name"] == "with white space"
+    )
+    [update] = calls.feed(first)
+    call = calls.calls[0]
+    assert (call.args, call.raw, call.complete_args) == ({}, " {}\n", True)
+    assert update.json_update_fragments == []
+    [update] = calls.feed(second)
+    assert (call.args, call.raw, call.complete_args) == ({"x": 1}, '{"x": 1}', True)
+    assert update.json_update_fragments and update.json_update_fragments[0].kind == "StartObject"
+
+
+def test_the_fragments_of_an_empty_object_come_with_its_end() -> None:
+    calls = ToolCalls()
+    [first, last] = next(case["events"] for case in CASES if case["name"] == "and nothing else")
+    calls.feed(first)
+    [update] = calls.feed(last)
+    assert update.status == "complete" and update.function_args is None
+    assert [one.kind for one in update.json_update_fragments or ()][-1] == "JsonComplete"
+
+
+@every_case
+def test_arguments_read_as_documents_are_the_same(case: dict[str, Any]) -> None:
+    if "errors" not in case:
+        expected = [args for _, args in case["calls"]]
+        choice = case["events"][0].get("choices", [{}])[0].get("index", 0)
+        read = [*values(case["events"], tool=True, choice=choice)] if expected else []
+        assert [value for value in read if value in expected][-1:] == expected[-1:]
+        assert all(any(value == args for value in read) for args in expected)

@@ -1,0 +1,39 @@
+"""mypy refuses each line that has a comment, which is the code of its error."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+import jsonrill
+import jsonrill_server
+
+
+class Trip(BaseModel):
+    title: str
+
+
+jsonrill.values("{}", repiar=True)  # call-overload
+jsonrill.values("{}", repair=5)  # call-overload
+jsonrill.values(5)  # call-overload
+jsonrill.partial("{}", repiar=True)  # call-arg
+jsonrill.fragments("{}", duplicates="first")  # call-overload
+jsonrill.updates("{}", "REALTIM")  # call-overload
+jsonrill.updates("{}", mode="realtime")  # call-overload
+jsonrill.updates("{}", entitiy="days")  # call-overload
+jsonrill.updates("{}", send="all")  # call-overload
+jsonrill.chunks([], eagre=True)  # call-overload
+jsonrill.chunks([], null="none")  # call-overload
+jsonrill.tool_calls([], provder="auto")  # call-overload
+jsonrill.PartialStream("REALTIM")  # arg-type
+jsonrill.Document(repiar=True)  # call-arg
+jsonrill.values("{}", Trip, live=True)  # call-overload
+jsonrill.values("{}", Trip, repiar=True)  # call-overload
+jsonrill.values("{}", Trip(title=""))  # call-overload
+jsonrill.values("{}", "Trip")  # call-overload
+jsonrill.fields("{}")  # call-overload
+jsonrill.updates("{}", "REALTIME", Trip)  # call-overload
+jsonrill.updates("{}", schema=Trip, models="partial")  # call-overload
+print(next(jsonrill.values("{}", Trip)).titel)  # attr-defined
+jsonrill_server.Client("http://localhost").create(entty="days")  # call-arg
+jsonrill_server.Client("http://localhost").read("s", mode="REALTIM")  # call-overload
+jsonrill_server.Client("http://localhost").publish("s", "x", repiar=True)  # call-arg

@@ -1,0 +1,123 @@
+/** Reads a stream of the server into a recording, over one connection, while it is written. */
+
+import { errorOf } from "./errors.js";
+import { withoutPlace } from "./outline.js";
+import { Recording } from "./recording.js";
+import { Subscription } from "./subscription.js";
+import { parse } from "../js/src/json.js";
+
+/** @typedef {import("./api.js").Api} Api */
+/** @typedef {import("./api.js").Handle} Handle */
+/** @typedef {import("../js/src/events.js").State} State */
+/** @typedef {State | "off"} LiveState */
+/** @typedef {{input: string, many: boolean, options?: Record<string, any>}} Stream */
+
+export class Live {
+  isDisconnected = false;
+  _start = performance.now();
+  /** How the stream ended, if the server told it. @type {"stopped" | "failed" | null} */
+  _end = null;
+
+  /**
+   * @param {Api} api
+   * @param {Handle} handle
+   * @param {Stream} stream
+   * @param {string} title
+   * @param {(state: LiveState, detail: string) => void} onState
+   */
+  constructor(api, handle, { input, many, options = {} }, title, onState) {
+    this.api = api;
+    this.handle = handle;
+    this._onState = onState;
+    const isSnapshots = input === "snapshots";
+    // Snapshots are read as the text that the server writes from them.
+    const kind = input === "events" ? "events" : "text";
+    this.recording = new Recording({ input: kind, many, title, entity: options.entity, checked: !!options.schema });
+    this._events = this._subscribe({ format: isSnapshots ? "chunks" : "raw" }, !isSnapshots, {
+      onEvent: (event) => this._receive(event),
+      onState: (state, { reason = "" }) => this._enter(state, reason),
+    });
+    // Only the server knows the schema.
+    this._checks = !options.schema
+      ? null
+      : this._subscribe({ format: "updates", send: "delta" }, false, {
+          onEvent: ({ data }) => this._check(data),
+          onState: () => {},
+        });
+  }
+
+  open() {
+    this.isDisconnected = false;
+    this._events.open();
+    this._checks?.open();
+  }
+
+  get counters() {
+    this._events.updateCounters();
+    return this._events.counters;
+  }
+
+  disconnect() {
+    this.isDisconnected = true;
+    this._events.disconnect();
+    this._checks?.disconnect();
+    this._onState("off", String(this.recording.length));
+  }
+
+  close() {
+    this._events.close();
+    this._checks?.close();
+  }
+
+  /**
+   * @param {Record<string, string>} query
+   * @param {boolean} contiguous
+   * @param {Pick<ConstructorParameters<typeof Subscription>[1], "onEvent" | "onState">} listener
+   */
+  _subscribe(query, contiguous, listener) {
+    const url = this.api.url(this.handle.urls.events);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return new Subscription(url, { headers: () => this.api.headers(), contiguous, ...listener });
+  }
+
+  /** @param {{id: string, type: string, data: string}} event */
+  _receive({ id, type, data }) {
+    const at = performance.now() - this._start;
+    // Text is a JSON string. Anything else is an event of the provider, or the error of the end.
+    const isText = data.startsWith('"');
+    const error = isText ? null : errorOf(parse(data));
+    if (error !== null) return this._fail(error);
+    if (isText) this.recording.add(JSON.parse(data), { at, id, type });
+    else if (this.recording.input === "events") this.recording.add(data, { at, id, type });
+  }
+
+  /** @param {import("./errors.js").StreamError} error */
+  _fail({ code, message }) {
+    this._end = code === "CANCELLED" ? "stopped" : "failed";
+    if (this._end === "failed") this.recording.addError({ code, message, offset: null, path: [] });
+  }
+
+  /** @param {string} data */
+  _check(data) {
+    const error = errorOf(parse(data));
+    if (error === null || error.code !== "INVALID_SCHEMA") return;
+    const { code, message, offset, path } = error;
+    const { outline } = this.recording;
+    this.recording.addError({
+      code,
+      message: withoutPlace(message, offset, path),
+      offset: offset === null ? null : outline.unitOf(offset),
+      path,
+    });
+  }
+
+  /**
+   * @param {State} state
+   * @param {string} reason
+   */
+  _enter(state, reason) {
+    if (state === "closed") this.recording.end(this._end ?? "complete");
+    if (state === "failed") this.recording.end("failed", reason);
+    this._onState(state, reason);
+  }
+}

@@ -1,0 +1,704 @@
+/** The page: opens recordings, live or pasted, shows their moment in the views, and handles the controls. */
+
+import "./document-view.js";
+import "./calls-view.js";
+import "./pieces-view.js";
+import "./lazy-views.js";
+
+import { Api } from "./api.js";
+import { button, byId, make, showFigures, showMessage } from "./dom.js";
+import { listenToDrops } from "./drop.js";
+import { escapeText, formatCount, formatNumber } from "./escaping.js";
+import { frames } from "./frames.js";
+import { listenToKeys } from "./keys.js";
+import { Live } from "./live.js";
+import { EventLog } from "./log.js";
+import { recordingOf } from "./paste.js";
+import { Player } from "./player.js";
+import { RawPane } from "./raw-pane.js";
+import { pieces } from "./replay.js";
+import { Scrubber } from "./scrubber.js";
+import { Tabs } from "./tabs.js";
+import { Theme } from "./theme.js";
+import { askToken } from "./token.js";
+import { MEANINGS } from "../js/src/providers/finish-reasons.js";
+import { Tools } from "./tools/mount.js";
+
+/** @typedef {import("./api.js").Model} Model */
+/** @typedef {import("./recording.js").Recording} Recording */
+/** @typedef {import("./views.js").Stage} Stage */
+/** @typedef {import("./views.js").Start} Start */
+
+/** The view for what a model of the server suits. @type {Record<string, string>} */
+const VIEWS = { fragments: "tree", updates: "updates", calls: "calls", chunks: "pieces" };
+
+/** @implements {Stage} */
+class Page {
+  api = new Api(askToken);
+  theme = new Theme(byId("theme"));
+  /** @type {Recording | null} */
+  recording = null;
+  /** @type {Player | null} */
+  player = null;
+  /** The connection of a stream that is live. @type {Live | null} */
+  live = null;
+  /** The state of that connection, and more about it. @type {[import("./live.js").LiveState, string]} */
+  _connection = ["closed", ""];
+  /** What "Restart" does. @type {(() => void) | null} */
+  _restart = null;
+  /** Counts the starts, so that one overtaken by the next is noticed. */
+  _starts = 0;
+  _said = "";
+  /** How many errors users of screen readers were told. */
+  _told = 0;
+  _position = -1;
+  _drawnAt = 0;
+  _paint = (/** @type {number} */ until) => this._draw(until);
+
+  constructor() {
+    this.raw = new RawPane({
+      onHover: (offset) => this._hoverText(offset),
+      onPick: (offset) => this._pickText(offset),
+    });
+    this.scrubber = new Scrubber({ onSeek: (piece) => this.player?.seek(piece) });
+    this.log = new EventLog({ onPick: (piece) => this.player?.seek(piece) });
+    this.tabs = new Tabs(this);
+    this.tools = new Tools(this);
+    this._listenToButtons();
+    this._listenToForms();
+    this._listenToShortcuts();
+    listenToDrops(byId("drop"), {
+      onFile: (file) => void this._replayFile(file),
+      onText: (text) => void this.replayText(text, "Dropped text"),
+    });
+    addEventListener("paste", (event) => this._paste(event));
+    this._showSliders();
+    this._arrive();
+  }
+
+  // ---- arriving ----
+
+  get _data() {
+    return document.documentElement.dataset;
+  }
+
+  _arrive() {
+    const { demo, server, version } = this._data;
+    byId("version").textContent = version ?? "";
+    byId("api-link").hidden = server === "off";
+    byId("open-box").hidden = server === "off";
+    if (demo === "on" || server === "off") this._models = this._listModels();
+    else byId("paste-box", HTMLDetailsElement).open = true;
+    void this.tools.start();
+  }
+
+  /** All examples, once they are listed. @type {Promise<Model[]>} */
+  _models = Promise.resolve([]);
+
+  async _listModels() {
+    byId("models").hidden = false;
+    const isStatic = this._data.server === "off";
+    let models;
+    try {
+      models = isStatic ? await this.api.examples() : await this.api.models();
+    } catch (error) {
+      this.showProblem(`The examples cannot be listed: ${messageOf(error)}`);
+      return [];
+    }
+    byId("model-list").replaceChildren(...models.map((model) => this._modelItem(model)));
+    const wantsMotion = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const isTold = location.hash.length > 1 || history.state !== null;
+    if (!wantsMotion || this._starts > 0 || isTold || models.length === 0) return models;
+    byId("lead-text").textContent =
+      "This is JSON as a model writes it: the text as it comes, and the value it already is.";
+    void this._openModel(models[0], true);
+    return models;
+  }
+
+  /** @param {Model} model */
+  _modelItem(model) {
+    const item = button("", () => void this._openModel(model));
+    item.append(make("span", "name", model.title), make("span", "about", model.about));
+    item.setAttribute("aria-pressed", "false");
+    item.dataset.model = model.name;
+    return make("li", "", item);
+  }
+
+  // ---- opening ----
+
+  /**
+   * @param {Model & {text?: string}} model
+   * @param {boolean} [isFirst] true if the page opens it by itself
+   */
+  async _openModel(model, isFirst = false) {
+    this._pressModel(model.name);
+    if (!isFirst) byId("lead").hidden = true;
+    const restart = () => void this._openModel(model);
+    this.tools.next = isFirst ? null : { model: model.name };
+    const suits = VIEWS[model.suits] ?? "";
+    if (model.text !== undefined) {
+      const { input, options = {}, title, text } = model;
+      const sources = input === "text" ? pieces(text, this.pieceSize) : text.split("\n").filter(Boolean);
+      const about = { input, many: options.many ?? false, title, entity: options.entity };
+      this.open(recordingOf(sources, { ...about, interval: 1000 / model.pace }), { plays: true, suits, restart });
+    } else {
+      await this._openLive(model.title, restart, suits, async () => {
+        const handle = await this.api.generate(model.name, this.pace, this.pieceSize);
+        return { handle, stream: { input: model.input, many: false, options: model.options } };
+      });
+    }
+  }
+
+  /** @param {string} id */
+  _read(id) {
+    this._pressModel("");
+    byId("lead").hidden = true;
+    this.tools.next = { stream: id };
+    return this._openLive(`Stream ${id}`, () => void this._read(id), "", async () => {
+      const stream = await this.api.status(id);
+      const base = `v1/streams/${encodeURIComponent(id)}`;
+      const urls = { stream: base, events: `${base}/events`, cancel: `${base}/cancel` };
+      return { handle: { id, urls }, stream };
+    });
+  }
+
+  /**
+   * @param {string} title
+   * @param {() => void} restart
+   * @param {string} suits
+   * @param {() => Promise<{handle: import("./api.js").Handle, stream: import("./live.js").Stream}>} begin
+   */
+  async _openLive(title, restart, suits, begin) {
+    const number = (this._starts += 1);
+    this._close();
+    this._restart = restart;
+    this._showStrip(title);
+    this._say("connecting", "Connecting …");
+    let begun;
+    try {
+      begun = await begin();
+    } catch (error) {
+      if (number === this._starts) this.fail(messageOf(error));
+      return;
+    }
+    if (number !== this._starts) return;
+    const { handle, stream } = begun;
+    const live = new Live(this.api, handle, stream, title, (state, detail) => {
+      if (this.live !== live) return;
+      this._connection = [state, detail];
+      this._showState();
+      this.redraw();
+    });
+    this._show(live.recording, suits || (stream.input === "events" ? "calls" : "tree"));
+    this.live = live;
+    this._connection = ["connecting", ""];
+    this.player?.follow();
+    live.open();
+    this._showState();
+  }
+
+  /**
+   * Shows a recording that is complete.
+   * @param {Recording} recording
+   * @param {Start} [how]
+   */
+  open(recording, { plays = false, suits = "", restart = null } = {}) {
+    this._starts += 1;
+    this._close();
+    this._restart = restart;
+    this._showStrip(recording.title);
+    this._show(recording, suits || "tree");
+    if (this.player) this.player.speed = this.pace;
+    if (plays) this.player?.play();
+    else this.player?.seek(recording.length);
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {string} suits
+   */
+  _show(recording, suits) {
+    this.recording = recording;
+    this.player = new Player(recording, () => this._moved());
+    this.player.speed = this.pace;
+    recording.listen(() => this.redraw());
+    this._position = -1;
+    this._told = 0;
+    byId("panes").hidden = false;
+    byId("player").hidden = false;
+    // On a small screen the bar and what grows are to be in sight.
+    const isSmall = matchMedia("(max-width: 899px)").matches;
+    if (isSmall && byId("lead").hidden) byId("strip").scrollIntoView({ block: "start" });
+    this.raw.begin(recording);
+    this.log.begin(recording);
+    this.scrubber.clear();
+    this.tabs.begin(recording, suits);
+    this._showState();
+    this.tools.opened();
+    this.redraw();
+  }
+
+  /**
+   * Shows a recording that grows, which the page reads itself.
+   * @param {Recording} recording
+   * @param {() => void} restart
+   */
+  openGrowing(recording, restart) {
+    this._pressModel("");
+    byId("lead").hidden = true;
+    this.open(recording, { restart });
+    this._connection = ["open", ""];
+    this.player?.follow();
+    // Whether the answer is a document shows with its first text.
+    const unlisten = recording.listen(() => {
+      if (!recording.hasDocument) return;
+      unlisten();
+      if (this.recording === recording) this.tabs.suggest("tree");
+    });
+  }
+
+  /**
+   * Opens an example by its name.
+   * @param {string} name
+   */
+  async openModel(name) {
+    const model = (await this._models).find((one) => one.name === name);
+    if (model === undefined) return this.showProblem(`There is no example “${name}” here.`);
+    return this._openModel(model);
+  }
+
+  /** @param {string} id */
+  openStream(id) {
+    return this._read(id);
+  }
+
+  /** Shows the page as it is on arrival. */
+  leave() {
+    this._starts += 1;
+    this._close();
+    this._pressModel("");
+    this.raw.begin(null);
+    this.log.begin(null);
+    this.tabs.begin(null, "");
+    for (const id of ["panes", "player", "strip", "figures"]) byId(id).hidden = true;
+    byId("lead").hidden = false;
+    document.title = "jsonrill";
+  }
+
+  _close() {
+    this.live?.close();
+    this.player?.close();
+    this.live = this.player = this.recording = null;
+    this.showProblem("");
+    byId("offers").replaceChildren();
+    byId("offers").hidden = true;
+    byId("restart").classList.remove("main");
+  }
+
+  /** @param {string} title */
+  _showStrip(title) {
+    byId("strip").hidden = false;
+    byId("title").textContent = escapeText(title);
+  }
+
+  /**
+   * Shows that there is nothing, because a stream could not be opened.
+   * @param {string} reason
+   */
+  fail(reason) {
+    this._close();
+    this.raw.begin(null);
+    this.log.begin(null);
+    this.tabs.begin(null, "");
+    byId("panes").hidden = byId("player").hidden = true;
+    this._restart = null;
+    this._say("failed", `Failed: ${reason}`);
+    this._showButtons("failed");
+  }
+
+  /**
+   * Replays a text that the user gave.
+   * @param {string} text
+   * @param {string} title
+   */
+  async replayText(text, title) {
+    const format = /** @type {any} */ (byId("paste-format", HTMLSelectElement).value);
+    byId("lead").hidden = true;
+    this._pressModel("");
+    await this.tools.read(text, title, { format });
+  }
+
+  /** @param {File} file */
+  async _replayFile(file) {
+    let text;
+    try {
+      text = await file.text();
+    } catch (error) {
+      // A folder, for instance, or a file that was deleted.
+      return this.showProblem(`${file.name} cannot be read: ${messageOf(error)}`);
+    }
+    byId("paste-box", HTMLDetailsElement).open = true;
+    if (text.length < 200_000) byId("paste", HTMLTextAreaElement).value = text;
+    return this.replayText(text, file.name);
+  }
+
+  /** @param {ClipboardEvent} event */
+  _paste(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.closest?.("input, textarea") || document.querySelector("dialog[open]")) return;
+    const file = event.clipboardData?.files[0];
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    event.preventDefault();
+    if (file) void this._replayFile(file);
+    else if (text) {
+      byId("paste-box", HTMLDetailsElement).open = true;
+      if (text.length < 200_000) byId("paste", HTMLTextAreaElement).value = text;
+      void this.replayText(text, "Pasted text");
+    }
+  }
+
+  /** @param {string} name */
+  _pressModel(name) {
+    for (const item of byId("model-list").querySelectorAll("button")) {
+      item.setAttribute("aria-pressed", String(item.dataset.model === name));
+    }
+  }
+
+  // ---- drawing ----
+
+  redraw() {
+    frames.request(this._paint);
+  }
+
+  /** @param {number} until */
+  _draw(until) {
+    const { recording, player } = this;
+    if (recording === null || player === null) return false;
+    const { position } = player;
+    // The raw text and the view share the time.
+    const now = performance.now();
+    let left = this.raw.draw(position, now + (until - now) / 2);
+    left = this.tabs.draw(position, until) || left;
+    left = this.tools.draw(position) || left;
+    this.scrubber.draw(recording, position, player.playing || player.following);
+    this.log.show(position);
+    this._showFigures();
+    this._showState();
+    if (!left) this._position = position;
+    return left;
+  }
+
+  _moved() {
+    this.redraw();
+    this._showState();
+  }
+
+  _showFigures() {
+    const { recording, live } = this;
+    if (recording === null) return;
+    /** @type {[string, string, boolean?][]} */
+    const figures = [["events", formatNumber(recording.length)]];
+    if (live !== null) {
+      const { lastId, reconnects, duplicates, gaps } = live.counters;
+      figures.push(["last id", lastId || "–"]);
+      if (reconnects) figures.push(["reconnects", String(reconnects)]);
+      if (duplicates) figures.push(["duplicates", String(duplicates), true]);
+      if (gaps) figures.push(["gaps", String(gaps), true]);
+    }
+    byId("pane-figures").hidden = false;
+    showFigures(byId("pane-figures"), figures);
+  }
+
+  // ---- state ----
+
+  _showState() {
+    const { recording, player } = this;
+    if (recording === null || player === null) return;
+    const [state, text] = this._stateOf(recording, player);
+    this._say(state, text);
+    this._showButtons(state);
+    const { errors } = recording;
+    const shown = errors.filter((one) => one.piece <= player.position);
+    if (shown.length > this._told) {
+      const { code, message, line, column, offset } = shown[this._told];
+      if (offset === null && line === undefined) showMessage(byId("problem"), escapeText(`${code}: ${message}`));
+      const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
+      this.announce(`Error: ${message}${place}`);
+    }
+    this._told = Math.max(this._told, shown.length);
+  }
+
+  /**
+   * @param {Recording} recording
+   * @param {Player} player
+   * @returns {[string, string]} the state of the dot, and its text
+   */
+  _stateOf(recording, player) {
+    const [connection, detail] = this._connection;
+    const isLive = this.live !== null && !recording.ended;
+    if (player.playing) return ["open", "Playing"];
+    if (!player.following && !(recording.ended && player.atEnd)) {
+      const more = isLive ? "; the stream goes on" : "";
+      return ["off", `Paused at piece ${formatNumber(player.position)}${more}`];
+    }
+    if (recording.ended) return endOf(recording);
+    switch (connection) {
+      case "open":
+        return ["open", "Streaming"];
+      case "waiting":
+        return ["waiting", `Connection lost, reconnecting: ${detail}`];
+      case "off":
+        return ["off", `Disconnected after event ${detail || "0"}. The stream continues on the server.`];
+      default:
+        return ["connecting", "Connecting …"];
+    }
+  }
+
+  /**
+   * @param {string} state
+   * @param {string} text
+   */
+  _say(state, text) {
+    const shown = escapeText(text);
+    byId("dot").dataset.state = state;
+    if (byId("state").textContent === shown) return;
+    byId("state").textContent = shown;
+    if (!text.startsWith("Paused")) this.announce(`${byId("title").textContent}: ${shown}`);
+  }
+
+  /** @param {string} state */
+  _showButtons(state) {
+    const isLive = this.live !== null && this.recording?.ended === false;
+    const isOff = this.live?.isDisconnected ?? false;
+    const shown = { disconnect: isLive && !isOff, resume: isLive && isOff, stop: isLive };
+    for (const [id, on] of Object.entries(shown)) {
+      byId(id).hidden = !on;
+      byId(id, HTMLButtonElement).disabled = !on;
+    }
+    byId("restart").hidden = this._restart === null;
+    byId("restart", HTMLButtonElement).disabled = this._restart === null;
+    const isMoving = state === "open" || (this.player?.following && isLive);
+    byId("play").textContent = isMoving ? "Pause" : "Play";
+    const speed = byId("speed", HTMLInputElement);
+    const isOwn = isLive && this.player?.playing !== true && this.player?.following === true;
+    if (speed.disabled !== isOwn) this._showSpeed(isOwn);
+    byId("piece-box").hidden = this.recording?.input !== "text";
+  }
+
+  /** @param {string} text `""` for none */
+  showProblem(text) {
+    showMessage(byId("problem"), escapeText(text));
+    if (text) this.announce(text);
+  }
+
+  /** @param {string} text */
+  announce = (text) => {
+    byId("live").textContent = escapeText(text);
+  };
+
+  // ---- what views ask for ----
+
+  /** @param {string} view */
+  showView(view) {
+    this.tabs.show(view);
+  }
+
+  /**
+   * @param {"hovered" | "selected"} kind
+   * @param {[number, number] | null} range
+   * @param {boolean} reveals
+   */
+  link = (kind, range, reveals) => {
+    this.raw.link(kind, range, reveals);
+    if (kind === "selected") this.tools.moved();
+  };
+
+  // ---- what tools ask for ----
+
+  get currentView() {
+    return this.tabs.current;
+  }
+
+  get selectedPath() {
+    return this._tree?.pane.selection.selected?.node.path ?? null;
+  }
+
+  get transport() {
+    return this.live?.counters ?? null;
+  }
+
+  /** Where the server has the events of the stream; `""` if it has not. */
+  get eventsUrl() {
+    return this.live === null ? "" : `${this.api.url(this.live.handle.urls.events).href}?format=fragments`;
+  }
+
+  /** @param {number} offset */
+  revealText(offset) {
+    this.raw.text?.reveal(offset);
+  }
+
+  /** @param {import("../js/src/paths.js").Path} path */
+  selectPath(path) {
+    this.tabs.show("tree");
+    this._tree?.selectPath(path);
+  }
+
+  get _tree() {
+    return /** @type {import("./document-view.js").DocumentView | undefined} */ (this.tabs.view("tree"));
+  }
+
+  /** @param {number | null} offset */
+  _hoverText(offset) {
+    if (this.tabs.current !== "tree") return;
+    this.raw.link("hovered", this._tree?.hoverAt(offset) ?? null, false);
+  }
+
+  /** @param {number} offset */
+  _pickText(offset) {
+    if (this.tabs.current === "tree") this._tree?.selectAt(offset);
+  }
+
+  // ---- controls ----
+
+  get pace() {
+    return 2 ** byId("speed", HTMLInputElement).valueAsNumber;
+  }
+
+  get pieceSize() {
+    return 2 ** byId("piece", HTMLInputElement).valueAsNumber;
+  }
+
+  _listenToButtons() {
+    const buttons = {
+      disconnect: () => {
+        this.live?.disconnect();
+        byId("resume").focus();
+      },
+      resume: () => {
+        this.live?.open();
+        this._showState();
+        byId("disconnect").focus();
+      },
+      stop: () => void this._stop(),
+      restart: () => this._restart?.(),
+      play: () => this._playOrPause(),
+      "previous-piece": () => this.player?.step(-1),
+      "next-piece": () => this.player?.step(1),
+      help: () => byId("keys", HTMLDialogElement).showModal(),
+      "paste-file": () => byId("paste-input", HTMLInputElement).click(),
+      invite: () => {
+        byId("paste-box", HTMLDetailsElement).open = true;
+        byId("paste").focus();
+      },
+    };
+    for (const [id, onClick] of Object.entries(buttons)) byId(id).addEventListener("click", onClick);
+  }
+
+  _listenToForms() {
+    const piece = byId("piece", HTMLInputElement);
+    const fileInput = byId("paste-input", HTMLInputElement);
+    byId("speed").addEventListener("input", () => this._showSliders());
+    piece.addEventListener("input", () => this._showSliders());
+    piece.addEventListener("change", () => {
+      if (this.live === null && this.recording?.input === "text") this._restart?.();
+      else if (this.recording?.input === "text") byId("restart").classList.add("main");
+    });
+    fileInput.addEventListener("change", () => {
+      const file = fileInput.files?.[0];
+      if (file) void this._replayFile(file);
+      fileInput.value = ""; // so that the same file can be chosen again
+    });
+    byId("paste-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.replayText(byId("paste", HTMLTextAreaElement).value, "Pasted text");
+    });
+    byId("open-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const id = byId("open-id", HTMLInputElement).value.trim();
+      byId("lead").hidden = true;
+      if (id) void this._read(id);
+    });
+  }
+
+  _listenToShortcuts() {
+    const click = (/** @type {string} */ selector) => () => {
+      /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
+    };
+    /** @type {[string, string, () => void][]} */
+    const shortcuts = [
+      ["k", "play or pause", () => this._playOrPause()],
+      [",", "previous piece", () => this.player?.step(-1)],
+      [".", "next piece", () => this.player?.step(1)],
+      ["/", "search the document", () => this.tabs.focusSearch()],
+      ["v", "next view", () => this.tabs.next()],
+      ["d", "disconnect or resume", click("#disconnect:enabled, #resume:enabled")],
+      ["l", "open or close the event log", click("#log > summary")],
+      ["t", "switch the theme: auto, light, dark", click("#theme")],
+      ["?", "show these shortcuts", click("#help")],
+    ];
+    const items = shortcuts.map(([key, label]) =>
+      make("div", "", make("dt", "", make("kbd", "", key)), make("dd", "", label)),
+    );
+    byId("shortcuts").prepend(...items);
+    const actions = new Map(shortcuts.map(([key, , action]) => [key, action]));
+    listenToKeys(() => byId("keys-on", HTMLInputElement).checked, actions);
+  }
+
+  /**
+   * Lets the user choose the speed, or says why not.
+   * @param {boolean} isOwn true if the stream is live and followed
+   */
+  _showSpeed(isOwn) {
+    const reason = isOwn ? "A live stream has its own speed. Pause it and play it to use another." : "";
+    byId("speed", HTMLInputElement).disabled = isOwn;
+    byId("speed-reason").textContent = byId("speed-box").title = reason;
+    this._showSliders();
+  }
+
+  _showSliders() {
+    const isOwn = byId("speed", HTMLInputElement).disabled;
+    byId("speed-shown").textContent = isOwn ? "live" : `${this.pace}×`;
+    byId("piece-shown").textContent = formatCount(this.pieceSize, "char");
+    byId("speed").setAttribute("aria-valuetext", `${this.pace} times`);
+    byId("piece").setAttribute("aria-valuetext", formatCount(this.pieceSize, "character"));
+    if (this.player) this.player.speed = this.pace;
+  }
+
+  async _stop() {
+    try {
+      if (this.live) await this.api.cancel(this.live.handle);
+    } catch (error) {
+      this.showProblem(`The stream could not be stopped: ${messageOf(error)}`);
+    }
+  }
+
+  _playOrPause() {
+    const { player } = this;
+    if (player === null) return;
+    if (player.playing || (player.following && !this.recording?.ended)) player.pause();
+    else player.play();
+  }
+}
+
+/**
+ * How a recording ended.
+ * @param {Recording} recording
+ * @returns {[string, string]}
+ */
+function endOf(recording) {
+  if (recording.state === "stopped") return ["off", "Stopped"];
+  if (recording.reason) return ["failed", `Failed: ${recording.reason}`];
+  if (recording.errors.length > 0) return ["failed", "Closed with an error"];
+  const cut = recording.calls.filter((call) => call.history.at(-1)?.status === "truncated").length;
+  if (cut > 0) return ["failed", `Closed with ${formatCount(cut, "call")} cut off`];
+  const meaning = MEANINGS[recording.answer?.outcome ?? ""];
+  if (meaning !== undefined) return ["failed", `Not complete: ${meaning}`];
+  return ["closed", "Complete"];
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+new Page();

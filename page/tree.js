@@ -1,0 +1,377 @@
+/**
+ * A document as a tree of nodes: takes fragments, deltas or values, and records which nodes changed.
+ *
+ * Knows nothing of the DOM. A fragment, a delta operation or a value costs what it changes, not the
+ * size of the document. Fields keep the order in which they arrived, whatever their keys.
+ */
+
+import { TreeNode, typeOf } from "./tree-node.js";
+
+/** @typedef {import("../js/src/paths.js").Path} Path */
+/** @typedef {import("./tree-node.js").Type} Type */
+/** @typedef {{kind: string, text?: string, value?: any}} FragmentLike */
+/** @typedef {{op: string, path: string, value: any}} Operation */
+
+export class Tree {
+  constructor() {
+    /** @type {TreeNode | null} */
+    this.root = null;
+    /** Nodes whose own line has to be redrawn. @type {Set<TreeNode>} */
+    this.changed = new Set();
+    /** Nodes that are new or have another value; a view highlights them. @type {Set<TreeNode>} */
+    this.fresh = new Set();
+    /** The value that is not complete yet. @type {TreeNode | null} */
+    this.growing = null;
+    /** The open containers and string, outermost first. @type {TreeNode[]} */
+    this._stack = [];
+    this._key = "";
+    /** Increases when the tree is cleared: a view then starts over. */
+    this.version = 0;
+    /** The label of a root that only collects documents or entities; `""` for an ordinary root. */
+    this.holds = "";
+  }
+
+  clear() {
+    const { version, holds } = this;
+    Object.assign(this, new Tree(), { version: version + 1, holds });
+  }
+
+  // ---- fragments ----
+
+  /** Starts a root array of documents: the fragments of each become its next element. */
+  beginMany() {
+    this._begin("array");
+  }
+
+  /**
+   * Applies one fragment; the wire reader has validated it.
+   * @param {FragmentLike} fragment
+   */
+  apply(fragment) {
+    switch (fragment.kind) {
+      case "StartObject":
+        return this._begin("object");
+      case "StartArray":
+        return this._begin("array");
+      case "StartString":
+        return this._begin("string");
+      case "Key":
+        this._key = fragment.value;
+        return;
+      case "PartialString":
+        return this._append(this._top, fragment.text);
+      case "CompleteString":
+        if (typeof fragment.value === "string") this._top.text = fragment.value;
+        return this._end();
+      case "CompleteNumber":
+        return this._leaf("number", fragment.text ?? fragment.value, fragment.value);
+      case "CompleteBoolean":
+        return this._leaf("boolean", fragment.value);
+      case "CompleteNull":
+        return this._leaf("null", null);
+      case "EndObject":
+      case "EndArray":
+        return this._end();
+      case "JsonComplete":
+        this._setGrowing(null);
+    }
+  }
+
+  /** Ends an incomplete document of many: the next one is the next element of the root. */
+  breakOff() {
+    for (const node of this._stack.splice(1)) {
+      node.open = false;
+      this.changed.add(node);
+    }
+    this._setGrowing(this._top);
+  }
+
+  /** The innermost open value. Fragments are valid, so there is one whenever it is needed. */
+  get _top() {
+    return this._stack[this._stack.length - 1];
+  }
+
+  /** @param {Type} type */
+  _begin(type) {
+    const node = this._add(type);
+    node.open = true;
+    this._stack.push(node);
+    this._setGrowing(node);
+  }
+
+  /**
+   * @param {TreeNode} node
+   * @param {any} text
+   */
+  _append(node, text) {
+    node.text += text;
+    this.changed.add(node);
+  }
+
+  /**
+   * @param {Type} type
+   * @param {any} text
+   * @param {any} [source]
+   */
+  _leaf(type, text, source) {
+    const node = this._add(type);
+    node.text = String(text);
+    node.source = source;
+    this._setGrowing(this._top ?? null);
+  }
+
+  _end() {
+    const node = this._top;
+    this._stack.pop();
+    node.open = false;
+    this._touch(node);
+    this._setGrowing(this._top ?? null);
+  }
+
+  /**
+   * Adds a value where the fragments are.
+   * @param {Type} type
+   */
+  _add(type) {
+    const parent = this._top;
+    if (parent === undefined) return this._newRoot(type);
+    return this._put(parent, parent.type === "array" ? parent.children.length : this._key, type);
+  }
+
+  /** @param {Type} type */
+  _newRoot(type) {
+    if (this.root !== null) this.version += 1;
+    this.root = new TreeNode(null, this.holds, type);
+    this._touch(this.root);
+    return this.root;
+  }
+
+  /**
+   * Adds a field or element, or resets the one that is there.
+   * @param {TreeNode} parent
+   * @param {string | number} key
+   * @param {Type} type
+   */
+  _put(parent, key, type) {
+    const old = parent.child(key);
+    if (old !== undefined) {
+      this._retype(old, type);
+      return old;
+    }
+    const node = new TreeNode(parent, key, type);
+    node.isRoot = this.holds !== "" && parent === this.root;
+    parent.children.push(node);
+    if (parent.type === "object") (parent.byKey ??= new Map()).set(String(key), node);
+    this._touch(node);
+    this._grew(parent);
+    return node;
+  }
+
+  /**
+   * A container has one more member.
+   * @param {TreeNode} parent
+   */
+  _grew(parent) {
+    this.changed.add(parent);
+  }
+
+  /**
+   * @param {TreeNode} node
+   * @param {Type} type
+   */
+  _retype(node, type) {
+    node.type = type;
+    node.text = "";
+    node.source = undefined;
+    if (node.children.length) node.version += 1;
+    node.children = [];
+    node.byKey = null;
+    this._touch(node);
+  }
+
+  /** @param {TreeNode} node */
+  _touch(node) {
+    this.changed.add(node);
+    this.fresh.add(node);
+  }
+
+  /** @param {TreeNode | null} node */
+  _setGrowing(node) {
+    if (this.growing === node) return;
+    if (this.growing !== null) this.changed.add(this.growing);
+    this.growing = node;
+    if (node !== null) this.changed.add(node);
+  }
+
+  // ---- deltas ----
+
+  /**
+   * Applies the operations of a delta to the value of a node; stops at one that does not fit.
+   * @param {TreeNode} base
+   * @param {Operation[]} delta
+   */
+  change(base, delta) {
+    for (const { op, path, value } of delta) {
+      const keys = path.split("/").slice(1).map(unescapeToken);
+      const last = keys.pop();
+      const start = /** @type {TreeNode | undefined} */ (base);
+      const parent = keys.reduce((node, key) => node?.child(key), start);
+      const target = last === undefined ? parent : parent?.child(last);
+      if (parent === undefined) return;
+      if (last !== undefined && op !== "append") {
+        this._setMember(parent, last, value, op === "add");
+      } else if (target === undefined) {
+        return;
+      } else if (op === "append") {
+        this._append(target, value);
+      } else {
+        this.assign(target, value);
+      }
+    }
+  }
+
+  /**
+   * @param {TreeNode} parent
+   * @param {string} key
+   * @param {any} value
+   * @param {boolean} inserts
+   */
+  _setMember(parent, key, value, inserts) {
+    const { length } = parent.children;
+    const index = key === "-" ? length : Number(key);
+    if (parent.type !== "array") {
+      this.assign(this._put(parent, key, typeOf(value)), value);
+    } else if (inserts && index < length) {
+      // An insertion moves all elements after it. Deltas of growing values never do this.
+      const moved = parent.value;
+      moved.splice(index, 0, value);
+      this.assign(parent, moved);
+    } else {
+      this.assign(this._put(parent, index, typeOf(value)), value);
+    }
+  }
+
+  // ---- values ----
+
+  /**
+   * Assigns a value to the root.
+   * @param {any} value
+   */
+  set(value) {
+    this.assign(this.root ?? this._newRoot(typeOf(value)), value);
+  }
+
+  /**
+   * The field of this name of a root that collects entities; added if it is missing.
+   * @param {string} name
+   */
+  entry(name) {
+    const root = this.root ?? this._newRoot("object");
+    return root.child(name) ?? this._put(root, name, "null");
+  }
+
+  /**
+   * Assigns a value to a node, and touches only the nodes that differ.
+   * @param {TreeNode} top
+   * @param {any} given
+   */
+  assign(top, given) {
+    /** @type {[TreeNode, any][]} */
+    const work = [[top, given]];
+    for (let next = work.pop(); next !== undefined; next = work.pop()) {
+      const [node, value] = next;
+      const type = typeOf(value);
+      if (node.type !== type) this._retype(node, type);
+      if (!node.isContainer) {
+        this._setLeaf(node, value);
+      } else if (node.source !== value) {
+        node.source = value;
+        this._setMembers(node, value, work);
+      }
+    }
+  }
+
+  /**
+   * @param {TreeNode} node
+   * @param {any} value
+   * @param {[TreeNode, any][]} work
+   */
+  _setMembers(node, value, work) {
+    const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+    // A container that lost a member is rebuilt; growing ones never are.
+    const kept = keys.filter((key) => node.child(key)).length;
+    if (kept < node.children.length) this._retype(node, node.type);
+    for (const key of keys) {
+      const item = value[key];
+      work.push([node.child(key) ?? this._put(node, key, typeOf(item)), item]);
+    }
+  }
+
+  /**
+   * @param {TreeNode} node
+   * @param {any} value
+   */
+  _setLeaf(node, value) {
+    const text = String(value);
+    if (node.text === text) return;
+    // A string that continues is not a new value: it is redrawn but not highlighted.
+    if (node.type === "string" && node.text !== "") this.changed.add(node);
+    else this._touch(node);
+    node.text = text;
+    if (node.type === "number") node.source = value;
+  }
+
+  /**
+   * Marks the last value below a node as growing; null marks none.
+   * @param {TreeNode | null} top
+   */
+  growAtEnd(top) {
+    let node = top;
+    while (node?.children.length) node = node.children[node.children.length - 1];
+    this._setGrowing(node);
+  }
+
+  /**
+   * Sets the status, and optionally the message, shown beside a value.
+   * @param {TreeNode} node
+   * @param {string} badge
+   * @param {string} [note]
+   */
+  mark(node, badge, note = "") {
+    if (node.badge === badge && node.note === note) return;
+    node.badge = badge;
+    node.note = note;
+    this.changed.add(node);
+  }
+
+  /**
+   * The node at a path, or its closest ancestor that exists.
+   * @param {Path} path
+   * @param {TreeNode | null} [from]
+   */
+  nearest(path, from = this.root) {
+    let node = from;
+    for (const key of path) {
+      const next = node?.child(key);
+      if (next === undefined) break;
+      node = next;
+    }
+    return node;
+  }
+
+  /** Yields every node in document order, parents first. */
+  *nodes() {
+    /** @type {TreeNode[]} */
+    const work = this.root === null || !this.root.exists ? [] : [this.root];
+    for (let node = work.pop(); node !== undefined; node = work.pop()) {
+      yield node;
+      const { members } = node;
+      for (let at = members.length - 1; at >= 0; at -= 1) work.push(members[at]);
+    }
+  }
+}
+
+/** @param {string} token */
+function unescapeToken(token) {
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
+}
