@@ -68,6 +68,49 @@ def test_what_changes_while_changes_are_looked_for_is_found_later(tmp_path: Path
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("jump", [400.0, 1e6, -400.0])
+def test_a_wall_clock_that_is_set_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float
+) -> None:
+    """Neither for the process that writes, nor for one that comes later."""
+    wall = time.time
+
+    async def main() -> None:
+        url = f"sqlite:///{tmp_path}/log.db"
+        async with opened(url) as here:
+            await here.acquire("s", "p", lease=300, meta=b"")
+            monkeypatch.setattr(time, "time", lambda: wall() + jump)
+            async with opened(url) as there:
+                for store in (here, there):
+                    status = await store.status("s")
+                    assert not status.lost and 290 < status.lease <= 300
+                    assert not await store.finalize("s", b"", only_if_lost=True)
+                await here.append("s", "p", [b"x"], lease=300)
+                assert (await there.status("s")).lease > 290
+                # A moment that was named is one of the wall clock, as it is when it is named.
+                await there.acquire("t", "p", lease=60, meta=b"", until=time.time() + 100)
+                assert 90 < (await here.status("t")).expires <= 100
+
+    asyncio.run(main())
+
+
+def test_a_system_that_was_started_again_goes_on_with_its_wall_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        url = f"sqlite:///{tmp_path}/log.db"
+        async with opened(url) as store:
+            await store.acquire("s", "p", lease=300, meta=b"")
+        clock, wall = time.monotonic, time.time
+        monkeypatch.setattr(time, "monotonic", lambda: clock() + 1e6)
+        monkeypatch.setattr(time, "time", lambda: wall() + 100)
+        monkeypatch.setattr("jsonrill.store.sqlite._boot", lambda: "another")
+        async with opened(url) as store:
+            assert 190 < (await store.status("s")).lease <= 200
+
+    asyncio.run(main())
+
+
 def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     with sqlite3.connect(path) as db:

@@ -11,9 +11,11 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from jsonrill.ext.tasks import stop
@@ -106,6 +108,7 @@ CREATE TRIGGER IF NOT EXISTS stream_gone AFTER DELETE ON streams BEGIN
     DELETE FROM turns WHERE stream = old.key;
 END;
 CREATE TABLE IF NOT EXISTS used (token TEXT PRIMARY KEY, until REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS clock (boot TEXT NOT NULL, began REAL NOT NULL);
 PRAGMA user_version = {VERSION};
 """
 # When a stream that is used now expires; takes the time and how long the bounds keep it.
@@ -113,7 +116,7 @@ EXPIRES = "expires = CASE WHEN fixed THEN expires ELSE ? + CASE ttl WHEN 0 THEN 
 
 
 class SqliteStore(Store):
-    """Keeps logs in tables. Leases are wall-clock times, because they must outlive the process."""
+    """Keeps logs in tables. Its clock is one that does not jump, and outlives the process."""
 
     record_cost = RECORD_COST
     stream_cost = STREAM_COST
@@ -124,6 +127,8 @@ class SqliteStore(Store):
         self._writer = _Worker(path)
         self._reader = _Worker(path)
         self._swept = 0.0
+        # Unix time at which the system's monotonic clock was 0, as all processes take it.
+        self._began = 0.0
         self._polling: asyncio.Task[None] | None = None
         self._listened = asyncio.Event()
         self._signals.on_change = lambda _: self._listened.set()
@@ -139,9 +144,12 @@ class SqliteStore(Store):
     async def open(self) -> None:
         # Only this user may read the streams; SQLite gives its other files the same mode.
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-        await self._writer.do(_prepare)
+        self._began = await self._writer.do(_prepare)
         await self._reader.do(lambda db: db.execute("PRAGMA query_only = 1").close())
         self._polling = asyncio.create_task(self._poll())
+
+    def _now(self) -> float:
+        return self._began + time.monotonic()
 
     async def close(self) -> None:
         await stop(self._polling)
@@ -151,7 +159,7 @@ class SqliteStore(Store):
 
     async def _take(self, stream: str, producer: str, lease: float, new: New | None) -> Status:
         def work(db: sqlite3.Connection) -> Status:
-            now = time.time()
+            now = self._now()
             if new is not None:
                 self._make(db, stream, new, now)
             found = _find(db, stream, now)
@@ -181,7 +189,7 @@ class SqliteStore(Store):
         full = _count(db, "SELECT sum(streams) FROM books") >= self.bounds.total_streams
         if full and not self._evict(db, stream, None, now):
             raise StoreFull("total_streams", "the store holds no more streams")
-        expires = new.until or now + 1.0
+        expires = now + (new.until - time.time() if new.until else 1.0)
         db.execute(
             "INSERT INTO streams (id, owner, meta, producer, lease, last, size, mark,"
             " calls, closed, expires, changed, ttl, fixed)"
@@ -191,7 +199,7 @@ class SqliteStore(Store):
 
     async def _add(self, stream: str, producer: str, append: Append) -> Tail:
         def work(db: sqlite3.Connection) -> Tail:
-            now, turn = time.time(), append.turn
+            now, turn = self._now(), append.turn
             found = _find(db, stream, now)
             tail = Tail(found.last, found.mark)
             key, before, placed = db.execute(
@@ -230,7 +238,7 @@ class SqliteStore(Store):
 
     async def finalize(self, stream: str, data: bytes, *, only_if_lost: bool = False) -> bool:
         def work(db: sqlite3.Connection) -> bool:
-            now = time.time()
+            now = self._now()
             found = _find(db, stream, now)
             if found.closed or (only_if_lost and not found.lost):
                 return False
@@ -280,7 +288,7 @@ class SqliteStore(Store):
         def work(db: sqlite3.Connection) -> Look:
             row = db.execute(
                 "SELECT key, last, mark, closed FROM streams WHERE id = ? AND expires > ?",
-                (stream, time.time()),
+                (stream, self._now()),
             ).fetchone()
             if row is None:
                 raise UnknownStream(f"there is no stream {stream}")
@@ -296,11 +304,11 @@ class SqliteStore(Store):
         return await self._reader.do(work)
 
     async def status(self, stream: str) -> Status:
-        return await self._reader.do(lambda db: _find(db, stream, time.time()))
+        return await self._reader.do(lambda db: _find(db, stream, self._now()))
 
     async def touch(self, stream: str, lease: float) -> None:
         def work(db: sqlite3.Connection) -> None:
-            now = time.time()
+            now = self._now()
             closed = _find(db, stream, now).closed
             keep = self.bounds.keep_closed if closed else self.bounds.keep_open
             db.execute(
@@ -320,7 +328,7 @@ class SqliteStore(Store):
 
     async def once(self, token: str, seconds: float) -> bool:
         def work(db: sqlite3.Connection) -> bool:
-            now = time.time()
+            now = self._now()
             db.execute("DELETE FROM used WHERE until <= ?", (now,))
             added = db.execute("INSERT OR IGNORE INTO used VALUES (?, ?)", (token, now + seconds))
             return added.rowcount == 1
@@ -376,11 +384,33 @@ class SqliteStore(Store):
             await asyncio.sleep(POLL)
 
 
-def _prepare(db: sqlite3.Connection) -> None:
+def _prepare(db: sqlite3.Connection) -> float:
+    """Create what is missing in the file, and return when its clock began.
+
+    The clock is the system's monotonic one, which stands still while a laptop sleeps and does not
+    follow a wall clock that is set. It begins again with the system, and then the first process
+    says what time it is.
+    """
     [version] = db.execute("PRAGMA user_version").fetchone()
     if version != VERSION and db.execute("SELECT 1 FROM sqlite_master").fetchone():
         raise StoreError("this file was made by another version of jsonrill: name another file")
     db.executescript(SCHEMA).close()
+    with _transaction(db):
+        row = db.execute("SELECT boot, began FROM clock").fetchone()
+        if row is not None and row[0] == _boot():
+            return float(row[1])
+        began = time.time() - time.monotonic()
+        db.execute("DELETE FROM clock")
+        db.execute("INSERT INTO clock VALUES (?, ?)", (_boot(), began))
+        return began
+
+
+def _boot() -> str:
+    """What is the same until the system is started again."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:  # to within ten minutes, which it may be wrong by
+        return f"{(time.time() - time.monotonic()) // 600:.0f}"
 
 
 def _changes(version: int, seen: int, db: sqlite3.Connection) -> tuple[int, int, list[str]]:
@@ -493,16 +523,22 @@ def _together(
 ) -> list[Any]:
     """Run each in one transaction; one that refuses has written nothing yet."""
     results: list[Any] = []
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(db):
         for work in works:
             try:
                 results.append(work(db))
             except StoreError as refused:
                 results.append(refused)
+    return results
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
-    return results
