@@ -13,6 +13,7 @@ from jsonrill_server.store import (
     LogGap,
     LogLost,
     Store,
+    StoreError,
     StoreFull,
     StoreUnavailable,
     StreamTaken,
@@ -49,6 +50,25 @@ def url(redis_server: RedisServer) -> str:
 
 async def entries(store: Store) -> list[bytes]:
     return [entry.data async for batch in store.read("s") for entry in batch]
+
+
+def test_keys_of_another_version_are_refused(url: str, redis_server: RedisServer) -> None:
+    async def main() -> None:
+        async with opened(url) as store:
+            await store.acquire("s", "p", lease=60, meta=b"")
+            assert isinstance(store, RedisStore)
+            client = store._client
+            assert await client.get("jsonrill:version") == b"1"
+            await client.delete("jsonrill:version")  # as 0.2 left it
+            async with opened(url) as other:
+                assert (await other.status("s")).producer == "p"
+            await client.set("jsonrill:version", 2)
+            refused = open_store(url)
+            with pytest.raises(StoreError, match="another version of jsonrill"):
+                await refused.open()
+            await refused.close()
+
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("error", [ConnectionError, OSError, RuntimeError, AttributeError])

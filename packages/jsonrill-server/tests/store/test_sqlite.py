@@ -104,7 +104,7 @@ def test_a_system_that_was_started_again_goes_on_with_its_wall_clock(
         clock, wall = time.monotonic, time.time
         monkeypatch.setattr(time, "monotonic", lambda: clock() + 1e6)
         monkeypatch.setattr(time, "time", lambda: wall() + 100)
-        monkeypatch.setattr("jsonrill.store.sqlite._boot", lambda: "another")
+        monkeypatch.setattr("jsonrill_server.store.sqlite._boot", lambda: "another")
         async with opened(url) as store:
             assert 190 < (await store.status("s")).lease <= 200
 

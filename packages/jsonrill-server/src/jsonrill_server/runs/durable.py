@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from hashlib import blake2b
 from itertools import islice
@@ -76,7 +76,9 @@ class Settings:
     def in_options(cls, options: StreamOptions) -> Settings | None:
         """Return the settings of a stream; None if it was not created by this protocol."""
         found = options.notes.get("durable")
-        return None if found is None else cls(**found)
+        if found is None:
+            return None
+        return cls(**{it.name: found[it.name] for it in fields(cls) if it.name in found})
 
     def to_options(self) -> StreamOptions:
         options = StreamOptions(input="events" if self.is_json else "text")

@@ -6,8 +6,10 @@ Both are checked when they arrive: `rendering()` of an accepted pair never fails
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final, TypedDict
 
 from jsonrill.dialects import DIALECTS
@@ -36,6 +38,7 @@ from jsonrill.options import (
     taken_by,
 )
 
+log = logging.getLogger("jsonrill.runs")
 FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
 allow("format", FORMATS)
 
@@ -116,11 +119,34 @@ class StreamOptions:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StreamOptions:
-        found = json.loads(data)
-        notes = found.pop("notes", {})
-        made = cls(**found)
-        made.notes = notes
-        return made
+        """Read options that were stored with a stream, maybe by a later version of this program.
+
+        What is not known here is left out: an option changes how a log is shown, not what is in
+        it, and a stream must not end because a replica was not upgraded yet.
+        """
+        stored = json.loads(data)
+        notes = stored.pop("notes", {})
+        try:
+            options = cls(**stored)
+        except BadOption:
+            known = {name: value for name, value in stored.items() if _is_known(name, value)}
+            _warn(", ".join(sorted(stored.keys() - known.keys())))
+            options = cls(**known)
+        options.notes = notes
+        return options
+
+
+def _is_known(name: str, value: Any) -> bool:
+    try:
+        checked(STREAM, {name: value}, "option")
+    except BadOption:
+        return False
+    return True
+
+
+@lru_cache(100)  # once for each, not for each request
+def _warn(names: str) -> None:
+    log.warning("streams have options of another version, which are left out here: %s", names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ that anything may be written to has bytes that are no text, too.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Literal, NamedTuple
 
 from jsonrill.options import Input
@@ -81,7 +81,9 @@ def raw_bytes(entry: Entry) -> bytes:
 
 def from_entry(entry: Entry) -> Record | End:
     if entry.final:
-        return End(**json.loads(entry.data))
+        stored = json.loads(entry.data)
+        # A later version may know more of an end.
+        return End(**{it.name: stored[it.name] for it in fields(End) if it.name in stored})
     if entry.data[:1] == _BYTES:
         return NotText("text", entry.data[1:].decode("utf-8", "replace"))
     return Record(_INPUTS[entry.data[:1]], entry.data[1:].decode("utf-8", "surrogatepass"))

@@ -62,6 +62,7 @@ from .redis_scripts import (
     PULSE_EVERY,
     STATUS,
     TOUCH,
+    VERSION,
 )
 from .redis_wakes import Wakes
 
@@ -122,7 +123,20 @@ class RedisStore(Store):
         with suppress(NoPermissionError):  # then it is not told
             if (await self._call(lambda: self._client.info("cluster"))).get("cluster_enabled"):
                 raise StoreError("this Redis is a node of a cluster: write redis+cluster://")
+        await self._check_version()
         self._pulsing = [asyncio.create_task(self._pulse())]
+
+    async def _check_version(self) -> None:
+        """Raise StoreError if the keys are those of another version; mark them if nothing says."""
+        key = f"{self._prefix}:version"
+        with suppress(StoreFull, StoreUnavailable):  # then it is marked later, by another process
+            await self._call(lambda: self._client.set(key, VERSION, nx=True), patience=1.0)
+        version = await self._call(lambda: self._client.get(key))
+        if version not in (None, b"%d" % VERSION):
+            raise StoreError(
+                f"the keys {self._prefix}:* of this Redis were made by another version of jsonrill:"
+                " use another database, or delete them, with the logs in them"
+            )
 
     async def close(self) -> None:
         self._signals.close()

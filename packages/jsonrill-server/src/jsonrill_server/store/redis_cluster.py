@@ -53,6 +53,7 @@ class RedisClusterStore(RedisStore):
 
     async def open(self) -> None:
         await self._call(self._client.initialize)
+        await self._check_version()
         names: dict[str, str] = {}
         number = 0
         while len(names) < PARTS:  # a name for each pulse

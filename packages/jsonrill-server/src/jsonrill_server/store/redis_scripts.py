@@ -27,6 +27,8 @@ from __future__ import annotations
 
 from typing import Final
 
+# Of the keys and what is in them, as described above; `…:version` says which one is there.
+VERSION: Final = 1
 PULSE_EVERY: Final = 0.5
 _GAP_MS: Final = 1500
 # The bytes that Redis allocates for the first records of a stream.
