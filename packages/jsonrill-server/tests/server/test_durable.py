@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import patch
 
 import httpx2
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from jsonrill.eventstream import SSEDecoder
 from jsonrill_server import Config, create_app
+from jsonrill_server.runs import durable
 from jsonrill_server.runs.durable import (
     BadRequest,
     Page,
@@ -473,11 +475,16 @@ values = st.recursive(
 AS_JSON = Settings("application/json; charset=utf-8")
 
 
+def all_records(body: bytes, settings: Settings, limit: int = 1 << 20) -> list[bytes]:
+    return [record for part in records_of(body, settings, limit, 1000) for record in part]
+
+
 @settings(max_examples=100 * HARDER, deadline=None)
-@given(values, st.sampled_from([None, 1, "\t"]))
-def test_messages_are_kept_as_they_are_written(value: Any, indent: Any) -> None:
+@given(values, st.sampled_from([None, 1, "\t"]), st.sampled_from([1, 2, 3, 7, 1 << 14]))
+def test_messages_are_kept_as_they_are_written(value: Any, indent: Any, window: int) -> None:
     text = json.dumps(value, indent=indent)
-    found = [record[1:].decode() for record in records_of(text.encode(), AS_JSON, 1 << 20)]
+    with patch.object(durable, "WINDOW", window):
+        found = [record[1:].decode() for record in all_records(text.encode(), AS_JSON)]
     assert [json.loads(message) for message in found] == (
         value if isinstance(value, list) else [value]
     )
@@ -487,15 +494,46 @@ def test_messages_are_kept_as_they_are_written(value: Any, indent: Any) -> None:
 def test_numbers_keep_all_their_digits() -> None:
     digits = "1" * 9000
     body = f"[{digits}, 0.1000000000000000055511151231257827, 1e999]".encode()
-    assert records_of(body, AS_JSON, 1 << 20) == [
+    assert all_records(body, AS_JSON) == [
         b"e" + part.strip() for part in body.strip(b"[]").split(b",")
     ]
+
+
+@pytest.mark.parametrize("size", [10, 1000, 20_000, 40_000])
+@pytest.mark.parametrize(
+    "body",
+    ["[tru, %s]", "[1 %s]", '["\\x", %s]', "[{%s]", "[%s", "%s 1", '["a\n", %s]', "[NaN, %s]"],
+)
+def test_what_is_not_json_is_called_so_at_any_size(body: str, size: int) -> None:
+    text = body % ",".join(["[]"] * (size // 3))
+    with pytest.raises(BadRequest):
+        for _ in records_of(text.encode(), AS_JSON, 1 << 15, 1 << 15):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("body", "limit", "most", "read"),
+    [
+        ("[" + "{}," * 100_000 + "{}]", 1000, 5000, 5000),
+        ('[1,"' + "x" * 100_000 + '"]', 1000, 5000, 0),
+        ('"' + "x" * 1000 + '"', 1000, 5000, 0),
+        ('[1,"' + "é" * 500 + '"]', 1000, 5000, 0),
+    ],
+)
+def test_limits_are_kept_while_a_body_is_read(body: str, limit: int, most: int, read: int) -> None:
+    """Not when all of it was read: `[{},{},…` of 16 MiB held up all other requests for 10 s."""
+    parts = records_of(body.encode(), AS_JSON, limit, most)
+    found = 0
+    with pytest.raises(OverflowError):
+        for part in parts:
+            found += len(part)
+    assert found == read
 
 
 @settings(max_examples=200 * HARDER, deadline=None)
 @given(st.text(max_size=60), st.integers(4, 9))
 def test_a_long_text_is_cut_between_characters(text: str, limit: int) -> None:
-    found = records_of(text.encode("utf-8", "surrogatepass"), Settings("text/plain"), limit)
+    found = all_records(text.encode("utf-8", "surrogatepass"), Settings("text/plain"), limit)
     assert b"".join(record[1:] for record in found) == text.encode("utf-8", "surrogatepass")
     if text.isprintable():
         assert all(record[:1] == b"t" and len(record) <= limit + 1 for record in found)
