@@ -54,8 +54,8 @@ def rows(jsonrill: Any, text: str) -> dict[str, Work]:
         return update.call.args
 
     def compact() -> object:
-        parser, encoder = jsonrill.Parser(), jsonrill.CompactEncoder()
-        frames = jsonrill.SSEEncoder()
+        parser, encoder = jsonrill.Parser(), jsonrill.wire.CompactEncoder()
+        frames = jsonrill.eventstream.SSEEncoder()
         sent = []
         for piece in cut:
             if found := parser.feed(piece):
@@ -74,7 +74,7 @@ def rows(jsonrill: Any, text: str) -> dict[str, Work]:
 
 def received(jsonrill: Any, sent: list[bytes]) -> object:
     """The value that a receiver makes of compact events."""
-    decoder, rebuilder = jsonrill.SSEDecoder(), jsonrill.Rebuilder()
+    decoder, rebuilder = jsonrill.eventstream.SSEDecoder(), jsonrill.Rebuilder()
     for block in sent:
         for event in decoder.feed(block):
             rebuilder.feed(json.loads(event.data))

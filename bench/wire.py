@@ -36,7 +36,7 @@ def sizes(jsonrill: Any, text: str) -> dict[str, float]:
 
 
 def _compact(jsonrill: Any, text: str, size: int) -> Iterator[Any]:
-    parser, encoder = jsonrill.Parser(), jsonrill.CompactEncoder()
+    parser, encoder = jsonrill.Parser(), jsonrill.wire.CompactEncoder()
     for piece in pieces(text, size):
         if items := encoder.feed(parser.feed(piece)):
             yield items
@@ -46,7 +46,7 @@ def _full(jsonrill: Any, text: str, size: int) -> Iterator[Any]:
     parser = jsonrill.Parser()
     for piece in pieces(text, size):
         if found := parser.feed(piece):
-            yield [jsonrill.to_wire(fragment) for fragment in found]
+            yield [jsonrill.wire.to_wire(fragment) for fragment in found]
 
 
 def _snapshots(jsonrill: Any, text: str) -> Iterator[Any]:

@@ -13,7 +13,6 @@ from typing import Any
 
 from fuzz.seeds import json_texts
 from jsonrill import (
-    CompactEncoder,
     Document,
     Fragment,
     FragmentError,
@@ -22,11 +21,10 @@ from jsonrill import (
     Limits,
     Parser,
     Rebuilder,
-    from_wire,
     partial,
-    to_wire,
 )
 from jsonrill.jsontext import dumps
+from jsonrill.wire import CompactEncoder, from_wire, to_wire
 
 BYTES = True
 TARGET = "any text, any cutting: a result or a documented error, and json.loads agrees"

@@ -11,8 +11,14 @@ from random import Random
 from typing import Final
 
 from fuzz.seeds import EVENT_WORDS, cut, event_texts, mutated
-from jsonrill import LimitExceeded, SSEDecoder, SSEEvent, encode_event
-from jsonrill.eventstream import looks_like_events, may_become_events
+from jsonrill import LimitExceeded
+from jsonrill.eventstream import (
+    SSEDecoder,
+    SSEEvent,
+    encode_event,
+    looks_like_events,
+    may_become_events,
+)
 
 TARGET: Final = "event streams, any cutting: the events of the standard, and the encoder's own"
 BYTES: Final = True

@@ -11,18 +11,9 @@ from random import Random
 from typing import Any, Final
 
 from fuzz.seeds import JSON_WORDS, cut, json_texts, mutated, value
-from jsonrill import (
-    CompactEncoder,
-    FragmentError,
-    InvalidJSON,
-    LimitExceeded,
-    Parser,
-    Rebuilder,
-    WireReader,
-    from_wire,
-    to_wire,
-)
+from jsonrill import FragmentError, InvalidJSON, LimitExceeded, Parser, Rebuilder
 from jsonrill.jsontext import dumps
+from jsonrill.wire import CompactEncoder, WireReader, from_wire, to_wire
 
 TARGET: Final = "fragments, spoiled or not: the value, or FragmentError and nothing changed"
 BYTES: Final = False

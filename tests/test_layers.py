@@ -234,7 +234,7 @@ def test_the_core_does_no_io(part: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", sorted(set(CORE) - {"opening", "streams", "toolrunner", "translations"})
+    "part", sorted(set(CORE) - {"opening", "streams", "toolrunner", "dialects"})
 )
 def test_only_streams_knows_sync_from_async(part: str) -> None:
     for module in modules(part):

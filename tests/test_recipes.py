@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jsonrill import SSEDecoder
+from jsonrill.eventstream import SSEDecoder
 from jsonrill.testing import Answer, Exchange, Upstream
 from support import ROOT, SLACK
 from support.pages import read

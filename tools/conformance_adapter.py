@@ -23,11 +23,11 @@ def answer(asked: dict[str, Any]) -> Any:
                 return {"refused": True}
             return {"value": document.value}
         case "fragments":
-            parser, encoder = jsonrill.Parser(), jsonrill.CompactEncoder()
+            parser, encoder = jsonrill.Parser(), jsonrill.wire.CompactEncoder()
             found = [parser.feed(piece) for piece in asked["feeds"]] + [parser.flush()]
             if asked["form"] == "compact":
                 return [encoder.feed(one) for one in found]
-            return [[jsonrill.to_wire(one) for one in several] for several in found]
+            return [[jsonrill.wire.to_wire(one) for one in several] for several in found]
         case "rebuild":
             rebuilder = jsonrill.Rebuilder(dialect=asked["dialect"])
             values, opened = [], []
@@ -35,7 +35,7 @@ def answer(asked: dict[str, Any]) -> Any:
                 rebuilder.feed(items)
                 values.append(rebuilder.value)
                 path = rebuilder.open_path
-                opened.append(None if path is None else jsonrill.format_path(path))
+                opened.append(None if path is None else jsonrill.paths.format_path(path))
             return {"values": values, "open": opened, "complete": rebuilder.complete}
         case "apply":
             return {"value": jsonrill.apply_delta(asked["previous"], asked["delta"])}
@@ -49,7 +49,7 @@ def answer(asked: dict[str, Any]) -> Any:
             calls.flush()
             return [[call.name, call.args] for call in calls.calls]
         case "sse":
-            decoder = jsonrill.SSEDecoder()
+            decoder = jsonrill.eventstream.SSEDecoder()
             pieces = [base64.b64decode(piece) for piece in asked["pieces"]]
             return [list(event[:3]) for piece in pieces for event in decoder.feed(piece)]
     return None

@@ -63,6 +63,10 @@ what they are good for. They come with
 """
 # Modules with public names, and the extra that each needs.
 PUBLIC: Final = {
+    "jsonrill.wire": "",
+    "jsonrill.paths": "",
+    "jsonrill.eventstream": "",
+    "jsonrill.dialects": "",
     "jsonrill.schema": "schema",
     "jsonrill_server": "server",
     "jsonrill_server.client": "server",
@@ -73,7 +77,12 @@ PUBLIC: Final = {
     "jsonrill_server.store": "server",
 }
 # A module without `__all__` has these public names.
-NAMES: Final = {"jsonrill.ext.starlette": ["EventStreamResponse"]}
+NAMES: Final = {
+    "jsonrill.paths": ["format_path", "from_pointer", "parse_path", "to_pointer"],
+    "jsonrill.eventstream": ["SSEDecoder", "SSEEncoder", "SSEEvent", "encode_event"],
+    "jsonrill.dialects": ["to_openai", "to_ai_sdk", "to_ag_ui", "to_mcp_app", "ai_sdk_message"],
+    "jsonrill.ext.starlette": ["EventStreamResponse"],
+}
 NEEDS: Final = {"jsonrill.ext.starlette": "Starlette", "jsonrill.ext.langchain": "langchain-core"}
 WIDTH: Final = 88
 

@@ -14,7 +14,7 @@
  *
  * A number may still grow, so the 1 is SHOWN: provisional, replaced by the next entry. `Log` has
  * strings from their quote, in pieces as they arrive; `FinishedLog` has them when they are complete;
- * `Whole` keeps only the value and has no log. `Held` stands before a log and hands it the values of
+ * `Whole` keeps only the value and has no log. `Held` is in front of a log and hands it the values of
  * `onlyComplete` when they are complete. Each calls `ended` when its value is complete, and `givenUp`
  * when the rest of it will never come.
  */
@@ -107,9 +107,9 @@ export class Log extends Placed {
   sentString = null;
   /** The string that is open now. @type {Place | null} */
   string = null;
-  /** What stands before the log. @type {Held | null} */
+  /** What is in front of the log. @type {Held | null} */
   held = null;
-  /** True if a key has come of whose value nothing is in the log. */
+  /** True if there is a key of whose value nothing is in the log. */
   waits = false;
   /** True if a key came twice, which may bring the value that was there: then `news` has to look. */
   doubtful = false;

@@ -16,23 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import (
-    CompactEncoder,
     Fragment,
     FragmentError,
     Parser,
     PartialStream,
     Rebuilder,
-    SSEDecoder,
     ToolCallEvents,
     ToolCalls,
-    WireReader,
-    format_path,
-    from_pointer,
-    parse_path,
-    to_pointer,
-    to_wire,
 )
+from jsonrill.eventstream import SSEDecoder
 from jsonrill.partial_stream.delta import apply_delta
+from jsonrill.paths import format_path, from_pointer, parse_path, to_pointer
+from jsonrill.wire import CompactEncoder, WireReader, to_wire
 from support import pieces
 from support.documents import keys, strings, texts, values
 from support.javascript import Ask, agree, examples

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, format_path, to_wire
+from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser
+from jsonrill.paths import format_path
+from jsonrill.wire import to_wire
 from support import pieces
 from support.documents import spoiled, texts
 from support.javascript import Ask, agree, examples, in_js_order, spelled_message

@@ -14,8 +14,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser, to_wire
+from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Parser
 from jsonrill.parse.lenient.rules import RULES
+from jsonrill.wire import to_wire
 from support import HARDER, cases, pieces
 from support.javascript import Ask, agree, examples, in_js_order, spelled_message
 from support.mutations import KINDS, document, mutated, tokens

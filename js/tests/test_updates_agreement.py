@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Limits, PartialStream, Update, apply_delta, format_path, from_pointer
+from jsonrill import Limits, PartialStream, Update, apply_delta
 from jsonrill.options import TABLE, is_used
-from jsonrill.paths import lookup
+from jsonrill.paths import format_path, from_pointer, lookup
 from support import pieces
 from support.documents import spoiled, texts
 from support.javascript import Ask, agree, examples, in_js_order, spelled_message

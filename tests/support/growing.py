@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from jsonrill import CompactEncoder, Document, Parser, Rebuilder, to_wire
+from jsonrill import Document, Parser, Rebuilder
 from jsonrill.jsontext import dumps
+from jsonrill.wire import CompactEncoder, to_wire
 
 
 class Near:

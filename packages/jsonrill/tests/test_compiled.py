@@ -23,7 +23,7 @@ MOST = 6.3 if sys.platform == "linux" else 12
 def hot() -> tuple[str, ...]:
     """The modules that setup.py compiles."""
     known: dict[str, tuple[str, ...]] = {}
-    for node in ast.parse((ROOT / "setup.py").read_text("utf8")).body:
+    for node in ast.parse((ROOT / "packages/jsonrill/setup.py").read_text("utf8")).body:
         if isinstance(node, ast.Assign):
             name = ast.unparse(node.targets[0])
             if name in ("PUBLIC", "PARTS", "PRIVATE", "HOT"):

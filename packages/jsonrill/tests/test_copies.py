@@ -11,7 +11,6 @@ import pytest
 
 from jsonrill import (
     Chunker,
-    CompactEncoder,
     Document,
     LimitExceeded,
     Limits,
@@ -19,11 +18,12 @@ from jsonrill import (
     PartialStream,
     Parts,
     Rebuilder,
-    SSEDecoder,
     ToolCallEvents,
     ToolCalls,
 )
+from jsonrill.eventstream import SSEDecoder
 from jsonrill.schema import Schema
+from jsonrill.wire import CompactEncoder
 
 FIRST = '{"a": [1, "x'
 REST = 'y"]}'

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import (
-    LimitExceeded,
-    PartialStream,
+from jsonrill import LimitExceeded, PartialStream, StreamClosed, Update, values
+from jsonrill.eventstream import (
+    HEARTBEAT,
     SSEDecoder,
     SSEEncoder,
     SSEEvent,
-    StreamClosed,
-    Update,
     encode_event,
-    values,
+    ends_stream,
+    is_done,
+    is_event_stream,
+    is_lines,
 )
-from jsonrill.eventstream import HEARTBEAT, ends_stream, is_done, is_event_stream, is_lines
 from support import ROOT, by, cases, cuttings, examples, pieces
 from support.costs import is_flat
 

@@ -9,8 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Parser, Path, format_path, from_pointer, parse_path, to_pointer
-from jsonrill.paths import ANY_INDEX, ANY_KEY, lookup, matches, parse_pattern
+from jsonrill import Parser, Path
+from jsonrill.paths import (
+    ANY_INDEX,
+    ANY_KEY,
+    format_path,
+    from_pointer,
+    lookup,
+    matches,
+    parse_path,
+    parse_pattern,
+    to_pointer,
+)
 
 TEXTS: list[tuple[Path, str]] = [
     ((), "root"),

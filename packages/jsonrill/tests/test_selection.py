@@ -20,11 +20,11 @@ from jsonrill import (
     JsonrillError,
     LimitExceeded,
     Limits,
-    format_path,
     select,
     text,
     texts,
 )
+from jsonrill.paths import format_path
 from support import by, cases, cuttings, pieces
 from support.documents import tokens, values
 from support.sources import collect

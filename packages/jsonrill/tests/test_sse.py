@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 
 import jsonrill
-from jsonrill import InvalidSchema, SSEDecoder, SSEEncoder, sse, updates
+from jsonrill import InvalidSchema, sse, updates
+from jsonrill.eventstream import SSEDecoder, SSEEncoder
 from support.sources import as_list, collect, sources
 
 CLOSE = b"event: CLOSE\ndata: [DONE]\n\n"

@@ -92,7 +92,7 @@ def test_one_schema_for_all_threads() -> None:
             try:
                 list(jsonrill.values(iter(PIECES), compiled))
             except jsonrill.InvalidSchema as error:
-                return jsonrill.format_path(error.path), error.offset
+                return jsonrill.paths.format_path(error.path), error.offset
             raise AssertionError("39 is more than 38")
 
         assert set(at_once(check)) == {check()}

@@ -31,8 +31,8 @@ from jsonrill.wire.parser import Parser
 from .errors import BadRecord
 from .input.record import Stream, chunker, need_events, texts
 from .job import Job, resolved
-from .judged import Judged
 from .output.tally import Tally
+from .validation import Judged
 
 
 class Work:

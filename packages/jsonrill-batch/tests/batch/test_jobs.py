@@ -155,7 +155,7 @@ def test_one_name_may_have_its_schema_too() -> None:
 
 def test_fragments_are_those_of_the_library() -> None:
     rows, _, _ = do(Job(kind="fragments"), stream(COLOURS))
-    wanted = [jsonrill.to_wire(fragment) for fragment in jsonrill.fragments(by(4, COLOURS))]
+    wanted = [jsonrill.wire.to_wire(fragment) for fragment in jsonrill.fragments(by(4, COLOURS))]
     for number, row in enumerate(rows):
         assert (row.pop("id"), row.pop("seq")) == ("s", number)
     assert rows == wanted

@@ -9,15 +9,8 @@ from typing import Any
 
 import pytest
 
-from jsonrill import (
-    ai_sdk_message,
-    sse,
-    to_ag_ui,
-    to_ai_sdk,
-    to_mcp_app,
-    to_openai,
-    to_text,
-)
+from jsonrill import content, sse
+from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.testing import Answer, Call, Exchange, Script, Upstream
 from support import need_command
 
@@ -69,7 +62,7 @@ def test_the_clients_of_others_read_any_provider(npm: Path, provider: str) -> No
             case "mcp-app":
                 return Script.json([*to_mcp_app(events, "weather")])
             case _:
-                return Script([piece.encode() for piece in to_text(values)])
+                return Script([piece.encode() for piece in content(values)])
 
     with Upstream(reply) as upstream:
         command = [need_command("node"), "translations.mjs", upstream.url]

@@ -7,14 +7,11 @@ snapshots → text   `chunks`; by hand: `Chunker`
 a provider's text  `content`, `arguments`: what all of the above read of a provider's stream
 an answer's parts  `parts` yields a `Part` for each change; by hand: `Parts`
 running tools      `run_tools`: starts them early, and has the turn for the next request
-other clients      `to_openai`, `to_ai_sdk`, `to_ag_ui`, `to_text`, `to_mcp_app`, `ai_sdk_message`
 tool calls         `tool_calls`; by hand: `ToolCalls`, which holds `ToolCall`s and tells of them
                    in `ToolCallUpdate`s; over the wire: `ToolCallEvents`
 a fragment         `Fragment`: one of twelve `Kind`s, at a `Path`
 text → updates     `updates`; by hand: `PartialStream`; an `Update`'s change: `apply_delta`
-server-sent events `sse`; by hand: `SSEEncoder`, `SSEDecoder`, `SSEEvent`, `encode_event`
-wire forms         `to_wire`, `from_wire`, `CompactEncoder`, `WireReader`
-paths              `format_path`, `parse_path`, `to_pointer`, `from_pointer`
+server-sent events `sse`
 near-JSON          `repair=True` reports each `Repair`; `many=True` reads one document after another
 speed              `compiled`: whether the core runs compiled; it is the same code either way
 what goes wrong    `JsonrillError` and its children
@@ -38,9 +35,8 @@ The folders are the journey of the data. A part imports only from parts above it
     sources/         any source → pieces of text: an answer's text, arguments of calls
     opening.py       streams, files, pipes, responses → their elements, or blocks of text
     answers/         the parts of an answer; which calls are run, and the next turn
-    dialects/        what providers say, and JSON → events of other people's clients
     streams.py       the public functions, sync and async
-    translations.py  `to_openai` and the others: events of other people's clients
+    dialects/        what providers say, and JSON → events of other people's clients
     toolrunner.py    `run_tools`: tools run in threads or in the event loop
     ext/             adapters for frameworks: responses of Starlette and Django, LangChain's parser
     testing/         upstreams for tests: scripted, or as a provider would answer
@@ -50,65 +46,116 @@ The folders are the journey of the data. A part imports only from parts above it
     cli/             the commands
 """
 
-from .answers import Part, Parts
-from .build.document import Document
-from .build.rebuilder import Rebuilder
-from .chunker import Chunker
-from .dialects.ai_sdk_message import ai_sdk_message
-from .errors import (
-    FieldNotFound,
-    FragmentError,
-    InvalidJSON,
-    InvalidSchema,
-    JsonrillError,
-    LimitExceeded,
-    Limits,
-    RevisionError,
-    SourceFailed,
-    StreamClosed,
-    Truncated,
-    UnknownEvents,
-    UnknownSource,
-)
-from .eventstream import SSEDecoder, SSEEncoder, SSEEvent, encode_event
-from .parse import machine as _machine
-from .parse.sink import Repair
-from .partial_stream import PartialStream, Update
-from .partial_stream.delta import apply_delta
-from .paths import Path, format_path, from_pointer, parse_path, to_pointer
-from .streams import (
-    arguments,
-    chunks,
-    content,
-    fields,
-    fragments,
-    is_partial,
-    partial,
-    parts,
-    select,
-    sse,
-    text,
-    texts,
-    tool_calls,
-    updates,
-    values,
-)
-from .toolcalls import ToolCall, ToolCallEvents, ToolCalls, ToolCallUpdate
-from .toolrunner import run_tools
-from .translations import to_ag_ui, to_ai_sdk, to_mcp_app, to_openai, to_text
-from .wire.compact import CompactEncoder
-from .wire.fragment import Fragment, Kind
-from .wire.full import from_wire, to_wire
-from .wire.parser import Parser
-from .wire.reader import WireReader
+import typing as _typing
+from importlib import import_module as _import_module
 
-compiled: bool = not _machine.__file__.endswith(".py")
+if _typing.TYPE_CHECKING:
+    from .answers import Part as Part
+    from .answers import Parts as Parts
+    from .build.document import Document as Document
+    from .build.rebuilder import Rebuilder as Rebuilder
+    from .chunker import Chunker as Chunker
+    from .errors import FieldNotFound as FieldNotFound
+    from .errors import FragmentError as FragmentError
+    from .errors import InvalidJSON as InvalidJSON
+    from .errors import InvalidSchema as InvalidSchema
+    from .errors import JsonrillError as JsonrillError
+    from .errors import LimitExceeded as LimitExceeded
+    from .errors import Limits as Limits
+    from .errors import RevisionError as RevisionError
+    from .errors import SourceFailed as SourceFailed
+    from .errors import StreamClosed as StreamClosed
+    from .errors import Truncated as Truncated
+    from .errors import UnknownEvents as UnknownEvents
+    from .errors import UnknownSource as UnknownSource
+    from .parse.sink import Repair as Repair
+    from .partial_stream import PartialStream as PartialStream
+    from .partial_stream import Update as Update
+    from .partial_stream.delta import apply_delta as apply_delta
+    from .paths import Path as Path
+    from .streams import arguments as arguments
+    from .streams import chunks as chunks
+    from .streams import content as content
+    from .streams import fields as fields
+    from .streams import fragments as fragments
+    from .streams import is_partial as is_partial
+    from .streams import partial as partial
+    from .streams import parts as parts
+    from .streams import select as select
+    from .streams import sse as sse
+    from .streams import text as text
+    from .streams import texts as texts
+    from .streams import tool_calls as tool_calls
+    from .streams import updates as updates
+    from .streams import values as values
+    from .toolcalls import ToolCall as ToolCall
+    from .toolcalls import ToolCallEvents as ToolCallEvents
+    from .toolcalls import ToolCalls as ToolCalls
+    from .toolcalls import ToolCallUpdate as ToolCallUpdate
+    from .toolrunner import run_tools as run_tools
+    from .wire.fragment import Fragment as Fragment
+    from .wire.fragment import Kind as Kind
+    from .wire.parser import Parser as Parser
+
+    compiled: bool
 
 __version__ = "0.2.0"
 
+# Where each name comes from. It is loaded when it is first used: reading text needs neither
+# providers nor schemas, and importing the package should cost nothing.
+_MODULES: _typing.Final = {
+    name: module
+    for module, names in (
+        (".answers", "Part Parts"),
+        (".build.document", "Document"),
+        (".build.rebuilder", "Rebuilder"),
+        (".chunker", "Chunker"),
+        (
+            ".errors",
+            "FieldNotFound FragmentError InvalidJSON InvalidSchema JsonrillError "
+            "LimitExceeded Limits RevisionError SourceFailed StreamClosed Truncated "
+            "UnknownEvents UnknownSource",
+        ),
+        (".parse.sink", "Repair"),
+        (".partial_stream", "PartialStream Update"),
+        (".partial_stream.delta", "apply_delta"),
+        (".paths", "Path"),
+        (
+            ".streams",
+            "arguments chunks content fields fragments is_partial partial parts "
+            "select sse text texts tool_calls updates values",
+        ),
+        (".toolcalls", "ToolCall ToolCallEvents ToolCalls ToolCallUpdate"),
+        (".toolrunner", "run_tools"),
+        (".wire.fragment", "Fragment Kind"),
+        (".wire.parser", "Parser"),
+    )
+    for name in names.split()
+}
+# Modules with names of their own, so that `jsonrill.wire.to_wire` works like `jsonrill.values`.
+_SUBMODULES: _typing.Final = ("dialects", "eventstream", "paths", "schema", "testing", "wire")
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name in _SUBMODULES:
+        return _import_module(f".{name}", __name__)
+    if name == "compiled":
+        machine = _import_module(".parse.machine", __name__)
+        value: _typing.Any = not str(machine.__file__).endswith(".py")
+    elif name in _MODULES:
+        value = getattr(_import_module(_MODULES[name], __name__), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_SUBMODULES]
+
+
 __all__ = [
     "Chunker",
-    "CompactEncoder",
     "Document",
     "FieldNotFound",
     "Fragment",
@@ -127,9 +174,6 @@ __all__ = [
     "Rebuilder",
     "Repair",
     "RevisionError",
-    "SSEDecoder",
-    "SSEEncoder",
-    "SSEEvent",
     "SourceFailed",
     "StreamClosed",
     "ToolCall",
@@ -140,21 +184,14 @@ __all__ = [
     "UnknownEvents",
     "UnknownSource",
     "Update",
-    "WireReader",
-    "ai_sdk_message",
     "apply_delta",
     "arguments",
     "chunks",
     "compiled",
     "content",
-    "encode_event",
     "fields",
-    "format_path",
     "fragments",
-    "from_pointer",
-    "from_wire",
     "is_partial",
-    "parse_path",
     "partial",
     "parts",
     "run_tools",
@@ -162,13 +199,6 @@ __all__ = [
     "sse",
     "text",
     "texts",
-    "to_ag_ui",
-    "to_ai_sdk",
-    "to_mcp_app",
-    "to_openai",
-    "to_pointer",
-    "to_text",
-    "to_wire",
     "tool_calls",
     "updates",
     "values",

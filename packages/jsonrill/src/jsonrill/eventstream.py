@@ -296,3 +296,12 @@ class SSEDecoder:
         self._data.clear()
         self._event = ""
         self._size = 0
+
+
+class ClientStream:
+    """Marks events that are written for a client of others, which end in its own way.
+
+    `done` is the data of the last event on the wire; None if there is no such event.
+    """
+
+    done: str | None = None

@@ -38,7 +38,6 @@ from typing import (
 from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
-from .dialects import ClientStream
 from .errors import (
     FieldNotFound,
     InvalidJSON,
@@ -48,7 +47,7 @@ from .errors import (
     Truncated,
     stream_error,
 )
-from .eventstream import CLOSE, SSEEncoder, encode_event
+from .eventstream import CLOSE, ClientStream, SSEEncoder, encode_event
 from .opening import inner_streams, open_source
 from .options import (
     CallOptions,

@@ -14,16 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import (
-    Document,
-    InvalidJSON,
-    LimitExceeded,
-    Limits,
-    Path,
-    StreamClosed,
-    Truncated,
-    format_path,
-)
+from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Path, StreamClosed, Truncated
+from jsonrill.paths import format_path
 from support import by, by_character, cuttings, examples, pieces
 from support.documents import described, growth, outcome, same, tokens, values
 from support.growing import WAYS

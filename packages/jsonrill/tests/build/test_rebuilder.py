@@ -10,15 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import (
-    CompactEncoder,
-    Fragment,
-    FragmentError,
-    Parser,
-    Rebuilder,
-    format_path,
-    to_wire,
-)
+from jsonrill import Fragment, FragmentError, Parser, Rebuilder
+from jsonrill.paths import format_path
+from jsonrill.wire import CompactEncoder, to_wire
 from support import ROOT, at, by_character, examples
 from support.documents import same, texts
 

@@ -12,15 +12,9 @@ from typing import Any
 
 import pytest
 
-from jsonrill import (
-    CompactEncoder,
-    Document,
-    LimitExceeded,
-    Limits,
-    Parser,
-    Rebuilder,
-)
+from jsonrill import Document, LimitExceeded, Limits, Parser, Rebuilder
 from jsonrill import values as values_of
+from jsonrill.wire import CompactEncoder
 from support import by
 from support.costs import is_flat, is_linear
 

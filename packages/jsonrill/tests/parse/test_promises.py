@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill import (
-    CompactEncoder,
     Document,
     Fragment,
     InvalidJSON,
@@ -22,11 +21,9 @@ from jsonrill import (
     Limits,
     Parser,
     Truncated,
-    WireReader,
-    from_wire,
-    to_wire,
 )
 from jsonrill.jsontext import dumps
+from jsonrill.wire import CompactEncoder, WireReader, from_wire, to_wire
 from support import cuttings, examples, pieces
 from support.documents import (
     GRAMMAR,

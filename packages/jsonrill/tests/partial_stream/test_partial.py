@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Limits, PartialStream, SSEEncoder, Update
+from jsonrill import Limits, PartialStream, Update
+from jsonrill.eventstream import SSEEncoder
 from jsonrill.options import Mode
 from support import by, by_character, cases
 from support.updates import MODES, run, short

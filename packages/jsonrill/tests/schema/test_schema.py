@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import Fragment, InvalidSchema, Parser, format_path, values
-from jsonrill.paths import parse_pattern
+from jsonrill import Fragment, InvalidSchema, Parser, values
+from jsonrill.paths import format_path, parse_pattern
 from jsonrill.schema import Schema, _of_text
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined

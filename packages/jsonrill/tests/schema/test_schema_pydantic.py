@@ -38,8 +38,8 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import core_schema
 from typing_extensions import TypeAliasType, TypedDict
 
-from jsonrill import InvalidSchema, Limits, Parser, format_path
-from jsonrill.paths import parse_pattern
+from jsonrill import InvalidSchema, Limits, Parser
+from jsonrill.paths import format_path, parse_pattern
 from jsonrill.schema import Schema
 from jsonrill.schema.validators import PydanticValidator
 from support import cuttings

@@ -94,7 +94,6 @@ def test_what_is_sync_inside_is_a_sync_source_even_where_a_loop_runs(
         assert "".join(jsonrill.text(SYNC[name](), "a")) == "xyz"
         assert [part.kind for part in jsonrill.parts(SYNC[name]())][-1] == "text"
         assert [part.kind for part in jsonrill.run_tools(SYNC[name](), {})][-1] == "text"
-        assert [*jsonrill.to_text(SYNC[name]())]
 
     async def run() -> None:
         read()

@@ -12,18 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonrill import (
-    CompactEncoder,
-    Fragment,
-    FragmentError,
-    Kind,
-    Parser,
-    Rebuilder,
-    WireReader,
-    from_wire,
-    to_wire,
-)
+from jsonrill import Fragment, FragmentError, Kind, Parser, Rebuilder
 from jsonrill.jsontext import dumps
+from jsonrill.wire import CompactEncoder, WireReader, from_wire, to_wire
 from support import ROOT, examples
 from support.documents import merged, same, values
 

@@ -238,8 +238,8 @@ def _messages(text: str, limit: int) -> Iterator[str]:
 class _Values:
     """Finds where values of a text end, without reading further than the largest one may reach.
 
-    The decoder reads a window of the text, which grows until it has the whole value: a call of it
-    holds Python's lock, and a value that is too large is not read at all.
+    The decoder reads a window of the text, which grows until it has the complete value: a call
+    holds the lock of Python, and a value that is too large is not read at all.
     """
 
     def __init__(self, text: str, limit: int) -> None:

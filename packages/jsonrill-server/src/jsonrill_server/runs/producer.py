@@ -94,7 +94,7 @@ async def produce(
 
 
 async def _is_taken(hub: Hub, stream: str, producer: str, writer: _Writer) -> bool:
-    """Return True unless the log was only closed: nobody goes on with one whose lease is held."""
+    """Return True unless the log was only closed: no other process takes a lease that is held."""
     if writer.holds_lease:
         return False
     try:

@@ -12,7 +12,6 @@ import typer
 
 from .. import (
     Chunker,
-    CompactEncoder,
     Document,
     InvalidJSON,
     JsonrillError,
@@ -25,7 +24,6 @@ from .. import (
     ToolCalls,
     __version__,
     compiled,
-    to_wire,
 )
 from ..options import Stage, offered
 from ..selection import Selection, TextSelection
@@ -33,6 +31,7 @@ from ..sources.complete import events_of
 from ..sources.failures import is_complete_answer
 from ..streams import drive, selection_stage, value_stage
 from ..terminal import safe
+from ..wire import CompactEncoder, to_wire
 from .input import BadInput, Source
 from .options import LIMITS, Own, flagged, made, own_flags
 from .output import BadOutput, Sink, write_utf8

@@ -1,17 +1,28 @@
 """Streams for the clients of others: OpenAI chat chunks, AI SDK UI messages, AG-UI events.
 
+`to_openai`, `to_ai_sdk`, `to_ag_ui` and `to_mcp_app` write any provider's stream for such a client;
+`ai_sdk_message` is the message to store.
+
 A dialect is a stage: provider events or JSON text in, events of its clients out, as dicts. Only its
-own file knows what such an event looks like; a new dialect is a file and a line here.
+own file knows what such an event looks like; a new dialect is a file and a line in `table.py`.
 """
 
-from typing import Final
-
-from .ag_ui import AGUI
-from .ai_sdk import AISDK
-from .dialect import ClientStream, Dialect, Event, Problem, Settings
+from .ai_sdk_message import ai_sdk_message
+from .dialect import Dialect, Event, Problem, Settings
 from .native import NATIVE
-from .openai import OpenAI
+from .table import DIALECTS
+from .translate import to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 
-__all__ = ["DIALECTS", "NATIVE", "ClientStream", "Dialect", "Event", "Problem", "Settings"]
-
-DIALECTS: Final[dict[str, type[Dialect]]] = {"openai": OpenAI, "ai-sdk": AISDK, "ag-ui": AGUI}
+__all__ = [
+    "DIALECTS",
+    "NATIVE",
+    "Dialect",
+    "Event",
+    "Problem",
+    "Settings",
+    "ai_sdk_message",
+    "to_ag_ui",
+    "to_ai_sdk",
+    "to_mcp_app",
+    "to_openai",
+]

@@ -35,15 +35,6 @@ class Settings:
     predict: Mapping[str, str] = field(default_factory=dict)
 
 
-class ClientStream:
-    """Marks events that are written for a client of others, which end in its own way.
-
-    `done` is the data of the last event on the wire; None if there is no such event.
-    """
-
-    done: str | None = None
-
-
 class Dialect(ABC):
     """A stage that is fed either events or JSON text; `flush` ends it."""
 

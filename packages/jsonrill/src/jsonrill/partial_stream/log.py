@@ -13,7 +13,7 @@ data is replayed from the entries before the position, its delta from those sinc
 
 A number may still grow, so the 1 is SHOWN: provisional, replaced by the next entry. `Log` has
 strings from their quote, in pieces as they arrive; `FinishedLog` has them when they are complete;
-`Whole` keeps only the value and has no log. `Held` stands before a log and hands it the values of
+`Whole` keeps only the value and has no log. `Held` is in front of a log and hands it the values of
 `only_complete` when they are complete. Each calls `ended` when its value is complete, and
 `given_up` when the rest of it will never come.
 """
@@ -84,7 +84,7 @@ class Log(PlacedSink):
         # The string that is open now; has a key come whose value has not begun?
         self.string: Place | None = None
         self.waits = False
-        # What stands before the log; is a value in it later than in the text?
+        # What is in front of the log; is a value in it later than in the text?
         self.held: Held | None = None
         self.lags = False
         self._ended = ended

@@ -9,19 +9,8 @@ from typing import Any
 
 import pytest
 
-from jsonrill import (
-    ToolCalls,
-    UnknownSource,
-    ai_sdk_message,
-    content,
-    parts,
-    to_ag_ui,
-    to_ai_sdk,
-    to_mcp_app,
-    to_openai,
-    to_text,
-    tool_calls,
-)
+from jsonrill import ToolCalls, UnknownSource, content, parts, tool_calls
+from jsonrill.dialects import ai_sdk_message, to_ag_ui, to_ai_sdk, to_mcp_app, to_openai
 from jsonrill.providers import Reader
 from jsonrill.providers.statements import Reasoning, text_in
 from support.answer_streams import ANSWERS
@@ -114,10 +103,6 @@ def test_leaving_the_loop_closes_the_source(function: Any) -> None:
     next(running)
     running.close()
     assert closed == [True]
-
-
-def test_text_is_the_answer() -> None:
-    assert "".join(to_text([chunk(content="a"), chunk(content="b")])) == "ab"
 
 
 # ---- AG-UI's state ----

@@ -1,6 +1,6 @@
 """`to_openai` and the others: a provider's stream as the events of other people's clients.
 
-Each yields dicts (`to_text`: texts), which `sse()` frames as the client expects them. If the source
+Each yields dicts, which `sse()` frames as the client expects them. If the source
 fails, or breaks off, the client's own event says so, and the exception is raised behind it.
 """
 
@@ -16,13 +16,14 @@ from collections.abc import (
 )
 from typing import Any, Literal, Unpack, overload
 
-from .dialects import DIALECTS, ClientStream, Settings
-from .dialects.mcp_app import MCPApp
-from .eventstream import DONE
-from .options import PartOptions, refuse_unknown
-from .paths import ABSENT
-from .sources import AnswerText, EventReading
-from .streams import END, Source, content, drive
+from ..eventstream import DONE, ClientStream
+from ..options import PartOptions, refuse_unknown
+from ..paths import ABSENT
+from ..sources import AnswerText, EventReading
+from ..streams import END, Source, drive
+from .dialect import Settings
+from .mcp_app import MCPApp
+from .table import DIALECTS
 
 Event = dict[str, Any]
 _BROKE_OFF = {"code": "SOURCE_FAILED", "message": "the answer broke off before its end"}
@@ -124,18 +125,6 @@ def to_ag_ui(
     if state is True:
         return _translated("ag-ui", source, options, as_json=True, **settings)
     return _translated("ag-ui", source, options, state=state, **settings)
-
-
-@overload
-def to_text(source: AsyncIterable[Any], **options: Any) -> AsyncIterator[str]: ...
-@overload
-def to_text(source: Source, **options: Any) -> Iterator[str]: ...
-def to_text(source: Any, **options: Any) -> Any:
-    """Yield the text of the answer, for `useObject` and other readers of plain text.
-
-    Options are those of `content`.
-    """
-    return content(source, **options)
 
 
 @overload
