@@ -38,7 +38,7 @@ from jsonrill.options import (
     taken_by,
 )
 
-log = logging.getLogger("jsonrill.runs")
+log = logging.getLogger("jsonrill_server.runs")
 FORMATS: Final = ("updates", "fragments", "chunks", "calls", "raw", *DIALECTS)
 allow("format", FORMATS)
 
