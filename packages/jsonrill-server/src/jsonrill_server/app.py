@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -43,11 +41,9 @@ from .problems import KNOWN, answer
 from .runs.config import Config
 from .runs.hub import Hub
 from .runs.signals import before_the_end
-from .store import Store, StoreError
+from .store import Store
 
 log = logging.getLogger("jsonrill_server")
-# A store that takes longer for one small write is not ready.
-READY_SECONDS = 2.0
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -58,36 +54,12 @@ async def live(request: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     """GET /readyz: 200 while the store takes writes and the server is not stopping."""
-    hub, readiness = hub_of(request), request.app.state.readiness
+    hub = hub_of(request)
     if hub.draining:
         return JSONResponse({"status": "stopping"}, 503)
-    if not await readiness.check():
+    if not await hub.readiness.check():
         return JSONResponse({"status": "store unavailable"}, 503)
     return JSONResponse({"status": "ok"})
-
-
-class Readiness:
-    """Checks that the store accepts writes, at most once a second for all requests."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._until = 0.0
-        self._trying: asyncio.Task[bool] | None = None
-
-    async def check(self) -> bool:
-        if self._trying is None or (self._trying.done() and time.monotonic() > self._until):
-            self._trying = asyncio.create_task(self._try())
-        return await asyncio.shield(self._trying)
-
-    async def _try(self) -> bool:
-        try:
-            async with asyncio.timeout(READY_SECONDS):
-                return await self._store.once(f"readyz-{secrets.token_hex(8)}", 1.0)
-        except (StoreError, TimeoutError) as error:
-            log.error("the store takes no writes: %s: %s", type(error).__name__, error)
-            return False
-        finally:
-            self._until = time.monotonic() + 1.0
 
 
 async def metrics(request: Request) -> Response:
@@ -185,7 +157,6 @@ def create_app(config: Config | None = None, *, store: Store | None = None) -> S
     if config.demo:
         app.state.demo = Demo(hub)
     app.state.credentials = Credentials(config)
-    app.state.readiness = Readiness(hub.store)
     app.state.upstreams = upstreams
     return app
 

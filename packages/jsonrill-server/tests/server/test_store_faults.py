@@ -6,8 +6,9 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import START
 from jsonrill_server.runs.records import Record
 from jsonrill_server.store import MemoryStore, StoreUnavailable, Tail
+from jsonrill_server.store.postgres import PostgresStore
 from jsonrill_server.store.redis import RedisStore
 from support import SLACK
+from support.postgres_server import PostgresServer
 from support.processes import Server
 from support.redis_server import RedisServer
 from support.store_faults import COMMANDS, ERRORS, Faults
@@ -143,6 +146,66 @@ def _pause(server: RedisServer, how: str, seconds: float) -> None:
         server.ask("CONFIG SET min-replicas-to-write 1")
         time.sleep(seconds)
         server.ask("CONFIG SET min-replicas-to-write 0")
+
+
+REFUSALS = {
+    "no replicas": ("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0"),
+    "out of memory": ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
+}
+
+
+async def read_while_refused(hub: Hub, producer: Hub, refuse: Callable[[], None]) -> str:
+    """How a reader ends whose store takes no writes from now on, and after how many seconds."""
+    began = asyncio.Event()
+    stream = await producer.create("o", StreamOptions(), "p", LEASE)
+    await producer.append(stream, "p", ONE)
+    reading = asyncio.create_task(read(hub, stream, began))
+    # A second reader that comes later must not prolong the wait of the first.
+    async with producer.renewing(stream, "p", LEASE):
+        await asyncio.wait_for(began.wait(), 20 * SLACK)
+        await asyncio.to_thread(refuse)
+        lost = time.monotonic()
+        others = []
+        while not reading.done():
+            assert time.monotonic() - lost < (LEASE + 5) * SLACK, "no end"
+            others.append(asyncio.create_task(read(hub, stream)))
+            await asyncio.sleep(1)
+    ends = [end_of(events) for events in await asyncio.gather(reading, *others)]
+    return " ".join({*ends})
+
+
+@pytest.mark.parametrize("how", REFUSALS)
+def test_readers_of_a_store_that_refuses_writes_get_an_end(how: str, redis: RedisServer) -> None:
+    """It answers what is read, and says that no lease has run out."""
+
+    async def main() -> None:
+        async with AsyncExitStack() as stack:
+            hub, producer = await hub_on(stack, redis.url), await hub_on(stack, redis.url)
+            refuse, allow = REFUSALS[how]
+            stack.callback(redis.ask, allow)
+            assert await read_while_refused(hub, producer, partial(redis.ask, refuse)) == (
+                "UNAVAILABLE"
+            )
+
+    asyncio.run(main())
+
+
+def test_readers_of_a_database_that_is_read_only_get_an_end() -> None:
+    with PostgresServer() as server:
+
+        def set_to(value: str) -> None:
+            server.ask(f"ALTER SYSTEM SET default_transaction_read_only = {value}")
+            server.ask("SELECT pg_reload_conf()")
+
+        async def main() -> None:
+            async with AsyncExitStack() as stack:
+                hubs = [Hub(Config(grace=0.1), PostgresStore(server.url)) for _ in range(2)]
+                for hub in hubs:
+                    await hub.open()
+                    stack.push_async_callback(hub.close)
+                assert await read_while_refused(*hubs, partial(set_to, "on")) == "UNAVAILABLE"
+
+        asyncio.run(main())
 
 
 class Refuses(MemoryStore):

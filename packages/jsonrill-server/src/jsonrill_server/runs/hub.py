@@ -37,6 +37,7 @@ from .metrics import Metrics
 from .options import StreamOptions, ViewOptions
 from .positions import Position
 from .reader import Reader
+from .readiness import Readiness
 from .records import CLOSED, LOST, End, Record, to_bytes
 from .render import rendering
 from .view import OTHER_LOG, YOUNG, View, Views
@@ -99,6 +100,7 @@ class Hub:
         self.config = config
         self.store = store or open_store(config.store, config.bounds())
         self.metrics = Metrics()
+        self.readiness = Readiness(self.store)
         self.most_readers = bounded(config.readers, 1.0)
         if self.most_readers < config.readers:
             log.warning(
@@ -174,6 +176,7 @@ class Hub:
             await asyncio.wait(self.tasks, timeout=self.time_left)
         looking = [followed.looking for followed in self._followed.values()]
         await stop(*self.tasks, self._watching, *looking)
+        await self.readiness.close()
         for view in self._views():
             await view.close()
         self._followed.clear()
@@ -409,8 +412,10 @@ class Hub:
             followed = None
         if followed is None:
             grace = GRACE + self.more_grace(status.meta)
-            followed = self._followed[stream] = _Followed(status.meta, status.lease, now(), grace)
-        followed.alive(max(status.lease, 0.0), now())  # the store has just said so
+            lease = max(status.lease, 0.0)
+            followed = self._followed[stream] = _Followed(status.meta, lease, now(), grace)
+        elif status.lease > 0:
+            followed.alive(status.lease, now())  # the store has just said so
         if status.closed:
             followed.due = math.inf
         views = followed.views.get(options)
@@ -501,10 +506,12 @@ class Hub:
             else:
                 now = asyncio.get_running_loop().time()
                 followed.due = now + max(LOOK, status.lease)
-                if not status.closed:
-                    followed.alive(max(status.lease, 0.0), now)
                 if status.closed:
                     followed.due = math.inf  # a view that does not get there in time is told
+                # Past its time a lease holds while it could not be renewed; then the stream may go
+                # on only if it can be renewed now.
+                elif status.lease > 0 or await self.readiness.check():
+                    followed.alive(max(status.lease, 0.0), now)
 
     def _failed(self, what: str, error: Exception) -> None:
         """Count and log the failure of a task."""
