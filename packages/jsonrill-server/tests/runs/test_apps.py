@@ -231,6 +231,29 @@ def test_an_unknown_format_is_refused_where_it_is_written() -> None:
         Runs().response(request, "k", format="xml")
 
 
+@pytest.mark.parametrize("why", ["max_connection", "stop"])
+@pytest.mark.parametrize("name", APPS)
+def test_a_response_ends_in_time_though_its_run_never_pauses(name: str, why: str) -> None:
+    async def busy() -> AsyncIterator[str]:
+        yield "["
+        while True:
+            yield "1,"
+            await asyncio.sleep(0.001)
+
+    async def work(runs: Runs, url: str) -> None:
+        await runs.start("k", busy)
+        begun = time.monotonic()
+        async with Events(f"{url}/k") as events:
+            async for _ in events:
+                if why == "stop" and not runs._hub.stopping:
+                    runs._hub.stop()
+        assert time.monotonic() - begun < 4 * SLACK
+        await runs.cancel("k")
+
+    settings = {"max_connection": 1.0} if why == "max_connection" else {}
+    run(name, work, grace=0.1, **settings)
+
+
 def test_django_by_wsgi_is_refused() -> None:
     from django.test import RequestFactory
 

@@ -66,13 +66,15 @@ async def beating(
             if next_one is None:
                 next_one = asyncio.ensure_future(anext(items, _END))
             await asyncio.wait({next_one}, timeout=min(TICK, heartbeat / 2))
+            over = stopping() or clock() >= until  # also of a source that never pauses
             if next_one.done():
                 chunk, next_one = next_one.result(), None
                 if chunk is _END:
                     return
-                yield prefix + chunk
-                prefix, sent = b"", clock()
-            elif stopping() or clock() >= until:
+                if not over:
+                    yield prefix + chunk
+                    prefix, sent = b"", clock()
+            if over:
                 if words := last_words():
                     yield words
                 return
