@@ -7,6 +7,7 @@ python tools/tables.py --check  exits 1 if a file is not what it would write
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +15,32 @@ from typing import Any, get_args
 
 from jsonrill.answers.split import TAGS
 from jsonrill.options import TABLE, Mode, taken_by
-from jsonrill.parse.reasoning import ELEMENTS, MARKS
+from jsonrill.parse.lenient import escapes, lookahead, patterns, rules, words
 from jsonrill.providers.finish import MEANINGS, REASONS, WORDS
 
 LIB = Path(__file__).parent.parent / "js" / "src"
+
+# A pattern of leniency is sticky, as `match` is; global if the text is looked through with it; or
+# neither, as `search` is in a short text.
+GLOBAL = re.compile("BREAKS_|TAG")
+SEARCHED = frozenset(
+    (
+        *("LETTER", "ANNOUNCES", "SUBSCRIPT", "IN_CODE", "KEY_BEFORE", "ENDS_IN_NUMBER", "REGEX"),
+        *("NEXT_ELEMENT", "AFTER_VALUE", "AFTER_VALUE_CUT", "CURLY_TAIL", "UNUSUAL", "PATH", "TEX"),
+        *("HAS_DOUBTFUL", "BACKSLASH_LAST", "SECOND"),
+    )
+)
+# Not for JavaScript, which decodes no containers at once and has other ways to see unusual text.
+PYTHON_ONLY = frozenset(("LIST_IN_LIST", "UNUSUAL"))
+WORD = r"\p{L}\p{N}_"
+SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+CLASSES = {"w": WORD, "s": SPACE, "d": r"\p{Nd}"}
+PARTS = {
+    "%b": f"[ \t\r\n{lookahead.ODD_SPACES}]",
+    "%n": f"[ \t{lookahead.ODD_SPACES}]",
+    "%w": "|".join(lookahead.WORDS),
+}
+PART = re.compile(r"\[\^?\]?(?:\\.|[^]\\])*\]|\\.|\.|[^\\[.]+", re.DOTALL)
 
 
 def js(value: Any) -> str:
@@ -50,20 +73,6 @@ export const TAGS = [
         }
         yield f"  {js(fields)},\n"
     yield "];\n"
-
-
-def reasoning_tags() -> Iterator[str]:
-    yield """\
-/**
- * What models write around their reasoning, written by tools/tables.py from parse/reasoning.py:
- * change it there.
- */
-
-/** The names of elements: `<think>` … `</think>`. */
-"""
-    yield f"export const ELEMENTS = {js(ELEMENTS)};\n"
-    yield "/** Other marks: how reasoning begins, and how it ends. Capitals do not matter. */\n"
-    yield f"export const MARKS = {js(MARKS)};\n"
 
 
 def finish_reasons() -> Iterator[str]:
@@ -126,9 +135,86 @@ def camel(name: str) -> str:
     return first + "".join(other.capitalize() for other in others)
 
 
+def source(pattern: str) -> str:
+    """The source of JavaScript's pattern, with the flag for Unicode."""
+    return "".join(map(_part, PART.findall(pattern)))
+
+
+def _part(part: str) -> str:
+    if part[0] == "[":
+        start = 2 if part[1] == "^" else 1
+        inside = part[start:-1]
+        inside = "\\" + inside if inside[0] == "]" else inside
+        inside = re.sub(r"\\(.)", _in_class, inside, flags=re.DOTALL)
+        return f"[{part[1:start]}{inside}]"
+    if part == ".":
+        return r"[^\n]"
+    if part[0] != "\\":
+        return part
+    if part[1] in "wsd":
+        return f"[{CLASSES[part[1]]}]"
+    # \b is only used where a word begins.
+    other = {"W": f"[^{WORD}]", "b": f"(?<![{WORD}])", "A": "^", "Z": "$", '"': '"', "'": "'"}
+    return other.get(part[1], part)
+
+
+def _in_class(found: re.Match[str]) -> str:
+    if found[1] == "W":  # [^\W\d_] are the letters
+        return r"\P{L}"
+    return CLASSES.get(found[1], found[1] if found[1] in "\"'" else found[0])
+
+
+def constants() -> Iterator[tuple[str, str, Any]]:
+    """Type, name and value of each table."""
+    names = [name for name in rules.RULES if name != "by-schema"]
+    yield "readonly string[]", "RULES", names
+    yield "{[quote: string]: string}", "QUOTES", rules.QUOTES
+    table = [[word, value, rule] for word, (value, rule) in words.WORDS.items()]
+    yield "[string, boolean | null, string][]", "ODD_WORDS", table
+    yield "readonly string[]", "WORDS", lookahead.WORDS
+    yield "", "ODD_SPACES", lookahead.ODD_SPACES
+    yield "", "REACH", lookahead.REACH
+    for name in ("DOUBTFUL", "PYTHON", "PYTHON_TOO"):
+        yield "", name, getattr(escapes, name)
+    yield "readonly string[]", "TEX_NAMES", sorted(escapes.TEX_NAMES)
+    yield "{[mark: string]: string}", "PARTS", {mark: source(part) for mark, part in PARTS.items()}
+    shapes = {
+        name: _short(shape.pattern)
+        for name, shape in vars(lookahead).items()
+        if isinstance(shape, lookahead.Shape)
+    }
+    yield "{[name: string]: string}", "SHAPES", shapes
+
+
+def _short(pattern: str) -> str:
+    """The source of a shape, with a mark for each part that is in many of them."""
+    for mark, part in PARTS.items():
+        pattern = pattern.replace(part, mark)
+    return source(pattern)
+
+
+def lenient_tables() -> Iterator[str]:
+    yield """\
+/**
+ * The tables of leniency, written by tools/tables.py from parse/lenient/: change them there. A
+ * shape is the source of a pattern, with marks for PARTS; `lookahead.js` makes it.
+ */
+
+"""
+    for kind, name, value in constants():
+        type_of = f"/** @type {{{kind}}} */\n" if kind else ""
+        yield f"{type_of}export const {name} = {json.dumps(value)};\n"
+    for name, pattern in vars(patterns).items():
+        if isinstance(pattern, re.Pattern) and name not in PYTHON_ONLY:
+            flags = "i" if pattern.flags & re.IGNORECASE else ""
+            flags += "gu" if GLOBAL.match(name) else "u" if name in SEARCHED else "uy"
+            regexp = f'new RegExp({json.dumps(source(pattern.pattern))}, "{flags}")'
+            yield f"export const {name} = {regexp};\n"
+
+
 FILES: dict[Path, Callable[[], Iterator[str]]] = {
     LIB / "split-tags.js": split_tags,
-    LIB / "lenient" / "reasoning-tags.js": reasoning_tags,
+    LIB / "lenient" / "tables.js": lenient_tables,
     LIB / "providers" / "finish-reasons.js": finish_reasons,
     LIB / "modes.js": modes,
 }

@@ -650,10 +650,14 @@ export class Machine {
       run += text.slice(start, at);
       if (at < end && text.charCodeAt(at) === 34) {
         if (run !== "") this._take(run);
-        return this._state === STRING ? this._endString(text, at) : this._endKey(at);
+        return this._state === STRING ? this._endString(text, at) : this._endKeyAt(text, at);
       }
       if (at >= visible) break;
       if (c === 92) {
+        if (this._hasLiteral()) {
+          if (run !== "") this._take(run);
+          return this._afterLiteral(text, at);
+        }
         const found = this._escape(text, at, visible);
         if (typeof found === "string") {
           run += found;
@@ -721,6 +725,20 @@ export class Machine {
     return String.fromCharCode(unit);
   }
 
+  /** With leniency: true if the string has a backslash that is text. */
+  _hasLiteral() {
+    return false;
+  }
+
+  /**
+   * With leniency: a backslash in such a string.
+   * @param {string} _text
+   * @param {number} pos
+   */
+  _afterLiteral(_text, pos) {
+    return pos;
+  }
+
   /**
    * Text of a string or key.
    * @param {string} run
@@ -738,6 +756,14 @@ export class Machine {
     this._sink.endString();
     this._ended(quote + 1);
     return quote + 1;
+  }
+
+  /**
+   * @param {string} _text
+   * @param {number} quote
+   */
+  _endKeyAt(_text, quote) {
+    return this._endKey(quote);
   }
 
   /** @param {number} quote */

@@ -10,26 +10,10 @@
  * text before `pos` was passed.
  */
 
-import { InvalidJSON } from "../errors.js";
+import { InvalidJSON, quoted } from "../errors.js";
 import { AFTER, END, Machine, NEXT_KEY, VALUE } from "../machine.js";
-import { WORD, endOf, find, lastOf } from "./characters.js";
-import {
-  ALONE,
-  ANY_VALUE_BEGINS,
-  BRACKET,
-  COMMENT,
-  FENCE as FENCE_SHAPE,
-  JSON_FENCE,
-  LATER_VALUE,
-  NAMED_FENCE,
-  ODD_SPACES,
-  ONLY_THOUGHTS_END,
-  REACH,
-  THOUGHTS as THOUGHTS_SHAPE,
-  THOUGHTS_END,
-  VALUE_BEGINS,
-  pastSpaces,
-} from "./lookahead.js";
+import { endOf, find, isDigit, lastOf } from "./characters.js";
+import { ODD_SPACES, REACH, SHAPE, pastSpaces } from "./lookahead.js";
 import { QUOTES, ruleNames } from "./rules.js";
 import {
   ASIDE,
@@ -43,6 +27,26 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
+import {
+  ANNOUNCES,
+  ASIDE_BEGINS,
+  BREAKS_ASIDE,
+  BREAKS_ASIDE_OF_MANY,
+  BREAKS_PROSE,
+  BREAKS_PROSE_OF_MANY,
+  BREAKS_TRAILING,
+  FENCE_REST,
+  IN_CODE,
+  LETTER,
+  NO_VALUE,
+  SCALAR_LIST,
+  SECOND,
+  SPACE_OR_SEPARATOR,
+  SUBSCRIPT,
+  TAG,
+  YAML_KEY,
+  YAML_LINE,
+} from "./tables.js";
 
 /** @typedef {import("./lookahead.js").Shape} Shape */
 /** @typedef {import("../machine.js").Sink} Sink */
@@ -50,40 +54,17 @@ import {
 /** @typedef {import("./rules.js").Rule} Rule */
 
 const SPACE = /[ \t\n\r]*/y;
-const SPACE_OR_SEPARATOR = /[ \t\n\r\x1e]*/y;
-const BREAKS_PROSE = /[{[`<◁]/g;
-const BREAKS_PROSE_OF_MANY = /[{[`<◁\n\x1e]/g;
-const BREAKS_TRAILING = /[\][{}`<◁]/g;
 // Words of the text after the value; and before a bracket that is meant as itself, or as a face.
 const WORDS = /[^ \t\r\n,;)\]}]/;
 const NO_CLOSER = ["`", ":", ";", "="];
-// Before a bracket in the text after the value that begins no other value.
-const NO_VALUE = new RegExp(`^[${WORD}()\\]\`"'“]`, "u");
-const TAG = /[<◁[]/g;
 // Before a tag that is spoken of.
 const QUOTES_TAG = ["`", '"', "'", "“"];
 // Before a bracket that is the value, even if the text stops after it.
 const INTRODUCES = ["", ":", "\n"];
-const BREAKS_ASIDE = /[\][{}]/g;
-const BREAKS_ASIDE_OF_MANY = /[\][{}\n\x1e]/g;
-const FENCE_REST = new RegExp(`[\`${WORD}.+-]*`, "uy");
 // What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
 const NO_LANGUAGES = ["", "text", "txt", "plaintext", "plain", "output", "response"];
-// Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
-const SUBSCRIPT = new RegExp(`[${WORD})\\]]$`, "u");
-const JSON_WORD = new RegExp(`(?<![${WORD}])json$`, "iu");
-// Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
-// body of a declaration.
-const IN_CODE = new RegExp(
-  `[(,][ \\t]{0,8}[${WORD}]{1,40}=$|^[^ \\t]{0,100},$` +
-    `|(?<![${WORD}])(?:interface|type|class|struct|enum|namespace)[ \\t]{1,8}[${WORD}]{1,60}` +
-    "[ \\t]{0,8}=?[ \\t]{0,8}$",
-  "u",
-);
-// A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
-const YAML_LINE = new RegExp(`^[ \\t]*(?:- )?[a-z_][${WORD}-]{0,60}:(?:[ \\t][^\\n]{0,200})?$`, "u");
-const YAML_KEY = new RegExp(`^[ \\t]*(?:- )?[a-z_][${WORD}-]{0,60}:[ \\t]{1,8}$`, "u");
-const ASIDE_BEGINS = new RegExp(`[${WORD}\\\\<$]|(?<=\\[)[{\\[]`, "uy");
+// Before a square bracket that is part of a path, or a footnote.
+const NO_LIST = [".", "?", "!", "&", "'"];
 // There are two quotes in a row in a comment: they may belong around it.
 const TWO_QUOTES = -(10 ** 9);
 // As much of the prose is remembered as these patterns look at.
@@ -131,10 +112,13 @@ export class ProseMachine extends Machine {
     this._commentQuotes = 0;
     this._commentCloses = this._commentQuoted = false;
     // A bracket of the prose begins where the value is due, or in a quotation.
-    this._asideIsDue = this._asideIsQuoted = false;
-    // The value was found in prose. Of the text after it: if there were words, and if thoughts have
-    // begun.
-    this._inProse = this._trailingWords = this._trailingThoughts = false;
+    this._asideIsDue = this._asideIsQuoted = this._asideIsBroken = false;
+    // The value was found in prose; it is a list of numbers or words.
+    this._inProse = this._scalarList = false;
+    // Of the text after it: if there were words, letters or digits; if thoughts have begun, or code.
+    this._trailingWords = this._trailingLetters = this._trailingDigits = false;
+    // The end of it announces a value: a colon, or a new line.
+    this._trailingThoughts = this._trailingCode = this._announced = false;
     // Half of a pair of surrogates at the end of a piece.
     this._half = "";
     // How many repairs this document has.
@@ -322,12 +306,12 @@ export class ProseMachine extends Machine {
     const end = this._mendAround(text, pos);
     if (end >= 0) return end;
     if (this.rules.has(QUOTES[text[pos]]) || !this.rules.has(this._proseRule())) {
-      return this._beginValue(pos);
+      return this._beginValue(text, pos);
     }
-    const shape = this._many ? ANY_VALUE_BEGINS : VALUE_BEGINS;
+    const shape = this._many ? SHAPE.ANY_VALUE_BEGINS : SHAPE.VALUE_BEGINS;
     const seen = this._seesValue(shape, text, pos);
     if (seen === null) return this._hold(text, pos);
-    return seen ? this._beginValue(pos) : this._beginProse(text, pos);
+    return seen ? this._beginValue(text, pos) : this._beginProse(text, pos);
   }
 
   /**
@@ -342,14 +326,18 @@ export class ProseMachine extends Machine {
       const after = text[pastSpaces(text, pos + 1)];
       const bare = after !== "{" && after !== "[" && text.slice(pos).trimEnd() !== "{";
       const before = this._beforeText.replace(/[ \t]+$/, "").slice(-1);
-      if (shape !== BRACKET || !bare || INTRODUCES.includes(before)) return true;
+      if (shape !== SHAPE.BRACKET || !bare || INTRODUCES.includes(before)) return true;
     }
     return this._sees(shape, text, pos);
   }
 
-  /** @param {number} pos */
-  _beginValue(pos) {
+  /**
+   * @param {string} text
+   * @param {number} pos
+   */
+  _beginValue(text, pos) {
     this._jsonFence = false;
+    this._scalarList = endOf(SCALAR_LIST, text, pos) >= 0;
     if (this._between) {
       this._between = false;
       this._nextDocument(VALUE, pos);
@@ -387,7 +375,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _beginProse(text, pos) {
-    const thinks = this._sees(THOUGHTS_SHAPE, text, pos);
+    const thinks = this._sees(SHAPE.THOUGHTS, text, pos);
     if (thinks === null) return this._hold(text, pos);
     this._mayRepair(this._proseRule(), pos);
     this._state = thinks ? THOUGHTS : PROSE;
@@ -418,7 +406,7 @@ export class ProseMachine extends Machine {
         const end = this._mendFence(text, pos);
         if (end >= 0) return end;
       } else if (char !== "{" && !QUOTES_TAG.includes(this._beforeText.slice(-1))) {
-        const thinks = this._sees(THOUGHTS_SHAPE, text, pos);
+        const thinks = this._sees(SHAPE.THOUGHTS, text, pos);
         if (thinks === null) return this._hold(text, pos);
         if (thinks) {
           this._state = THOUGHTS;
@@ -427,23 +415,37 @@ export class ProseMachine extends Machine {
       }
       if ("`<◁".includes(char)) {
         // No value begins here.
-      } else if (isCode(this._beforeText)) {
-        this._asideIsDue = false;
+      } else if (isCode(this._beforeText, char)) {
+        this._asideIsDue = this._asideIsBroken = false;
         return this._beginAside(pos);
       } else {
-        const seen = this._seesValue(BRACKET, text, pos);
+        const seen = this._seesValue(SHAPE.BRACKET, text, pos);
         if (seen === null) return this._hold(text, pos);
         if (seen) {
-          this._inProse = true;
-          return this._beginValue(pos);
+          this._asideIsDue = this._asideIsBroken = false;
+          this._inProse = this._isAnnounced(text, pos);
+          return this._inProse ? this._beginValue(text, pos) : this._beginAside(pos);
         }
-        if (endOf(ASIDE_BEGINS, text, pastSpaces(text, pos + 1)) >= 0) {
+        const after = pastSpaces(text, pos + 1);
+        // {{"a": 1}} of a template is not passed over.
+        if (char !== "{" || text[after] !== "{") {
+          this._asideIsBroken = endOf(ASIDE_BEGINS, text, after) < 0;
           this._asideIsDue = char === "{" && this._beforeText === "";
           return this._beginAside(pos);
         }
       }
       pos += 1;
     }
+  }
+
+  /**
+   * False for a list of numbers or words in the middle of a sentence.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _isAnnounced(text, pos) {
+    if (endOf(SCALAR_LIST, text, pos) < 0) return true;
+    return ANNOUNCES.test(this._beforeText.replace(/[ \t]+$/, ""));
   }
 
   /**
@@ -479,6 +481,10 @@ export class ProseMachine extends Machine {
         return at;
       }
       if (char === "{" || char === "[") {
+        if (this._asideIsBroken && this._depthAside !== 0) {
+          this._refuseDue(text, start, at);
+          throw this._error(InvalidJSON, "a key or '}'", `but got ${quoted(char)}`, at);
+        }
         const before = at > pos ? text[at - 1] : this._beforeText;
         // Never closed: a new line, a new text.
         if (before === "\n" && this._depthAside !== 0) {
@@ -507,13 +513,15 @@ export class ProseMachine extends Machine {
   }
 
   /**
-   * `{it's": 1}` where the value is due is no prose, but an object that is broken.
+   * `{it's": 1}` where the value is due is not prose, but an object that is broken. So is
+   * `{ - "a": 1}` anywhere.
    * @param {string} text
    * @param {{pos: number, offset: number, line: number, lineStart: number}} start
    * @param {number} end
    */
   _refuseDue(text, start, end) {
-    const quote = this._asideIsDue ? text.slice(0, end).indexOf('"', start.pos) : -1;
+    const broken = this._asideIsDue || this._asideIsBroken;
+    const quote = broken ? text.slice(0, end).indexOf('"', start.pos) : -1;
     if (quote < 0) return;
     this._offset = start.offset;
     this._line = start.line;
@@ -532,12 +540,12 @@ export class ProseMachine extends Machine {
       const at = find(TAG, text, pos);
       pos = this._pass(text, pos, at < 0 ? text.length : at);
       if (at < 0) return pos;
-      const end = THOUGHTS_END.whole(text, pos);
+      const end = SHAPE.THOUGHTS_END.whole(text, pos);
       if (end >= 0) {
         this._state = BEFORE;
         return end;
       }
-      if (THOUGHTS_END.cut(text, pos) && !this._last) return this._hold(text, pos);
+      if (SHAPE.THOUGHTS_END.cut(text, pos) && !this._last) return this._hold(text, pos);
       pos += 1;
     }
   }
@@ -558,7 +566,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _mendFence(text, pos) {
-    const end = this._mendMark("fences", FENCE_SHAPE, text, pos);
+    const end = this._mendMark("fences", SHAPE.FENCE, text, pos);
     if (end >= 0 && this._held === "" && this._state !== END) {
       if (this._jsonFence && this._state === PROSE) {
         throw this._error(InvalidJSON, "a value", "but the fence ended", pos);
@@ -598,7 +606,7 @@ export class ProseMachine extends Machine {
     const at = text.indexOf("`", pos);
     pos = this._pass(text, pos, at < 0 ? text.length : at);
     if (at < 0) return pos;
-    const end = this._mendMark("fences", FENCE_SHAPE, text, pos);
+    const end = this._mendMark("fences", SHAPE.FENCE, text, pos);
     if (end < 0) return pos + 1;
     if (this._held === "") this._state = BEFORE;
     return end;
@@ -609,7 +617,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _mendComment(text, pos) {
-    const end = this._mendMark("comments", COMMENT, text, pos);
+    const end = this._mendMark("comments", SHAPE.COMMENT, text, pos);
     if (end >= 0 && this._held === "") {
       this._beginComment(text[end - 1] === "*" ? BLOCK_COMMENT : LINE_COMMENT);
     }
@@ -685,12 +693,15 @@ export class ProseMachine extends Machine {
     }
     if (ODD_SPACES.includes(text[pos]) && this._mayRepair("odd-spaces", pos)) return pos + 1;
     if (this._beginsAnother(text, pos)) return this._hold(text, pos);
-    const end = this._mendAround(text, pos);
+    const opens = this._sees(SHAPE.OPENING_FENCE, text, pos);
+    if (opens === null) return this._hold(text, pos);
+    const end = opens ? -1 : this._mendAround(text, pos);
     if (end < 0 && this._mayRepair("trailing-text", pos)) {
       this._state = IGNORED;
       this._beforeText = "";
       this._depthAside = 0;
-      this._trailingWords = this._trailingThoughts = false;
+      this._trailingWords = this._trailingLetters = this._trailingDigits = false;
+      this._trailingThoughts = this._trailingCode = this._announced = false;
       return pos;
     }
     return end;
@@ -705,8 +716,8 @@ export class ProseMachine extends Machine {
     if (!this.rules.has("trailing-text")) return false;
     const fence = text[pos] === "`";
     if (fence && !this.rules.has("fences")) return false;
-    const other = "{[".includes(text[pos]) ? BRACKET : ALONE;
-    const seen = this._sees(fence ? NAMED_FENCE : other, text, pos);
+    const other = "{[".includes(text[pos]) ? SHAPE.BRACKET : SHAPE.ALONE;
+    const seen = this._sees(fence ? SHAPE.NAMED_FENCE : other, text, pos);
     if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
   }
@@ -715,8 +726,8 @@ export class ProseMachine extends Machine {
    * Pass over the text after the value, but for what shows that the value is another.
    *
    * A bracket that closes nothing shows that the value's bracket was none; the end of thoughts that
-   * they began before it; a fence with JSON that the value may have been an example, and so does
-   * another value in a sentence if the first was in one.
+   * they began before it; a second value, or a fence with one, that the first may have been an
+   * example, or wrong.
    * @param {string} text
    * @param {number} pos
    */
@@ -725,17 +736,23 @@ export class ProseMachine extends Machine {
     for (;;) {
       const found = find(BREAKS_TRAILING, text, pos);
       const end = found < 0 ? text.length : found;
-      this._pass(text, pos, end);
-      this._noteTrailing(text, start, end);
+      this._noteTrailing(text, start, pos, end);
       if (found < 0) return end;
       start = pos = end;
       const char = text[pos];
-      if ("{[".includes(char) && this._inProse && this._isLater(text, pos)) {
-        return this._hold(text, pos);
+      if (char === "`" || char === "~") {
+        pos = this._trailingFence(text, pos);
+        if (pos === text.length) return pos;
+        continue;
       }
+      if (this._trailingCode) {
+        pos += 1;
+        continue;
+      }
+      if ("{[".includes(char) && this._isLater(text, pos)) return this._hold(text, pos);
       if (char === "<" || char === "◁" || char === "[") {
-        const ends = this._sees(ONLY_THOUGHTS_END, text, pos);
-        const begins = this._sees(THOUGHTS_SHAPE, text, pos);
+        const ends = this._sees(SHAPE.ONLY_THOUGHTS_END, text, pos);
+        const begins = this._sees(SHAPE.THOUGHTS, text, pos);
         if (ends === null || begins === null) return this._hold(text, pos);
         if (ends && !this._trailingThoughts) {
           throw this._twoReadings("the value has ended", "it was part of thoughts", pos);
@@ -749,13 +766,26 @@ export class ProseMachine extends Machine {
         else if (this._trailingWords && !NO_CLOSER.includes(this._beforeText)) {
           throw this._twoReadings("the value has ended", "this bracket ends it", pos);
         }
-      } else if (this.rules.has("fences")) {
-        const seen = this._seesJsonFence(text, pos);
-        if (seen === null) return this._hold(text, pos);
-        if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);
       }
       pos += 1;
     }
+  }
+
+  /**
+   * Ticks in the text after the value: they close its fence, or open and close code.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _trailingFence(text, pos) {
+    if (!this.rules.has("fences")) return pos + 1;
+    const seen = this._trailingCode ? false : this._seesJsonFence(text, pos);
+    const fence = this._sees(SHAPE.FENCE, text, pos);
+    const opens = this._sees(SHAPE.OPENING_FENCE, text, pos);
+    if (seen === null || fence === null || opens === null) return this._hold(text, pos);
+    if (seen) throw this._twoReadings("the value is before this", "it is in this fence", pos);
+    if (!fence) return pos + 1;
+    this._trailingCode = !this._trailingCode && opens;
+    return pos + 3;
   }
 
   /**
@@ -763,33 +793,55 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _seesJsonFence(text, pos) {
-    const end = JSON_FENCE.whole(text, pos) - 1;
-    if (end < 0 || !"{[".includes(text[end])) return this._sees(JSON_FENCE, text, pos);
-    return this._sees(BRACKET, text, end);
+    const end = SHAPE.JSON_FENCE.whole(text, pos) - 1;
+    if (end < 0 || !"{[".includes(text[end])) return this._sees(SHAPE.JSON_FENCE, text, pos);
+    return this._sees(SHAPE.BRACKET, text, end);
   }
 
   /**
-   * True if more text must come to tell. Another value in a sentence is refused.
+   * True if more text must come to tell. A second value is refused. A list of numbers or words in a
+   * sentence is a footnote.
    * @param {string} text
    * @param {number} pos
    */
   _isLater(text, pos) {
     if (this._depthAside !== 0 || this._trailingThoughts) return false;
-    if (NO_VALUE.test(this._beforeText)) return false;
-    const seen = this._sees(LATER_VALUE, text, pos);
+    if (endOf(NO_VALUE, this._beforeText, 0) >= 0) return false;
+    const footnote = this._trailingLetters && !this._announced;
+    const seen = this._sees(footnote ? SHAPE.LATER_VALUE : SHAPE.BRACKET, text, pos);
     if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
   }
 
   /**
+   * Count the text from `pos` on, and note what is in the text from `start` on.
    * @param {string} text
    * @param {number} start
+   * @param {number} pos
    * @param {number} end
    */
-  _noteTrailing(text, start, end) {
-    if (end === start) return;
+  _noteTrailing(text, start, pos, end) {
+    if (end === start || this._trailingCode) {
+      this._pass(text, pos, end);
+      return;
+    }
     this._beforeText = lastOf(text.slice(Math.max(start, end - 2), end));
-    this._trailingWords ||= WORDS.test(text.slice(start, end));
+    const run = text.slice(start, end);
+    this._trailingWords ||= WORDS.test(run);
+    if (!this._trailingLetters) {
+      const letter = LETTER.exec(run)?.index ?? run.length;
+      const second = SECOND.exec(run.slice(0, letter))?.index ?? -1;
+      if (second >= 0) {
+        const at = Math.max(start + second, pos);
+        this._pass(text, pos, at);
+        throw this._twoReadings("the value is before this", "it begins here", at);
+      }
+      this._trailingLetters = letter < run.length;
+      this._trailingDigits ||= [...run].some(isDigit);
+    }
+    this._pass(text, pos, end);
+    const visible = run.replace(/[ \t]+$/, "");
+    if (visible !== "") this._announced = /[:\n]$/.test(visible);
   }
 
   _outside() {
@@ -800,13 +852,15 @@ export class ProseMachine extends Machine {
 /**
  * True if a bracket after this prose is part of something else than an answer.
  * @param {string} before
+ * @param {string} bracket
  */
-function isCode(before) {
-  if (isSubscript(before.slice(-16)) || before.endsWith('"')) return true;
+function isCode(before, bracket) {
+  if (SUBSCRIPT.test(before.slice(-16)) || before.endsWith('"')) return true;
+  if (bracket === "[" && NO_LIST.includes(before.slice(-1))) return true;
   const lines = before.split("\n").slice(-2);
   const line = lines[lines.length - 1];
   if (count(line, '"') % 2 > 0 || count(line, "“") > count(line, "”")) return true;
-  if (lines.length > 1 && YAML_KEY.test(line) && YAML_LINE.test(lines[0])) return true;
+  if (lines.length > 1 && endOf(YAML_KEY, line, 0) >= 0 && endOf(YAML_LINE, lines[0], 0) >= 0) return true;
   const found = IN_CODE.exec(line);
   return found !== null && (found.index > 0 || lines.length > 1 || !line.endsWith(","));
 }
@@ -817,12 +871,4 @@ function isCode(before) {
  */
 function count(text, char) {
   return text.split(char).length - 1;
-}
-
-/**
- * True if a bracket after this text is a subscript, a call or a block of code.
- * @param {string} before
- */
-function isSubscript(before) {
-  return SUBSCRIPT.test(before) && !JSON_WORD.test(before);
 }

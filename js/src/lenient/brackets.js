@@ -9,12 +9,13 @@
 import { InvalidJSON, quoted } from "../errors.js";
 import { AFTER, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, VALUE } from "../machine.js";
 import { formatPath } from "../paths.js";
-import { WORD, lastVisible } from "./characters.js";
-import { QUOTED_KEY, afterBrackets, pastSpaces } from "./lookahead.js";
+import { endOf, isLetter, lastVisible } from "./characters.js";
+import { SHAPE, afterBrackets, pastSpaces } from "./lookahead.js";
 import { QuoteMachine } from "./quotes.js";
 import { QUOTES } from "./rules.js";
 import { CLOSING } from "./states.js";
 import { CLOSERS } from "./strings.js";
+import { KEY_BEFORE, NEXT_OBJECT } from "./tables.js";
 
 /** @typedef {import("./lookahead.js").Following} Following */
 /** @typedef {import("./lookahead.js").Run} Run */
@@ -22,11 +23,6 @@ import { CLOSERS } from "./strings.js";
 export const ANY_CLOSER = ["}", "]", ")"];
 // Containers nested deeper than this are not looked at one by one.
 const FAR = 32;
-// In prose, right before a value.
-const KEY_BEFORE = new RegExp(
-  `(?:^|[\\n,{(])[ \\t]{0,40}(?:["'][^"'\\n]{1,60}["']|[a-z_$][${WORD}$-]{0,60})[ \\t]{0,8}:\\s*$`,
-  "u",
-);
 // Among the keys of an object: one of them came twice.
 const REPEATED = /** @type {any} */ (Symbol("repeated"));
 
@@ -34,6 +30,7 @@ const REPEATED = /** @type {any} */ (Symbol("repeated"));
 export class BracketMachine extends QuoteMachine {
   // The root's bracket that is not emitted yet.
   _rootEnd = -1;
+  _rootLine = -1;
   // Where the last container ended, what it was, and if a comma was before its bracket.
   _lastClosed = -1;
   _lastCloser = "";
@@ -58,7 +55,7 @@ export class BracketMachine extends QuoteMachine {
 
   _startDocument() {
     super._startDocument();
-    this._rootEnd = this._lastClosed = this._trailing = -1;
+    this._rootEnd = this._rootLine = this._lastClosed = this._trailing = -1;
     this._lastCloser = "";
     this._nested = new Map();
     this._lastSize = this._runSize = 0;
@@ -265,7 +262,7 @@ export class BracketMachine extends QuoteMachine {
       const alone = lastDepth !== depth || lastIndex !== this._count - 1;
       const inObject = depth > 1 && this._frames[depth - 1][0];
       if (this._state === VALUE && alone && inObject && this.rules.has("brackets")) {
-        const seen = this._sees(QUOTED_KEY, text, pos);
+        const seen = this._sees(SHAPE.QUOTED_KEY, text, pos);
         if (seen === null) return this._hold(text, pos);
         if (seen) return this._mendOpenList(pos);
       }
@@ -410,10 +407,22 @@ export class BracketMachine extends QuoteMachine {
    * @param {number} pos
    */
   _closing(text, pos) {
+    if (this._rootLine < 0) this._rootLine = this._line;
     pos = this._pass(text, pos, pastSpaces(text, pos));
     if (pos === text.length) return pos;
     const char = text[pos];
     let after = pos;
+    if (":;=".includes(char)) {
+      const face = this._sees(SHAPE.FACE, text, pos);
+      if (face === null) return this._hold(text, pos);
+      if (face) {
+        this._endRoot();
+        return pos;
+      }
+    }
+    if (this._scalarList && isLetter(text, pos) && this._line === this._rootLine) {
+      throw this._twoReadings("the value is before this", "it is part of a sentence", pos);
+    }
     // Perhaps typed for a comma.
     if (".;".includes(char)) {
       after = pastSpaces(text, pos + 1);
@@ -428,6 +437,11 @@ export class BracketMachine extends QuoteMachine {
       if (seen === null) return this._hold(text, pos);
       const goesOn = seen.then === "key" || (seen.then === "value" && (seen.comma || odd));
       const misleading = seen.closers !== "" && this._closersMislead(seen.closers);
+      if (this._goesOnAfter(seen, text)) {
+        this._mendBracket(pos);
+        this._state = AFTER;
+        return this._pass(text, pos, seen.end);
+      }
       if (":：".includes(char) || goesOn || misleading) {
         const member = seen.comma && seen.then === "key" && seen.closers === "" && this._object;
         const unsure = this._deeper || this._shallower || this._followsKey();
@@ -443,6 +457,17 @@ export class BracketMachine extends QuoteMachine {
     if (char !== "`" && this._beginsAnother(text, pos)) return this._hold(text, pos);
     this._endRoot();
     return pos;
+  }
+
+  /**
+   * `[{"a": 1}]}, {"b": 2}]`: list and object were closed although the list goes on.
+   * @param {Run} seen
+   * @param {string} text
+   */
+  _goesOnAfter(seen, text) {
+    if (this._object || seen.closers !== "}" || !seen.comma || seen.then !== "value") return false;
+    if (this._deeper || this._shallower || this._inProse || this._lastCloser !== "}") return false;
+    return endOf(NEXT_OBJECT, text, seen.end) >= 0;
   }
 
   /** `b: {"c": 1}, "d": 2}`: a bracket is missing before the value, not one too many after. */

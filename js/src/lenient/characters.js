@@ -9,13 +9,20 @@ const START = new RegExp(`^[${SPACE}]+`);
 const END = new RegExp(`[${SPACE}]$`);
 const ALL_SPACE = new RegExp(`^[${SPACE}]+$`);
 const ALNUM = /^[\p{L}\p{N}]$/u;
+const ALPHA = /^\p{L}$/u;
 const DECIMAL = /^\p{Nd}$/u;
 const DIGIT = /^[\p{Nd}\xb2\xb3\xb9\u2070\u2074-\u2079\u2080-\u2089]$/u;
+
+const DIGITS = /^[\p{Nd}\xb2\xb3\xb9\u2070\u2074-\u2079\u2080-\u2089]+$/u;
 
 /** @param {string} text */
 export const isSpace = (text) => ALL_SPACE.test(text);
 /** @param {string} char */
 export const isAlnum = (char) => ALNUM.test(char);
+/** @param {string} char */
+export const isAlpha = (char) => ALPHA.test(char);
+/** @param {string} text */
+export const isDigits = (text) => DIGITS.test(text);
 /** @param {string} char */
 export const isDecimal = (char) => DECIMAL.test(char);
 /** @param {string} char */
@@ -30,13 +37,21 @@ export function trimmedStart(text) {
 }
 
 /**
+ * Text without white space at its end.
+ * @param {string} text
+ */
+export function trimmedEnd(text) {
+  let end = text.length;
+  while (end > 0 && END.test(text[end - 1])) end -= 1;
+  return text.slice(0, end);
+}
+
+/**
  * The last character that is no white space; "" if there is none.
  * @param {string} text
  */
 export function lastVisible(text) {
-  let end = text.length;
-  while (end > 0 && END.test(text[end - 1])) end -= 1;
-  return lastOf(text.slice(Math.max(0, end - 2), end));
+  return lastOf(trimmedEnd(text).slice(-2));
 }
 
 /**
@@ -47,6 +62,15 @@ export function lastVisible(text) {
 export function charAt(text, pos) {
   const code = text.codePointAt(pos);
   return code === undefined ? "" : String.fromCodePoint(code);
+}
+
+/**
+ * True if a letter is at `pos`.
+ * @param {string} text
+ * @param {number} pos
+ */
+export function isLetter(text, pos) {
+  return isAlpha(charAt(text, pos));
 }
 
 /**

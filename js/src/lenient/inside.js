@@ -25,7 +25,7 @@ import {
 } from "../machine.js";
 import { ANY_CLOSER, BracketMachine } from "./brackets.js";
 import { SPACE, endOf, lastVisible } from "./characters.js";
-import { ELLIPSIS, FENCE as FENCE_SHAPE, ODD_SPACES, closesNext } from "./lookahead.js";
+import { ODD_SPACES, SHAPE, closesNext } from "./lookahead.js";
 import { QUOTES } from "./rules.js";
 import {
   ASIDE,
@@ -45,9 +45,10 @@ import {
   PROSE,
   THOUGHTS,
 } from "./states.js";
-import { ALL_WORDS, WORDS, beginsBare } from "./words.js";
+import { ODD_WORDS } from "./tables.js";
+import { ALL_WORDS, beginsBare } from "./words.js";
 
-const BEGINS_VALUE = '"{[-0123456789tfn' + WORDS.map(([word]) => word[0]).join("");
+const BEGINS_VALUE = '"{[-0123456789tfn' + ODD_WORDS.map(([word]) => word[0]).join("");
 const JSON_SPACE = /[ \t\n\r]*/y;
 const ANY_SPACE = new RegExp(`[${SPACE}]`, "g");
 const REMEMBERED = 64;
@@ -202,8 +203,8 @@ export class LenientMachine extends BracketMachine {
    * @param {number} pos
    */
   _mendTicks(text, pos) {
-    const isFence = FENCE_SHAPE.whole(text, pos) >= 0;
-    if (!isFence && FENCE_SHAPE.cut(text, pos)) return this._hold(text, pos);
+    const isFence = SHAPE.FENCE.whole(text, pos) >= 0;
+    if (!isFence && SHAPE.FENCE.cut(text, pos)) return this._hold(text, pos);
     if (this._state === VALUE && this._object) {
       return isFence ? this._openBlock("```", pos) : this._mendQuote(text, pos, "`");
     }
@@ -242,8 +243,10 @@ export class LenientMachine extends BracketMachine {
         const got = `but got '${char}' (if the answer begins before this text, pass prefix="{")`;
         throw this._error(InvalidJSON, "the end of the text", got, pos);
       }
-      const adjacent = this._numberEnd === this._offset + pos && !"`/".includes(char);
-      const sentence = this._line === this._stringLine && !`\`/${ODD_SPACES}`.includes(char);
+      const mark = this._sees(SHAPE.MARK, text, pos);
+      if (mark === null) return this._hold(text, pos);
+      const adjacent = this._numberEnd === this._offset + pos && !mark;
+      const sentence = this._line === this._stringLine && !mark && !ODD_SPACES.includes(char);
       if (adjacent || sentence || ",:}]\"'{[，：".includes(char)) {
         const other = "it is a part of something else";
         throw this._twoReadings("this ends the value", other, pos);
@@ -317,14 +320,14 @@ export class LenientMachine extends BracketMachine {
    * @param {number} pos
    */
   _mendEllipsis(text, pos) {
-    const found = ELLIPSIS.whole(text, pos);
+    const found = SHAPE.ELLIPSIS.whole(text, pos);
     if (found >= 0 && this.rules.has("ellipses")) {
       const first = this._state === FIRST_KEY || this._state === FIRST_ELEMENT;
       const closes = first ? false : closesNext(text, found, this._last);
       if (closes === null) return this._hold(text, pos);
       if (!closes) throw this._twoReadings("there is nothing here", "values were left out", pos);
     }
-    const end = this._mendMark("ellipses", ELLIPSIS, text, pos);
+    const end = this._mendMark("ellipses", SHAPE.ELLIPSIS, text, pos);
     if (end >= 0 && this._held === "") this._refuseOutside(pos);
     const comma = this._state === NEXT_KEY || this._state === VALUE;
     if (end >= 0 && this._held === "" && comma) this._takeCommaBack();
@@ -343,6 +346,7 @@ export class LenientMachine extends BracketMachine {
       this._endCurly();
     }
     if (this._state === CLOSING) this._endRoot();
+    if (this._state === IGNORED && this._rootEnd < 0) this._refuseSecondNumber();
     if (this._state === LINE_COMMENT) this._refuseComment(this._held.length, Truncated, true);
     const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(this._state);
     const quoted = inString && this._stringAt === this._token;
@@ -353,6 +357,14 @@ export class LenientMachine extends BracketMachine {
       this._cutOff();
     } else {
       super._finish();
+    }
+  }
+
+  /** `1`, a line of dashes, `2`: two values. */
+  _refuseSecondNumber() {
+    if (this._trailingDigits && !this._trailingLetters && !this._many) {
+      const one = "the value is before this";
+      throw this._twoReadings(one, "it is in this text", this._held.length);
     }
   }
 
@@ -383,8 +395,8 @@ export class LenientMachine extends BracketMachine {
     } else if (this._state === STRING) {
       const closer = lastVisible(this._shown + this._tailText);
       const curly = this._tailText.startsWith("”") && !this._curly;
-      const unsure = this._quoted || this._afterValue || ANY_CLOSER.includes(closer);
-      swallowed = inString && (unsure || curly);
+      const unsure = this._quoted || this._afterValue || this._closedInText || curly;
+      swallowed = inString && (unsure || ANY_CLOSER.includes(closer));
     } else {
       swallowed = ANY_CLOSER.includes(this._lastString()[1]);
     }

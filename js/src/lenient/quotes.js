@@ -7,24 +7,20 @@
  */
 
 import { AFTER, FIRST_KEY, STRING, VALUE } from "../machine.js";
-import { SPACE, WORD, charAt, endOf, isAlnum, isDigit, isSpace, lastOf, lastVisible } from "./characters.js";
-import {
-  COLON_AHEAD,
-  CURLY_ELEMENT_AHEAD,
-  ELEMENT_AHEAD,
-  KEY_AHEAD,
-  STRING_ENDS_IN_ARRAY,
-  STRING_ENDS_IN_OBJECT,
-} from "./lookahead.js";
+import { charAt, endOf, isAlnum, isAlpha, isSpace, lastOf, lastVisible, trimmedEnd } from "./characters.js";
+import { SHAPE } from "./lookahead.js";
 import { StringMachine } from "./strings.js";
+import {
+  CLOSE_QUOTATION,
+  ENDS_IN_NUMBER,
+  LAST_SCALAR,
+  NEXT_ELEMENT,
+  NO_QUOTATION,
+  PLAIN_KEY,
+} from "./tables.js";
 
 // A quote between a digit and one of these means inches.
 const INCHES = " .;)x×-";
-// After these a quote opens no quotation.
-const CLOSE_QUOTATION = new RegExp(`^[${WORD})\\]}.!?%…]`, "u");
-// Before these, too.
-const NO_QUOTATION = new RegExp(`^(?:[${SPACE},:;}\\]).!?]|$)`, "u");
-const NEXT_ELEMENT = new RegExp(`,[${SPACE}]*[{[]$`);
 // After these a quote opens something, if no space follows it.
 const OPENS = [",", ":", ";", "[", "{", "("];
 const JSON_SPACE = /[ \t\n\r]*/y;
@@ -77,10 +73,11 @@ export class QuoteMachine extends StringMachine {
    */
   _doubtfulQuote(text, quote) {
     if (this._nest === 0) {
-      const ends = this._object ? STRING_ENDS_IN_OBJECT : STRING_ENDS_IN_ARRAY;
+      const ends = this._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
       const seen = this._sees(ends, text, quote + 1);
       if (seen === null) return this._hold(text, quote);
-      if (seen) {
+      const cut = this._last && !this._object && endOf(LAST_SCALAR, text, quote + 1) >= 0;
+      if (seen || cut) {
         if (this._quotation) throw this._loneQuote(quote);
         return this._finishString(text, quote);
       }
@@ -107,7 +104,7 @@ export class QuoteMachine extends StringMachine {
     const curly = tail[0] === "”" || tail[0] === "’";
     const opens = lastVisible(tail);
     const inObject = opens === "{" || (opens !== "[" && (this._object || tail.includes("}")));
-    const ahead = inObject ? KEY_AHEAD : curly ? CURLY_ELEMENT_AHEAD : ELEMENT_AHEAD;
+    const ahead = inObject ? SHAPE.KEY_AHEAD : curly ? SHAPE.CURLY_ELEMENT_AHEAD : SHAPE.ELEMENT_AHEAD;
     const seen = this._sees(ahead, text, quote + 1);
     if (seen === null) return this._hold(text, quote);
     if (curly && this._curly) throw this._loneQuote(quote);
@@ -179,22 +176,28 @@ export class QuoteMachine extends StringMachine {
         this._nestString = !this._nestString;
       } else if (this._quotation) {
         const opens = OPENS.includes(before) && !isSpace(after);
-        if (isSpace(before) || isAlnum(after) || opens) throw this._loneQuote(quote);
+        const inWord = isAlnum(after) && !this._glued;
+        if (isSpace(before) || inWord || opens) throw this._loneQuote(quote);
         if (this._afterComma) {
-          const seen = this._sees(COLON_AHEAD, text, quote + 1);
+          const seen = this._sees(SHAPE.COLON_AHEAD, text, quote + 1);
           if (seen === null) return this._hold(text, quote);
           // `x], "key": [` may be no text at all.
           if (seen) throw this._loneQuote(quote);
         }
         this._quotation = false;
-      } else if (!CLOSE_QUOTATION.test(before) && !NO_QUOTATION.test(after)) {
+      } else if (char === '"' && (this._low || this._curly) && !isSpace(before)) {
+        this._low = this._curly = false;
+      } else if (char === '"' && isAlpha(before) && isAlpha(after)) {
+        this._quotation = this._glued = true;
+        this._afterComma = false;
+      } else if (endOf(CLOSE_QUOTATION, before, 0) < 0 && endOf(NO_QUOTATION, after, 0) < 0) {
         if (after === char && !adjacent) {
           const seen = this._seesThree(text, quote);
           if (seen === null) return this._hold(text, quote);
           if (!seen) throw this._loneQuote(quote);
         }
         if ((before === "{" || before === "[") && char === '"') {
-          const seen = this._sees(before === "{" ? KEY_AHEAD : ELEMENT_AHEAD, text, quote + 1);
+          const seen = this._sees(before === "{" ? SHAPE.KEY_AHEAD : SHAPE.ELEMENT_AHEAD, text, quote + 1);
           if (seen === null) return this._hold(text, quote);
           // "x}, {"a": the string has no end; "["true: a comma is missing after it.
           if (!seen || NEXT_ELEMENT.test(this._shown)) throw this._loneQuote(quote);
@@ -202,9 +205,10 @@ export class QuoteMachine extends StringMachine {
           this._nestString = true;
         } else {
           this._quotation = true;
+          this._glued = false;
           this._afterComma = lastVisible(this._shown + this._tailText) === ",";
         }
-      } else if (!(isDigit(before) && char === '"' && INCHES.includes(after))) {
+      } else if (!(char === '"' && INCHES.includes(after) && this._endsInNumber())) {
         throw this._loneQuote(quote);
       }
     }
@@ -214,6 +218,31 @@ export class QuoteMachine extends StringMachine {
     this._quoted = true;
     this._innerAt = this._offset + quote;
     return quote + 1;
+  }
+
+  /** True if the text before a quote ends in a number: `5" nail`, but not `user1" x`. */
+  _endsInNumber() {
+    return ENDS_IN_NUMBER.test(this._shown + this._tailText);
+  }
+
+  /**
+   * `{"name:"Ada"}`: the quote before the colon was forgotten, this one opens the value.
+   * @param {string} text
+   * @param {number} quote
+   */
+  _endKeyAt(text, quote) {
+    const key = trimmedEnd(this._begun);
+    const unclosed = key.endsWith(":") && this.rules.has("missing-quotes") && text[quote] === '"';
+    if (!unclosed) return this._endKey(quote);
+    const colon = this._sees(SHAPE.COLON_AHEAD, text, quote + 1);
+    const seen = colon ? false : this._sees(SHAPE.VALUE_AHEAD, text, quote + 1);
+    if (colon === null || seen === null) return this._hold(text, quote);
+    if (!seen || endOf(PLAIN_KEY, key, 0) < 0) return this._endKey(quote);
+    this._mayRepair("missing-quotes", quote);
+    this._begun = trimmedEnd(key.slice(0, -1));
+    this._endKey(quote);
+    this._state = VALUE;
+    return quote;
   }
 
   /**
@@ -227,7 +256,7 @@ export class QuoteMachine extends StringMachine {
     if (text[quote + 2] !== text[quote]) {
       return quote + 2 === text.length && !this._last ? null : false;
     }
-    const ends = this._object ? STRING_ENDS_IN_OBJECT : STRING_ENDS_IN_ARRAY;
+    const ends = this._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
     const seen = this._sees(ends, text, quote + 3);
     return seen === null ? null : !seen;
   }

@@ -1,5 +1,9 @@
 /** The rules of lenient reading. Each is explained, with an example, in the docs of repair. */
 
+import { QUOTES, RULES } from "./tables.js";
+
+export { QUOTES, RULES };
+
 /**
  * @typedef {"leading-text" | "trailing-text" | "fences" | "trailing-commas" | "missing-commas"
  *   | "brackets" | "ellipses" | "comments" | "single-quotes" | "curly-quotes" | "inner-quotes"
@@ -7,42 +11,6 @@
  *   | "fullwidth" | "missing-quotes" | "block-strings" | "back-ticks" | "raw-newlines"
  *   | "bad-escapes" | "markdown-escapes" | "cut-off"} Rule
  */
-
-/** All rules; `bare-values` is on only if it is named. @type {readonly Rule[]} */
-export const RULES = [
-  "leading-text",
-  "trailing-text",
-  "fences",
-  "trailing-commas",
-  "missing-commas",
-  "brackets",
-  "ellipses",
-  "comments",
-  "single-quotes",
-  "curly-quotes",
-  "inner-quotes",
-  "bare-keys",
-  "bare-values",
-  "python-literals",
-  "nan",
-  "numbers",
-  "tuples",
-  "odd-spaces",
-  "fullwidth",
-  "missing-quotes",
-  "block-strings",
-  "back-ticks",
-  "raw-newlines",
-  "bad-escapes",
-  "markdown-escapes",
-  "cut-off",
-];
-
-/**
- * The rule by which a string may begin with this quote, which is not JSON's.
- * @type {{[quote: string]: Rule}}
- */
-export const QUOTES = { "'": "single-quotes", "“": "curly-quotes", "‘": "curly-quotes" };
 
 /**
  * The rules that `repair` turns on; TypeError for a name that is no rule.

@@ -16,11 +16,24 @@ import {
   NO_CONTROL,
   STRING,
 } from "../machine.js";
-import { WORD, charAt, endOf, isSpace, lastVisible, trimmedStart } from "./characters.js";
-import { STRING_ENDS_IN_ARRAY, STRING_ENDS_IN_OBJECT } from "./lookahead.js";
+import { charAt, endOf, isAlnum, isDigits, isSpace, lastOf, lastVisible, trimmedStart } from "./characters.js";
+import { isLiteral, pythonEscape } from "./escapes.js";
+import { SHAPE } from "./lookahead.js";
 import { NumberMachine } from "./numbers.js";
 import { QUOTES } from "./rules.js";
 import { BLOCK_STRING, ODD_KEY, ODD_STRING } from "./states.js";
+import {
+  AFTER_VALUE,
+  AFTER_VALUE_CUT,
+  DOUBTFUL,
+  INFO_STRING,
+  INFO_STRING_CUT,
+  LINE_BREAK,
+  NAMES_LANGUAGE,
+  PYTHON,
+  PYTHON_CODE,
+  PYTHON_TOO,
+} from "./tables.js";
 
 // The quote that ends what an odd quote opens, and the plain text between them.
 /** @type {{[quote: string]: string}} */
@@ -34,33 +47,13 @@ const PLAIN = Object.fromEntries(
 );
 /** @type {{[opened: string]: RegExp}} */
 const BLOCK_TEXT = { '"""': /[^"\\\r\n]*/y, "```": /[^`\r\n]*/y };
-const INFO_STRING = new RegExp(`[${WORD}.+-]{0,40}[ \\t]{0,8}(?:\\r?\\n)`, "uy");
-const INFO_STRING_CUT = new RegExp(`[${WORD}.+-]{0,40}[ \\t]{0,8}\\r?$`, "uy");
-// A language that a fence names, with something else after it in its line.
-const NAMED = new RegExp(
-  "(?:bash|c|c\\+\\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md" +
-    "|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml" +
-    "|yml)(?:[ \\t]{1,8}[^ \\t\\r\\n]|[ \\t]{9})",
-  "iy",
-);
-const LINE_BREAK = /\r?\n/y;
 // Markdown escapes these. Not those that formulas and regular expressions escape, too.
 const MARKDOWN = "_*#~>`";
 const MARKDOWN_IN_KEYS = MARKDOWN + "-.!()[]{}+|";
 // The end of a string that is not emitted at once: a comma, or a quote that may be meant as its end.
 const TAIL =
   /(?:[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{[][ \t\r\n]{0,40})?|,[ \t\r\n]*)$/;
-// In a string that is cut off: what may come after the value. And what may become that.
-const AFTER_VALUE = new RegExp(
-  `\\n[ \\t\\r]*(?:\\n|\`\`\`)|<\\|[${WORD}.-]{1,40}\\|>|</s>|<(?:end_of_turn|eos)>` +
-    "|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?" +
-    "|invoke|parameter)>|[}\\]][ \\t\\r]{0,40}```",
-  "u",
-);
-const AFTER_VALUE_CUT = new RegExp(
-  `(?:\\n[ \\t\\r]{0,40}\`{0,2}|<\\|[${WORD}.-]{0,40}\\|?|</?[a-z_]{0,20}|[}\\]][ \\t\\r]{0,40}\`{0,2})$`,
-  "u",
-);
+const NOWHERE = -1e9;
 const LONGEST_TAIL = 200;
 const REMEMBERED = 64;
 
@@ -86,6 +79,19 @@ export class StringMachine extends NumberMachine {
   _nest = 0;
   // In that JSON, a string is open: brackets in it do not count.
   _nestString = false;
+  // The quotation began in a word, so it may end in one.
+  _glued = false;
+  // A low quote was opened in it.
+  _low = false;
+  // How many brackets are open in it, and if one was closed that was not opened in it.
+  _openInText = 0;
+  _closedInText = false;
+  // Where the last string began with an escape that is doubtful beside a backslash that is text, and
+  // the last one with such a backslash; of that one its text since then, and if it begins with a drive.
+  _doubtfulAt = NOWHERE;
+  _backslashAt = NOWHERE;
+  _literalText = "";
+  _drive = false;
   // A curly quote was opened in it; where the last inner quote was, and how many in a row.
   _curly = false;
   _innerAt = -1;
@@ -119,6 +125,9 @@ export class StringMachine extends NumberMachine {
 
   /** @param {string} run */
   _take(run) {
+    if (this._backslashAt === this._token) {
+      this._literalText = (this._literalText + run).slice(-LONGEST_TAIL);
+    }
     if (this._state === KEY || this._state === ODD_KEY) this._begun += run;
     else this._takeText(run);
   }
@@ -131,6 +140,11 @@ export class StringMachine extends NumberMachine {
     if (this._stringAt !== this._token) this._beginText();
     if (this._quoted && this._state === STRING && run.includes('"')) this._mixed = true;
     if (this._watched !== "" || /[<`]/.test(run)) this._watch(run.replaceAll("\n", " "));
+    for (const [bracket] of run.matchAll(/[\][{}]/g)) {
+      if ("{[".includes(bracket)) this._openInText += 1;
+      else if (this._openInText !== 0) this._openInText -= 1;
+      else this._closedInText = true;
+    }
     if (this._nest !== 0) {
       for (const char of run) {
         if (this._nest === 0 || this._nestString) break;
@@ -153,7 +167,8 @@ export class StringMachine extends NumberMachine {
     this._sink.text(run);
     this._first ||= charAt(trimmedStart(run), 0);
     this._noteCurly(run);
-    this._shown = isSpace(run) ? this._shown.slice(-REMEMBERED) + run : run;
+    const short = isSpace(run) || isDigits(run);
+    this._shown = short ? this._shown.slice(-REMEMBERED) + run : run;
   }
 
   /**
@@ -175,12 +190,17 @@ export class StringMachine extends NumberMachine {
     const closes = run.lastIndexOf("”");
     if (opens > closes) this._curly = true;
     else if (closes >= 0) this._curly = false;
+    const low = run.lastIndexOf("„");
+    if (low > Math.max(run.lastIndexOf("“"), closes)) this._low = true;
+    else if (run.includes("“") || closes >= 0) this._low = false;
   }
 
   _beginText() {
     this._stringAt = this._token;
     this._first = this._shown = this._tailText = "";
     this._quotation = this._quoted = this._curly = this._mixed = this._afterValue = false;
+    this._low = this._closedInText = false;
+    this._openInText = 0;
     this._watched = "";
     this._innerAt = -1;
     this._nest = 0;
@@ -222,7 +242,7 @@ export class StringMachine extends NumberMachine {
    * @param {string} char
    */
   _mendQuote(text, pos, char) {
-    const rule = QUOTES[char] ?? "back-ticks";
+    const rule = /** @type {import("./rules.js").Rule} */ (QUOTES[char] ?? "back-ticks");
     if (!this.rules.has(rule) || this._state === COLON) return -1;
     if (this._state === AFTER) return this._mendMissingComma(text, pos, char);
     this._mayRepair(rule, pos);
@@ -307,6 +327,10 @@ export class StringMachine extends NumberMachine {
       this._take(closer);
       return pos + 2;
     }
+    if (this._backslashAt === this._token || "'`".includes(this._opened)) {
+      const end = this._literalEscape(text, pos);
+      if (end >= 0) return end;
+    }
     const found = this._escape(text, pos, text.length);
     if (typeof found === "string") {
       this._take(found);
@@ -367,7 +391,7 @@ export class StringMachine extends NumberMachine {
       this._begun = "";
       this._info = opened === "```" && found >= 0 && text[pos].trim() !== "";
       if (found >= 0) return this._pass(text, pos, found);
-      if (opened === "```" && endOf(NAMED, text, pos) >= 0) {
+      if (opened === "```" && endOf(NAMES_LANGUAGE, text, pos) >= 0) {
         const other = "it is part of the text";
         throw this._twoReadings("this line names the language", other, pos);
       }
@@ -387,7 +411,7 @@ export class StringMachine extends NumberMachine {
       return this._hold(text, end);
     }
     if (rest === opened) {
-      const ends = this._object ? STRING_ENDS_IN_OBJECT : STRING_ENDS_IN_ARRAY;
+      const ends = this._object ? SHAPE.STRING_ENDS_IN_OBJECT : SHAPE.STRING_ENDS_IN_ARRAY;
       const seen = this._frames.length === 0 || this._sees(ends, text, start + 3);
       if (seen === null) return this._hold(text, end);
       if (seen) {
@@ -427,8 +451,109 @@ export class StringMachine extends NumberMachine {
       this._take("'");
       return pos + 2;
     }
+    if (isAlnum(charAt(text, pos + 1)) && this._backslashAt !== this._token) this._beginLiteral(pos);
     this._take(text.slice(pos, wrong));
     return wrong;
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} pos
+   * @param {number} visible
+   * @returns {string | number}
+   */
+  _escape(text, pos, visible) {
+    const found = super._escape(text, pos, visible);
+    if (typeof found === "string" && DOUBTFUL.includes(text[pos + 1])) this._doubtfulAt = this._token;
+    return found;
+  }
+
+  /**
+   * A backslash that is text: from now on others may be text in this string, too.
+   * @param {number} pos
+   */
+  _beginLiteral(pos) {
+    if (this._doubtfulAt === this._token) throw this._backslashes(pos);
+    const before = this._lastText();
+    this._literalText = before;
+    this._drive = this._isDrive(before, pos);
+    this._backslashAt = this._token;
+  }
+
+  /** The last character of the string or key so far; "" if there is none. */
+  _lastText() {
+    if (this._state === KEY || this._state === ODD_KEY) return lastOf(this._begun);
+    return this._stringAt === this._token ? lastOf(this._shown + this._tailText) : "";
+  }
+
+  /**
+   * True if the string begins like `C:` before the backslash at `pos`.
+   * @param {string} before
+   * @param {number} pos
+   */
+  _isDrive(before, pos) {
+    return before === ":" && this._offset + pos === this._token + 3;
+  }
+
+  /** @param {number} pos */
+  _backslashes(pos) {
+    return this._twoReadings("this backslash is text", "it begins an escape", pos);
+  }
+
+  /** True if the string has a backslash that is text. */
+  _hasLiteral() {
+    return this._backslashAt === this._token;
+  }
+
+  /**
+   * A backslash after one that is text: as the strict machine, one escape after the other.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _afterLiteral(text, pos) {
+    const end = this._literalEscape(text, pos);
+    if (end >= 0) return end;
+    if ('"\\/'.includes(text[pos + 1])) {
+      this._take(text[pos + 1]);
+      return pos + 2;
+    }
+    const found = super._escape(text, pos, text.length);
+    return this._oddEscape(text, pos, typeof found === "number" && found > pos ? found : pos + 1);
+  }
+
+  /**
+   * A backslash that may be text; -1 if it is read as in any other string.
+   * @param {string} text
+   * @param {number} pos
+   */
+  _literalEscape(text, pos) {
+    if (pos + 1 === text.length) return this._hold(text, pos);
+    const char = text[pos + 1];
+    const odd = this._state === ODD_STRING || this._state === ODD_KEY;
+    const python = odd && "'`".includes(this._opened) && (PYTHON + PYTHON_TOO).includes(char);
+    if (char === "u") {
+      const found = super._escape(text, pos, text.length);
+      if (typeof found === "number") return found < 0 ? this._hold(text, pos) : -1;
+    }
+    if (this._hasLiteral()) {
+      if (!DOUBTFUL.includes(char) && !python) return -1;
+      const inKey = this._state === KEY || this._state === ODD_KEY;
+      const before = inKey ? this._begun : this._literalText;
+      const seen = isLiteral(before, this._drive, text, pos, this._last);
+      if (seen === null) return this._hold(text, pos);
+      if (!seen) throw this._backslashes(pos);
+      if (!this._mayRepair("bad-escapes", pos)) return -1;
+      this._take("\\");
+      return pos + 1;
+    }
+    if (!python || !this.rules.has("bad-escapes")) return -1;
+    const string = pythonEscape(text, pos + 1, this._last);
+    if (string === null) return this._hold(text, pos);
+    if (string === "" || this._isDrive(this._lastText(), pos)) throw this._backslashes(pos);
+    this._mayRepair("bad-escapes", pos);
+    this._doubtfulAt = this._token;
+    this._take(string);
+    return Math.max(endOf(PYTHON_CODE, text, pos + 1), pos + 2);
   }
 
   /**

@@ -2,37 +2,24 @@
 
 import { AFTER, FIRST_ELEMENT, KEY, LITERALS } from "../machine.js";
 import { ProseMachine } from "./around.js";
-import { WORD, endOf } from "./characters.js";
-import { COLON_AHEAD, WORD as WORD_SHAPE } from "./lookahead.js";
+import { endOf } from "./characters.js";
+import { SHAPE, WORD as WORD_SHAPE } from "./lookahead.js";
 import { BARE_KEY, BARE_VALUE } from "./states.js";
+import {
+  BARE_KEY as BARE_KEY_TEXT,
+  BARE_START,
+  BARE_VALUE as BARE_VALUE_TEXT,
+  ODD_WORDS,
+} from "./tables.js";
 
 /** @typedef {import("./rules.js").Rule} Rule */
 
-/**
- * Words that are no JSON, what they are read as, and by which rule.
- * @type {[string, boolean | null, Rule][]}
- */
-export const WORDS = [
-  ["True", true, "python-literals"],
-  ["TRUE", true, "python-literals"],
-  ["False", false, "python-literals"],
-  ["FALSE", false, "python-literals"],
-  ["None", null, "python-literals"],
-  ["Null", null, "python-literals"],
-  ["NULL", null, "python-literals"],
-  ["NaN", null, "nan"],
-  ["Infinity", null, "nan"],
-  ["undefined", null, "nan"],
-];
 /** @type {[string, boolean | null][]} */
 export const ALL_WORDS = [
   ...Object.values(LITERALS),
-  .../** @type {[string, boolean | null][]} */ (WORDS.map(([word, value]) => [word, value])),
+  .../** @type {[string, boolean | null][]} */ (ODD_WORDS.map(([word, value]) => [word, value])),
 ];
 
-const BARE_START = new RegExp(`[${WORD}$]`, "uy");
-const BARE = new RegExp(`[${WORD}$-]*`, "uy");
-const BARE_TEXT = /[^,}\]\n\r"{[:`#();/]*/y;
 
 /**
  * True if a word without quotes may begin here.
@@ -56,9 +43,9 @@ export class WordMachine extends ProseMachine {
    * @param {number} pos
    */
   _mendWord(text, pos) {
-    for (const [word, value, rule] of WORDS) {
+    for (const [word, value, rule] of ODD_WORDS) {
       if (text[pos] !== word[0]) continue;
-      const end = this._mendMark(rule, WORD_SHAPE[word], text, pos);
+      const end = this._mendMark(/** @type {Rule} */ (rule), WORD_SHAPE[word], text, pos);
       if (end >= 0) {
         this._token = this._offset + pos;
         if (this._held === "") {
@@ -114,13 +101,13 @@ export class WordMachine extends ProseMachine {
    * @param {number} pos
    */
   _bareKey(text, pos) {
-    const end = endOf(BARE, text, pos);
+    const end = endOf(BARE_KEY_TEXT, text, pos);
     this._addBare(text, pos, end);
     if (end === text.length) return end;
     let quote = 0;
     // Only the first quote was forgotten.
     if (text[end] === '"') {
-      const seen = this._sees(COLON_AHEAD, text, end + 1);
+      const seen = this._sees(SHAPE.COLON_AHEAD, text, end + 1);
       if (seen === null) return this._hold(text, end);
       quote = seen ? 1 : 0;
     }
@@ -147,7 +134,7 @@ export class WordMachine extends ProseMachine {
    * @param {number} pos
    */
   _bareValue(text, pos) {
-    const end = endOf(BARE_TEXT, text, pos);
+    const end = endOf(BARE_VALUE_TEXT, text, pos);
     this._addBare(text, pos, end);
     if (end === text.length) return end;
     // And/or, but no comment.

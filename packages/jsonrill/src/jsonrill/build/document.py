@@ -69,7 +69,7 @@ class GrowingDocument(GrowingValue):
                     machine._is_plain(piece)
                     if _COMPILED
                     # The quickest way to see a few mere words.
-                    else (size <= FEW and piece.replace(" ", "").isalnum())
+                    else (size <= FEW and piece.replace(" ", "").isalpha())
                     or ('"' not in piece and machine._is_plain(piece))
                 )
                 if entry

@@ -68,6 +68,7 @@ cdef class Machine(Position):
     cdef Py_ssize_t _close(self, Py_ssize_t pos) except? -2
     cdef Py_ssize_t _close_warily(self, Py_ssize_t pos) except? -2
     cdef bint _may_decode(self) except -1
+    cdef Py_ssize_t _unclosed_key(self, str text, Py_ssize_t quote) except -2
     cdef _repeats(self, str key, str text, Py_ssize_t quote)
     cdef _emit_decoded(self, value, str text, Py_ssize_t pos, Py_ssize_t end)
     @cython.final

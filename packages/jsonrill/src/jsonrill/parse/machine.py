@@ -246,7 +246,7 @@ class Machine(Position):
                     self._is_plain(data)
                     if _COMPILED
                     # The quickest way to see a few mere words.
-                    else (len(data) <= FEW and data.replace(" ", "").isalnum())
+                    else (len(data) <= FEW and data.replace(" ", "").isalpha())
                     or ('"' not in data and self._is_plain(data))
                 )
                 if entry
@@ -827,6 +827,10 @@ class Machine(Position):
         return quote + 1
 
     def _end_key(self, text: str, quote: int) -> int:
+        if self._wary:
+            end = self._unclosed_key(text, quote)
+            if end >= 0:
+                return end
         key = self._begun
         self._begun = ""
         seen = self._seen
@@ -843,6 +847,10 @@ class Machine(Position):
         self._state = COLON
         self._sink.key(key, self._token)
         return quote + 1
+
+    def _unclosed_key(self, text: str, quote: int) -> int:
+        """With leniency: where to go on if the quote at `quote` does not end the key, else -1."""
+        return -1
 
     def _repeats(self, key: str, text: str, quote: int) -> None:
         """Handle a key that its object has already."""

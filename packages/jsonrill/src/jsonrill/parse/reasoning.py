@@ -1,7 +1,4 @@
-"""What models write around their reasoning, for all that look for it in a text.
-
-JavaScript has a copy, `reasoning-tags.js`, which tools/tables.py writes.
-"""
+"""What models write around their reasoning, for all that look for it in a text."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ cdef int BLOCK_COMMENT, ASIDE, CODE, WARY
 
 cdef class ProseMachine(Machine):
     cdef bint _between, _last, _comment_closes, _comment_quoted, _aside_is_due, _aside_is_quoted
+    cdef bint _announced, _aside_is_broken, _scalar_list, _trailing_code, _trailing_digits, _trailing_letters
     cdef bint _bare_keys, _in_prose, _json_fence, _trailing_words, _trailing_thoughts
     cdef int _resume
     cdef Py_ssize_t _mended, _depth_aside, _comment_quotes

@@ -8,7 +8,6 @@ this one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -34,41 +33,21 @@ from ..states import (
     VALUE,
     WARY,
 )
-from . import lookahead
+from . import lookahead, patterns
 from .lookahead import Shape
 from .rules import QUOTES, rule_names
 
-_SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
-_BREAKS_PROSE: Final = re.compile(r"[{\[`<◁]")
-_BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<◁\n\x1e]")
-_BREAKS_TRAILING: Final = re.compile(r"[][{}`<◁]")
 # No words of the text after the value; and before a bracket that is meant as itself, or as a face.
 _NO_WORDS: Final = " \t\r\n,;)]}"
 _NO_CLOSER: Final = ("`", ":", ";", "=")
-# Before a bracket in the text after the value that begins no other value.
-_NO_VALUE: Final = re.compile(r"[\w()\]`\"'“]")
-_TAG: Final = re.compile(r"[<◁\[]")
 # Before a tag that is spoken of.
 _QUOTES_TAG: Final = ("`", '"', "'", "“")
-# Before a bracket that is the value, even if the text stops after it.
+# Before a bracket that is the value, even if the text stops after it, or if it is a list of numbers
+# or words. (In a sentence that is a footnote, or an interval.)
 _INTRODUCES: Final = ("", ":", "\n")
-_BREAKS_ASIDE: Final = re.compile(r"[][{}]")
-_BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
-_FENCE_REST: Final = re.compile(r"[`\w.+-]*")
 # What a fence may name and still hold JSON: nothing, something with "json" in it, or one of these.
 _NO_LANGUAGES: Final = frozenset(("", "text", "txt", "plaintext", "plain", "output", "response"))
-# Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.)
-_SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]])(?<!\bjson)\Z", re.IGNORECASE)
-# Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
-# body of a declaration.
-_IN_CODE: Final = re.compile(
-    r"[(,][ \t]{0,8}\w{1,40}=\Z|\A[^ \t]{0,100},\Z"
-    r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
-)
-# A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
-_YAML_LINE: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:(?:[ \t].{0,200})?\Z")
-_YAML_KEY: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:[ \t]{1,8}\Z")
-_ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
+_NO_LIST: Final = (".", "?", "!", "&", "'")
 # There are two quotes in a row in a comment: they may belong around it.
 _TWO_QUOTES: Final = -(10**9)
 # As much of the prose is remembered as these patterns look at.
@@ -85,9 +64,11 @@ class ProseMachine(Machine):
     """
 
     __slots__ = (
+        "_aside_is_broken",
         "_aside_is_due",
         "_aside_is_quoted",
         "_bare_keys",
+        "_announced",
         "_before_text",
         "_between",
         "_comment_closes",
@@ -102,6 +83,10 @@ class ProseMachine(Machine):
         "_on_repair",
         "_resume",
         "_rules",
+        "_scalar_list",
+        "_trailing_code",
+        "_trailing_digits",
+        "_trailing_letters",
         "_trailing_thoughts",
         "_trailing_words",
     )
@@ -138,10 +123,13 @@ class ProseMachine(Machine):
         self._comment_quotes = 0
         self._comment_closes = self._comment_quoted = False
         # A bracket of the prose begins where the value is due, or in a quotation.
-        self._aside_is_due = self._aside_is_quoted = False
-        # The value was found in prose. Of the text after it: if there were words, and if thoughts
-        # have begun.
-        self._in_prose = self._trailing_words = self._trailing_thoughts = False
+        self._aside_is_due = self._aside_is_quoted = self._aside_is_broken = False
+        # The value was found in prose; it is a list of numbers or words.
+        self._in_prose = self._scalar_list = False
+        # Of the text after it: if there were words, or letters; if thoughts have begun, or code.
+        self._trailing_words = self._trailing_letters = self._trailing_digits = False
+        # The end of it announces a value: a colon, or a new line.
+        self._trailing_thoughts = self._trailing_code = self._announced = False
         self._start_document()
 
     def _start_document(self) -> None:
@@ -233,24 +221,24 @@ class ProseMachine(Machine):
 
     def _before(self, text: str, pos: int) -> int:
         """Read where a value may begin: at the start, after a fence, between documents."""
-        space = _SPACE_OR_SEPARATOR if self._many else SPACE
+        space = patterns.SPACE_OR_SEPARATOR if self._many else SPACE
         pos = space.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if pos == len(text):
             return pos
         if text[pos] in lookahead.ODD_SPACES and self._may_repair("odd-spaces", text, pos):
             return pos + 1
         if text.startswith('{"', pos):  # the commonest beginning
-            return self._begin_value(pos)
+            return self._begin_value(text, pos)
         end = self._mend_around(text, pos)
         if end >= 0:
             return end
         if QUOTES.get(text[pos]) in self._rules or self._prose_rule() not in self._rules:
-            return self._begin_value(pos)
+            return self._begin_value(text, pos)
         shape = lookahead.ANY_VALUE_BEGINS if self._many else lookahead.VALUE_BEGINS
         seen = self._sees_value(shape, text, pos)
         if seen is None:
             return self._hold(text, pos)
-        return self._begin_value(pos) if seen else self._begin_prose(text, pos)
+        return self._begin_value(text, pos) if seen else self._begin_prose(text, pos)
 
     def _sees_value(self, shape: Shape, text: str, pos: int) -> bool | None:
         if text[pos] == "(" and "tuples" not in self._rules:
@@ -264,8 +252,9 @@ class ProseMachine(Machine):
                 return True
         return self._sees(shape, text, pos)
 
-    def _begin_value(self, pos: int) -> int:
+    def _begin_value(self, text: str, pos: int) -> int:
         self._json_fence = False
+        self._scalar_list = patterns.SCALAR_LIST.match(text, pos) is not None
         if self._between:
             self._between = False
             self._next_document(VALUE, pos)
@@ -298,7 +287,7 @@ class ProseMachine(Machine):
 
     def _prose(self, text: str, pos: int) -> int:
         """Look for a fence, for thoughts, or for a bracket that has something of JSON in it."""
-        breaks = _BREAKS_PROSE_OF_MANY if self._many else _BREAKS_PROSE
+        breaks = patterns.BREAKS_PROSE_OF_MANY if self._many else patterns.BREAKS_PROSE
         before, start = self._before_text, pos
         while (found := breaks.search(text, pos)) is not None:
             pos = found.start()
@@ -320,8 +309,8 @@ class ProseMachine(Machine):
                     return pos + 1
             if char in "`<◁":
                 pass
-            elif self._is_code():
-                self._aside_is_due = False
+            elif self._is_code(char):
+                self._aside_is_due = self._aside_is_broken = False
                 return self._begin_aside(pos)
             else:
                 seen = self._sees_value(lookahead.BRACKET, text, pos)
@@ -331,12 +320,18 @@ class ProseMachine(Machine):
                     fits = self._fits(text, pos)
                     if fits is None:
                         return self._hold(text, pos)
-                    self._aside_is_due = False
-                    self._in_prose = bool(fits)
-                    return self._begin_value(pos) if fits else self._begin_aside(pos)
-                if _ASIDE_BEGINS.match(text, lookahead.SPACES.match(text, pos + 1).end()):  # type: ignore[union-attr]
-                    self._aside_is_due = char == "{" and not self._before_text
-                    return self._begin_aside(pos)
+                    self._aside_is_due = self._aside_is_broken = False
+                    self._in_prose = bool(fits) and self._is_announced(text, pos)
+                    return (
+                        self._begin_value(text, pos) if self._in_prose else self._begin_aside(pos)
+                    )
+                after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
+                if char == "{" and text.startswith("{", after):  # of a template
+                    pos += 1
+                    continue
+                self._aside_is_broken = not patterns.ASIDE_BEGINS.match(text, after)
+                self._aside_is_due = char == "{" and not self._before_text
+                return self._begin_aside(pos)
             pos += 1
         self._before_text = (before + text[max(start, len(text) - _REMEMBERED) :])[-_REMEMBERED:]
         return len(text)
@@ -345,18 +340,26 @@ class ProseMachine(Machine):
         """True if a schema allows what begins here; None if more text must come to tell."""
         return True
 
-    def _is_code(self) -> bool:
+    def _is_announced(self, text: str, pos: int) -> bool:
+        """False for a list of numbers or words in the middle of a sentence."""
+        if not patterns.SCALAR_LIST.match(text, pos):
+            return True
+        return patterns.ANNOUNCES.search(self._before_text.rstrip(" \t")) is not None
+
+    def _is_code(self, bracket: str) -> bool:
         """True if a bracket after the prose so far is part of something else than an answer."""
         before = self._before_text
-        if _SUBSCRIPT.search(before[-16:]) or before.endswith('"'):
+        if patterns.SUBSCRIPT.search(before[-16:]) or before.endswith('"'):
+            return True
+        if bracket == "[" and before.endswith(_NO_LIST):
             return True
         lines = before.rsplit("\n", 2)
         line = lines[-1]
         if line.count('"') % 2 or line.count("“") > line.count("”"):
             return True
-        if len(lines) > 1 and _YAML_KEY.match(line) and _YAML_LINE.match(lines[-2]):
+        if len(lines) > 1 and patterns.YAML_KEY.match(line) and patterns.YAML_LINE.match(lines[-2]):
             return True
-        found = _IN_CODE.search(line)
+        found = patterns.IN_CODE.search(line)
         return found is not None and (found.start() > 0 or len(lines) > 1 or line[-1] != ",")
 
     def _begin_aside(self, pos: int) -> int:
@@ -371,7 +374,7 @@ class ProseMachine(Machine):
         return pos
 
     def _aside(self, text: str, pos: int) -> int:
-        breaks = _BREAKS_ASIDE_OF_MANY if self._many else _BREAKS_ASIDE
+        breaks = patterns.BREAKS_ASIDE_OF_MANY if self._many else patterns.BREAKS_ASIDE
         start = pos
         while (found := breaks.search(text, pos)) is not None:
             at = found.start()
@@ -380,6 +383,9 @@ class ProseMachine(Machine):
                 self._state = BEFORE
                 return at
             if text[at] in "{[":
+                if self._aside_is_broken and self._depth_aside:
+                    self._refuse_due(text, start, at)
+                    raise self._broken(text, at)
                 before = text[at - 1] if at > pos else self._before_text
                 if before == "\n" and self._depth_aside:  # never closed: a new line, a new text
                     self._refuse_due(text, start, at)
@@ -402,13 +408,23 @@ class ProseMachine(Machine):
         return len(text)
 
     def _refuse_due(self, text: str, start: int, end: int) -> None:
-        """`{it's": 1}` where the value is due is no prose, but an object that is broken."""
-        if self._aside_is_due and (quote := text.find('"', start, end)) >= 0:
-            raise self._error(InvalidJSON, "a key or '}'", "but got a quote", text, quote)
+        """`{it's": 1}` where the value is due is not prose, but an object that is broken.
+
+        So is `{ - "a": 1}` anywhere.
+        """
+        if self._aside_is_due or self._aside_is_broken:
+            quote = text.find('"', start, end)
+            if quote >= 0:
+                raise self._broken(text, quote)
+
+    def _broken(self, text: str, pos: int) -> InvalidJSON:
+        got = "but got a quote" if text[pos] == '"' else f"but got {text[pos]!r}"
+        error: InvalidJSON = self._error(InvalidJSON, "a key or '}'", got, text, pos)
+        return error
 
     def _thoughts(self, text: str, pos: int) -> int:
         """Skip what a model thinks aloud: nothing of it is the answer."""
-        while (tag := _TAG.search(text, pos)) is not None:
+        while (tag := patterns.TAG.search(text, pos)) is not None:
             pos = tag.start()
             found = lookahead.THOUGHTS_END.whole.match(text, pos)
             if found:
@@ -438,7 +454,7 @@ class ProseMachine(Machine):
 
     def _fence(self, text: str, pos: int) -> int:
         """In more ticks, or in the language that the fence names."""
-        end = _FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        end = patterns.FENCE_REST.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if len(self._language) < _LONGEST_LANGUAGE:
             name = self._language + text[pos:end].replace("`", "").lower()
             self._language = name[:_LONGEST_LANGUAGE]
@@ -516,12 +532,16 @@ class ProseMachine(Machine):
             return pos + 1
         if self._begins_another(text, pos):
             return self._hold(text, pos)
-        end = self._mend_around(text, pos)
+        opens = self._sees(lookahead.OPENING_FENCE, text, pos)
+        if opens is None:
+            return self._hold(text, pos)
+        end = -1 if opens else self._mend_around(text, pos)
         if end < 0 and self._may_repair("trailing-text", text, pos):
             self._state = IGNORED
             self._before_text = ""
             self._depth_aside = 0
-            self._trailing_words = self._trailing_thoughts = False
+            self._trailing_words = self._trailing_letters = self._trailing_digits = False
+            self._trailing_thoughts = self._trailing_code = self._announced = False
             return pos
         return end
 
@@ -544,16 +564,25 @@ class ProseMachine(Machine):
         """Pass over the text after the value, but for what shows that the value is another.
 
         A bracket that closes nothing shows that the value's bracket was none; the end of thoughts
-        that they began before it; a fence with JSON that the value may have been an example, and
-        so does another value in a sentence if the first was in one.
+        that they began before it; a second value, or a fence with one, that the first may have been
+        an example, or wrong.
         """
         start = pos
-        while (found := _BREAKS_TRAILING.search(text, pos)) is not None:
+        while (found := patterns.BREAKS_TRAILING.search(text, pos)) is not None:
             pos = found.start()
             self._note_trailing(text, start, pos)
             start = pos
             char = text[pos]
-            if char in "{[" and self._in_prose and self._is_later(text, pos):
+            if char in "`~":
+                end = self._trailing_fence(text, pos)
+                if end == len(text):
+                    return end
+                pos = end
+                continue
+            if self._trailing_code:
+                pos += 1
+                continue
+            if char in "{[" and self._is_later(text, pos):
                 return self._hold(text, pos)
             if char in "<◁[":
                 ends = self._sees(lookahead.ONLY_THOUGHTS_END, text, pos)
@@ -577,17 +606,25 @@ class ProseMachine(Machine):
                     raise self._two_readings(
                         "the value has ended", "this bracket ends it", text, pos
                     )
-            elif "fences" in self._rules:
-                seen = self._sees_json_fence(text, pos)
-                if seen is None:
-                    return self._hold(text, pos)
-                if seen:
-                    raise self._two_readings(
-                        "the value is before this", "it is in this fence", text, pos
-                    )
             pos += 1
         self._note_trailing(text, start, len(text))
         return len(text)
+
+    def _trailing_fence(self, text: str, pos: int) -> int:
+        """Ticks in the text after the value: they close its fence, or open and close code."""
+        if "fences" not in self._rules:
+            return pos + 1
+        seen = not self._trailing_code and self._sees_json_fence(text, pos)
+        fence = self._sees(lookahead.FENCE, text, pos)
+        opens = self._sees(lookahead.OPENING_FENCE, text, pos)
+        if seen is None or fence is None or opens is None:
+            return self._hold(text, pos)
+        if seen:
+            raise self._two_readings("the value is before this", "it is in this fence", text, pos)
+        if not fence:
+            return pos + 1
+        self._trailing_code = not self._trailing_code and bool(opens)
+        return pos + 3
 
     def _sees_json_fence(self, text: str, pos: int) -> bool | None:
         seen = self._sees(lookahead.JSON_FENCE, text, pos)
@@ -597,19 +634,41 @@ class ProseMachine(Machine):
         return self._sees(lookahead.BRACKET, text, found.end() - 1)
 
     def _is_later(self, text: str, pos: int) -> bool:
-        """True if more text must come to tell. Another value in a sentence is refused."""
-        if self._depth_aside or self._trailing_thoughts or _NO_VALUE.match(self._before_text):
+        """True if more text must come to tell. A second value is refused.
+
+        A list of numbers or words in a sentence is a footnote.
+        """
+        if (
+            self._depth_aside
+            or self._trailing_thoughts
+            or patterns.NO_VALUE.match(self._before_text)
+        ):
             return False
-        seen = self._sees(lookahead.LATER_VALUE, text, pos) and self._fits(text, pos)
+        footnote = self._trailing_letters and not self._announced
+        shape = lookahead.LATER_VALUE if footnote else lookahead.BRACKET
+        seen = self._sees(shape, text, pos) and self._fits(text, pos)
         if seen:
             raise self._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None
 
     def _note_trailing(self, text: str, start: int, end: int) -> None:
-        if end > start:
-            self._before_text = text[end - 1]
-            words = self._trailing_words or text[start:end].strip(_NO_WORDS) != ""
-            self._trailing_words = words
+        if end == start or self._trailing_code:
+            return
+        self._before_text = text[end - 1]
+        run = text[start:end]
+        self._trailing_words = self._trailing_words or run.strip(_NO_WORDS) != ""
+        if not self._trailing_letters:
+            letter = patterns.LETTER.search(run)
+            found = patterns.SECOND.search(run, 0, letter.start() if letter else len(run))
+            if found:
+                raise self._two_readings(
+                    "the value is before this", "it begins here", text, start + found.start()
+                )
+            self._trailing_letters = letter is not None
+            self._trailing_digits = self._trailing_digits or any(map(str.isdigit, run))
+        visible = run.rstrip(" \t")
+        if visible:
+            self._announced = visible[-1] in ":\n"
 
     def _outside(self) -> bool:
         return not self._frames if self._state >= LENIENT else Machine._outside(self)

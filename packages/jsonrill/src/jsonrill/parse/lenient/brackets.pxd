@@ -9,7 +9,7 @@ cdef class BracketMachine(QuoteMachine):
     cdef bint _deeper, _shallower, _lists_in_lists, _bracketed, _decoded_in_list
     cdef int _misled, _run_is_large
     cdef str _last_closer
-    cdef Py_ssize_t _root_end, _last_closed, _trailing, _last_size
+    cdef Py_ssize_t _root_end, _root_line, _last_closed, _trailing, _last_size
     @cython.final
     @cython.locals(at=Py_ssize_t, depth=Py_ssize_t, size=Py_ssize_t, continued=bint, end=Py_ssize_t)
     cdef Py_ssize_t _leave_noted(self, Py_ssize_t pos) except? -2

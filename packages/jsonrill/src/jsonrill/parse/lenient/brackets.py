@@ -7,14 +7,13 @@ many (`_closing`). Where two readings are as likely, the text is refused.
 
 from __future__ import annotations
 
-import re
 from json import JSONDecoder
 from typing import Any, Final
 
 from ...errors import InvalidJSON
 from ...paths import Path, format_path
 from ..states import AFTER, CLOSING, FIRST_ELEMENT, FIRST_KEY, GUIDED, NEXT_KEY, STRING, VALUE
-from . import lookahead
+from . import lookahead, patterns
 from .around import REPEATED, as_set, repeats
 from .quotes import QuoteMachine
 from .rules import QUOTES
@@ -25,11 +24,6 @@ ANY_CLOSER: Final = ("}", "]", ")")
 _FAR: Final = 32
 UNKNOWN: Final = -1
 _NO_ELEMENT: Final = (None, False)
-# In prose, right before a value.
-_KEY_BEFORE: Final = re.compile(
-    r"""(?:\A|[\n,{(])[ \t]{0,40}(?:["'][^"'\n]{1,60}["']|[a-z_$][\w$-]{0,60})[ \t]{0,8}:\s*\Z"""
-)
-_LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
 
 
 class BracketMachine(QuoteMachine):
@@ -49,6 +43,7 @@ class BracketMachine(QuoteMachine):
         "_nested",
         "_root_decoded",
         "_root_end",
+        "_root_line",
         "_run_is_large",
         "_run_keys",
         "_shallower",
@@ -58,7 +53,7 @@ class BracketMachine(QuoteMachine):
     def _start_document(self) -> None:
         QuoteMachine._start_document(self)
         # The root's bracket that is not emitted yet.
-        self._root_end = -1
+        self._root_end = self._root_line = -1
         # Where the last container ended, what it was, and if a comma was before its bracket.
         self._last_closed = -1
         self._last_closer = ""
@@ -417,7 +412,7 @@ class BracketMachine(QuoteMachine):
             return
         if not self._lists_in_lists:
             inner = not is_object and not self._object and not self._count
-            self._lists_in_lists = inner or _LIST_IN_LIST.search(text, pos, end) is not None
+            self._lists_in_lists = inner or patterns.LIST_IN_LIST.search(text, pos, end) is not None
         self._last_closed = self._offset + end - 1
         self._last_closer = "}" if is_object else "]"
         self._last_size = len(value)
@@ -465,11 +460,24 @@ class BracketMachine(QuoteMachine):
 
     def _closing(self, text: str, pos: int) -> int:
         """After the root's bracket: what comes next shows if it was one too many."""
+        if self._root_line < 0:
+            self._root_line = self._position(text, pos)[1]
         pos = lookahead.SPACES.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if pos == len(text):
             return pos
         char = text[pos]
         after = pos
+        if char in ":;=":
+            face = self._sees(lookahead.FACE, text, pos)
+            if face is None:
+                return self._hold(text, pos)
+            if face:
+                self._end_root()
+                return pos
+        if self._scalar_list and char.isalpha() and self._position(text, pos)[1] == self._root_line:
+            raise self._two_readings(
+                "the value is before this", "it is part of a sentence", text, pos
+            )
         if char in ".;":  # perhaps typed for a comma
             after = lookahead.SPACES.match(text, pos + 1).end()  # type: ignore[union-attr]
             if after == len(text) and after - pos < _FAR and not self._last:
@@ -484,6 +492,10 @@ class BracketMachine(QuoteMachine):
             if seen is None:
                 return self._hold(text, pos)
             goes_on = seen.then == "key" or (seen.then == "value" and (seen.comma or odd))
+            if self._goes_on_after(seen, text):
+                self._mend_bracket(text, pos)
+                self._reopen_root()
+                return seen.end
             if char in ":：" or goes_on or (seen.closers and self._closers_mislead(seen.closers)):
                 member = seen.comma and seen.then == "key" and not seen.closers and self._object
                 unsure = self._deeper or self._shallower or self._follows_key()
@@ -499,9 +511,17 @@ class BracketMachine(QuoteMachine):
         self._end_root()
         return pos
 
+    def _goes_on_after(self, seen: lookahead.Run, text: str) -> bool:
+        """`[{"a": 1}]}, {"b": 2}]`: list and object were closed although the list goes on."""
+        if self._object or seen.closers != "}" or not seen.comma or seen.then != "value":
+            return False
+        if self._deeper or self._shallower or self._in_prose or self._last_closer != "}":
+            return False
+        return patterns.NEXT_OBJECT.match(text, seen.end) is not None
+
     def _follows_key(self) -> bool:
         """`b: {"c": 1}, "d": 2}`: a bracket is missing before the value, not one too many after."""
-        return self._in_prose and _KEY_BEFORE.search(self._before_text) is not None
+        return self._in_prose and patterns.KEY_BEFORE.search(self._before_text) is not None
 
     def _is_quote(self, char: str) -> bool:
         """True for a quote of this text's strings: the bracket before it may be in a string."""
@@ -512,7 +532,7 @@ class BracketMachine(QuoteMachine):
         """The root's bracket was one too many: go on as if it had not come."""
         self._state = AFTER
         if self._root_decoded is not None:
-            self._lists_in_lists = _LIST_IN_LIST.search(*self._root_decoded) is not None
+            self._lists_in_lists = patterns.LIST_IN_LIST.search(*self._root_decoded) is not None
             last = _members(self._root_decoded)[-1:]
             if last and isinstance(last[0][1], _Members):
                 self._nested[1] = self._token

@@ -46,12 +46,12 @@ from ..states import (
     THOUGHTS,
     VALUE,
 )
-from . import lookahead
+from . import lookahead, patterns
 from .around import ProseMachine
 from .brackets import ANY_CLOSER, BracketMachine
 from .by_schema import ValueSink, fits
 from .rules import QUOTES
-from .words import ALL_WORDS, BARE_START, WORDS
+from .words import ALL_WORDS, WORDS
 
 _BEGINS_VALUE: Final = frozenset('"{[-0123456789tfn') | {word[0] for word in WORDS}
 _PREFIXED: Final = "but got '{}' (if the answer begins before this text, pass prefix=\"{{\")"
@@ -216,9 +216,12 @@ class LenientMachine(BracketMachine):
                 raise self._error(
                     InvalidJSON, "the end of the text", _PREFIXED.format(text[pos]), text, pos
                 )
-            adjacent = self._number_end == self._offset + pos and text[pos] not in "`/"
+            mark = self._sees(lookahead.MARK, text, pos)
+            if mark is None:
+                return self._hold(text, pos)
+            adjacent = self._number_end == self._offset + pos and not mark
             sentence = self._position(text, pos)[1] == self._string_line
-            sentence = sentence and text[pos] not in "`/" + lookahead.ODD_SPACES
+            sentence = sentence and not mark and text[pos] not in lookahead.ODD_SPACES
             if adjacent or sentence or text[pos] in ",:}]\"'{[，：":
                 raise self._two_readings(
                     "this ends the value", "it is a part of something else", text, pos
@@ -239,7 +242,7 @@ class LenientMachine(BracketMachine):
     def _mend_missing_comma(self, text: str, pos: int, char: str) -> int:
         quote = char == '"' or char in QUOTES
         if self._object:
-            fits = quote or ("bare-keys" in self._rules and BARE_START.match(char))
+            fits = quote or ("bare-keys" in self._rules and patterns.BARE_START.match(char))
         else:
             fits = quote or char in _BEGINS_VALUE
         if not fits or "missing-commas" not in self._rules:
@@ -308,6 +311,8 @@ class LenientMachine(BracketMachine):
             self._end_curly()
         if self._state == CLOSING:
             self._end_root()
+        if self._state == IGNORED and self._root_end < 0:
+            self._refuse_second_number()
         if self._state == LINE_COMMENT:
             self._refuse_comment(self._held, len(self._held), Truncated, last=True)
         in_string = self._state in (STRING, ODD_STRING, BLOCK_STRING)
@@ -320,6 +325,13 @@ class LenientMachine(BracketMachine):
             self._cut_off()
         else:
             Machine._finish(self)
+
+    def _refuse_second_number(self) -> None:
+        """`1`, a line of dashes, `2`: two values."""
+        if self._trailing_digits and not self._trailing_letters and not self._many:
+            raise self._two_readings(
+                "the value is before this", "it is in this text", self._held, len(self._held)
+            )
 
     def _end_curly(self) -> None:
         """The text ends after a curly quote and brackets: `{"a": "b”}`."""
@@ -342,7 +354,7 @@ class LenientMachine(BracketMachine):
             # What a schema asks something else of is dropped.
             closer = closer and self._expected_here is None
             curly = self._tail_text[:1] == "”" and not self._curly
-            unsure = self._quoted or self._after_value or closer or curly
+            unsure = self._quoted or self._after_value or self._closed_in_text or closer or curly
             swallowed = in_string and unsure
         else:
             swallowed = self._last_string()[-1:] in ANY_CLOSER

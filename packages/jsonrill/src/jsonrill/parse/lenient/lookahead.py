@@ -1,63 +1,83 @@
 """What lenient reading looks at before it decides: shapes of the text that comes next.
 
-A shape is a table of ways in which text may go on, each a sequence of short patterns. Two patterns
-are made of it: one that sees the shape, one that sees that the piece ended too early to tell.
-Every way is bounded, so a look ahead costs O(1). Nothing here knows the machine or its rules.
+A shape is a pattern. A second one is made of it, which sees that the piece ended too early to tell.
+Every shape is bounded, so a look ahead costs O(1). Nothing here knows the machine or its rules.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from ..reasoning import ELEMENTS, MARKS
 
-Way = tuple[str, ...]
-
 # No look ahead reaches further than this, in characters.
 REACH: Final = 1024
 
+# A part of a pattern: a bracket of a group, a bar, or an atom with its quantifier. What is seen
+# behind it belongs to the atom.
+_PART: Final = re.compile(
+    r"\(\?:|[)|]|(?:\(\?<=[^)]*\))?(?:\[\^?\]?(?:\\.|[^]\\])*\]|\\.|[^()|])(?:\{\d+(?:,\d+)?\})?",
+    re.DOTALL,
+)
+
 
 class Shape:
-    """Any of some ways: each step is one character or a run of alike ones, the last is one.
+    """A pattern of characters, classes with a number of times, and groups with bars.
 
-    No way is the beginning of another. `whole` matches where the shape is seen, `cut` where more
-    text must come to tell. They are made when first asked for: the large ones take a while.
+    `whole` matches where the shape is seen, `cut` where more text must come to tell. They are made
+    when first asked for: the large ones take a while.
     """
 
-    def __init__(self, *ways: Iterable[str]) -> None:
-        self.ways = [tuple(way) for way in ways]
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
 
     @cached_property
     def whole(self) -> re.Pattern[str]:
-        return re.compile(_whole(self._tree()))
+        return re.compile(self.pattern)
 
     @cached_property
     def cut(self) -> re.Pattern[str]:
-        return re.compile(_cut(self._tree()))
+        return re.compile(self.cut_pattern)
 
-    def _tree(self) -> dict[str, Any]:
-        """The steps of all ways; those that begin alike share their beginning."""
-        tree: dict[str, Any] = {}
-        for way in self.ways:
-            branch = tree
-            for step in way:
-                branch = branch.setdefault(step, {})
-        return tree
+    @property
+    def cut_pattern(self) -> str:
+        """A pattern for text that ends before the last character of the shape."""
+        return _cut(_ways([found.group() for found in _PART.finditer(self.pattern)]))
 
 
-def _whole(tree: dict[str, Any]) -> str:
-    """A pattern for any way to a leaf."""
-    ways = [step + (f"(?:{_whole(rest)})" if rest else "") for step, rest in tree.items()]
-    return "|".join(ways)
+Item = Any  # an atom as text, or the ways of a group
 
 
-def _cut(tree: dict[str, Any]) -> str:
-    """A pattern for any way that the end of the text cuts off before its leaf."""
-    ways = [f"{step}(?:{_cut(rest)})" for step, rest in tree.items() if rest]
-    return "|".join([r"\Z", *ways])
+def _ways(parts: list[str]) -> list[list[Item]]:
+    """The ways through a group, up to its bracket or the end; removes what it reads."""
+    ways: list[list[Item]] = [[]]
+    while parts:
+        part = parts.pop(0)
+        if part == ")":
+            break
+        if part == "|":
+            ways.append([])
+        else:
+            ways[-1].append(_ways(parts) if part == "(?:" else part)
+    return ways
+
+
+def _written(item: Item) -> str:
+    if isinstance(item, str):
+        return item
+    return "(?:" + "|".join("".join(map(_written, way)) for way in item) + ")"
+
+
+def _cut(ways: list[list[Item]]) -> str:
+    cuts = [r"\Z"]
+    for way in ways:
+        if way and not isinstance(way[0], str):
+            cuts.append(_cut(way[0]))
+        if len(way) > 1:
+            cuts.append(f"{_written(way[0])}(?:{_cut([way[1:]])})")
+    return "|".join(cuts)
 
 
 # Values that are words: JSON's, Python's, in capitals, and those that JSON does not have.
@@ -78,215 +98,161 @@ _QUOTE = "[\"'“‘]"
 _BLANK = f"[ \t\r\n{ODD_SPACES}]"
 _SPACE = _BLANK + "{0,32}"
 _SOME_SPACE = _BLANK + "{1,32}"
-_MUCH_SPACE = (_BLANK + "{32}", _BLANK)
+_MUCH_SPACE = _BLANK + "{32}" + _BLANK
 _NARROW = f"[ \t{ODD_SPACES}]"
 _GAP = _NARROW + "{0,8}"
 _SOME_GAP = _NARROW + "{1,8}"
-_WIDE_GAP = (_NARROW + "{8}", _NARROW)
+_WIDE_GAP = _NARROW + "{8}" + _NARROW
 _COLON = "[:：]"
 _COMMA = "[,，]"
 _NUMBER = "[-0-9][-+.eE0-9]{0,23}"
-_LONG_NUMBER = ("[-0-9][-+.eE0-9]{23}", "[-+.eE0-9]")
-_KEY = (r"[\w$-]{0,40}", _GAP, _COLON)
-_COMMENT = ("/", "[/*]")
-_BEGINS_VALUE = "[\"'“‘{\\[0-9-]"
-_DOTS = (r"\.", r"\.", r"\.")
+_LONG_NUMBER = "[-0-9][-+.eE0-9]{23}[-+.eE0-9]"
+_WORD = f"(?:{'|'.join(WORDS)})"
+_SCALAR = f"(?:{_NUMBER}|{'|'.join(WORDS)})"
+_NAME = r"[\w$][\w$-]{0,40}"
+_KEY = f"{_NAME}{_GAP}{_COLON}"
+_HALF_KEY = f'{_NAME}"{_GAP}{_COLON}'  # its first quote was forgotten
+_COMMENT = "/[/*]"
+_BEGINS = "[\"'“‘{\\[0-9-]"
+_BEGINS_VALUE = f"(?:{_BEGINS}|{'|'.join(WORDS)})"
+_TICKS = "```"
 
-FENCE: Final = Shape("```")
+
+def _any_case(text: str) -> str:
+    """A pattern for this text in capital or small letters."""
+    return "".join(
+        f"[{char}{char.upper()}]" if char.isalpha() else re.escape(char) for char in text
+    )
+
+
+FENCE: Final = Shape(_TICKS)
 COMMENT: Final = Shape(_COMMENT)
-ELLIPSIS: Final = Shape(_DOTS, "…")
-NAMED_FENCE: Final = Shape("```json")
+# What may follow a number or a string at the root, right after it or in its line.
+MARK: Final = Shape(f"{_TICKS}|{_COMMENT}")
+# A fence that names JSON, one that names any language, and one that has a bracket in it.
+NAMED_FENCE: Final = Shape(f"{_TICKS}{_GAP}{_any_case('json')}")
+OPENING_FENCE: Final = Shape(rf"{_TICKS}{_GAP}\w")
+JSON_FENCE: Final = Shape(
+    f"```[`]{{0,4}}{_GAP}{_any_case('json')}|~~~[~]{{0,4}}{_GAP}{_any_case('json')}"
+    rf"|```[`]{{0,4}}{_GAP}[\w.+-]{{0,16}}{_GAP}[\r\n]{_SPACE}[{{\[]"
+)
+# A face after the value: its colon says nothing about the value.
+FACE: Final = Shape(r"[:;=][-'^]{0,1}[\]\[()DPp3*|/]")
+ELLIPSIS: Final = Shape(r"\.\.\.|…")
 
-
-def _letters(text: str) -> Way:
-    """Steps for this text in capital or small letters."""
-    return tuple(f"[{char}{char.upper()}]" if char.isalpha() else re.escape(char) for char in text)
-
-
+_NAMES: Final = f"(?:{'|'.join(map(_any_case, ELEMENTS))})"
 THOUGHTS: Final = Shape(
-    *(_letters(f"<{name}>") for name in ELEMENTS),
-    *((*_letters(f"<{name}"), "[ \t]", "[^<>]{0,100}", ">") for name in ELEMENTS),
-    *(_letters(mark) for mark, _ in MARKS),
+    f"<{_NAMES}(?:>|[ \t][^<>]{{0,100}}>)|" + "|".join(_any_case(mark) for mark, _ in MARKS)
 )
-_NO_THOUGHTS: Final = (
-    *(_letters(f"</{name}>") for name in ELEMENTS),
-    *(_letters(mark) for _, mark in MARKS),
-)
-THOUGHTS_END: Final = Shape(*_NO_THOUGHTS, _letters("<|end|>"))
-# What ends nothing but thoughts.
-ONLY_THOUGHTS_END: Final = Shape(*_NO_THOUGHTS)
-TRIPLE: Final = Shape('"""')
+# What ends nothing but thoughts, and what may.
+ONLY_THOUGHTS_END: Final = Shape(f"</{_NAMES}>|" + "|".join(_any_case(mark) for _, mark in MARKS))
+THOUGHTS_END: Final = Shape(f"{ONLY_THOUGHTS_END.pattern}|{_any_case('<|end|>')}")
 WORD: Final = {word: Shape(word) for word in WORDS}
 
-# After what may as well be part of a sentence the line must end: `{}`, `[]`, `[1]`, `42`, `true`.
-_LINE_ENDS: Final[tuple[Way, ...]] = ((_GAP, "[\r\n`]"), (_GAP, *_COMMENT), _WIDE_GAP)
-_ANYTHING: Final[tuple[Way, ...]] = ((),)
+# After what may as well be part of a sentence the line must end: `{}`, `[]`, `[1]`, `42`, `true`;
+# after a bracket there may be a tick.
+_TO_LINE_END = _NARROW + "{0,64}"
+_LINE_ENDS = rf"{_TO_LINE_END}(?:[\r\n]|{_TICKS}|{_COMMENT})"
+_BRACKET_ENDS = rf"{_TO_LINE_END}(?:[\r\n`]|{_COMMENT})"
+_CONTAINER = f"{_SPACE}{_QUOTE}|{_SPACE}{_COMMENT}|{_MUCH_SPACE}|{_SOME_SPACE}#"  # not {#this}
 
 
-def _container() -> Iterator[Way]:
-    yield from ((_SPACE, _QUOTE), (_SPACE, *_COMMENT), _MUCH_SPACE)
-    yield (_SOME_SPACE, "#")  # a comment; {#this} is none
+def _object(value: str, ends: str | None) -> str:
+    """What follows `{` in JSON, or nearly so; `ends` is what follows `{}`, if that is a value."""
+    empty = "" if ends is None else rf"|{_SPACE}\}}{ends}"
+    keys = f"{_SPACE},{_SPACE}{_QUOTE}|{_SPACE}{_HALF_KEY}|{_SPACE}{_KEY}{value}"
+    return f"(?:{_CONTAINER}|{keys}{empty})"
 
 
-def _object(ends: tuple[Way, ...], values: tuple[str, ...]) -> Iterator[Way]:
-    """What follows `{` in JSON, or nearly so."""
-    yield from _container()
-    yield (_SPACE, ",", _SPACE, _QUOTE)
-    yield (_SPACE, r"[\w$]", r"[\w$-]{0,40}", '"', _GAP, _COLON)
-    for value in values:
-        yield (_SPACE, r"[\w$]", *_KEY, _SPACE, *_steps(value))
-    if not values:
-        yield (_SPACE, r"[\w$]", *_KEY)
-    for end in ends:
-        yield (_SPACE, r"\}", *end)
-
-
-def _array(ends: tuple[Way, ...], values: tuple[str, ...], nested: bool = False) -> Iterator[Way]:
+def _array(value: str, ends: str, nested: str) -> str:
     """What follows `[` in JSON, or nearly so."""
-    yield from _container()
-    yield (_SPACE, *_LONG_NUMBER)
-    yield (_SPACE, "[+.]", "[0-9]")
-    yield (_SPACE, "[+]", "[.]", "[0-9]")
-    yield (_SPACE, r"\(", _SPACE, _QUOTE)
-    for scalar in ((_NUMBER,), *map(tuple, WORDS)):
-        for after in ((_SPACE, ","), (_SPACE, *_COMMENT), (_SOME_SPACE, "#"), _MUCH_SPACE):
-            yield (_SPACE, *scalar, *after)
-        yield (_SPACE, *scalar, _SOME_SPACE, _BEGINS_VALUE)
-    for word in WORDS:
-        yield (_SPACE, *word, _SPACE, r"\]")
-    for end in ends:
-        yield from ((_SPACE, r"\]", *end), (_SPACE, _NUMBER, _SPACE, r"\]", *end))
-    for way in _object(_ANYTHING, values):
-        yield (_SPACE, r"\{", *way)
-    for way in [()] if nested else _array(_ANYTHING, values, nested=True):
-        yield (_SPACE, r"\[", *way)
+    after = f"(?:{_SPACE},|{_SPACE}{_COMMENT}|{_SOME_SPACE}#|{_MUCH_SPACE}|{_SOME_SPACE}{_BEGINS})"
+    return (
+        rf"(?:{_CONTAINER}|{_SPACE}{_LONG_NUMBER}|{_SPACE}[+.][0-9]|{_SPACE}[+][.][0-9]"
+        rf"|{_SPACE}\({_SPACE}{_QUOTE}|{_SPACE}{_SCALAR}{after}|{_SPACE}{_WORD}{_SPACE}\]"
+        rf"|{_SPACE}\]{ends}|{_SPACE}{_NUMBER}{_SPACE}\]{ends}"
+        rf"|{_SPACE}\{{{_object(value, '')}|{_SPACE}\[{nested})"
+    )
 
 
-def _steps(value: str) -> Way:
-    return (value,) if value.startswith("[") else tuple(value)
+def _bracket(value: str, ends: str) -> str:
+    nested = _array(value, "", "")
+    return rf"\{{{_object(value, ends)}|\[{_array(value, ends, nested)}"
 
 
-def _brackets(ends: tuple[Way, ...], values: tuple[str, ...] = ()) -> list[Way]:
-    return [
-        *((r"\{", *way) for way in _object(ends, values)),
-        *((r"\[", *way) for way in _array(ends, values)),
-    ]
-
-
-def _scalars(ends: tuple[Way, ...]) -> list[Way]:
-    return [
-        ('"',),
-        _LONG_NUMBER,
-        *((*word, *end) for word in WORDS for end in ends),
-        *((_NUMBER, "(?<=[0-9])" + end[0], *end[1:]) for end in ends if end),
-    ]
-
-
+_TYPED = _SPACE + _BEGINS_VALUE
 # A bracket that begins JSON, told from one in prose by the first thing inside it.
-BRACKET: Final = Shape(*_brackets(_LINE_ENDS, (_BEGINS_VALUE, *WORDS)))
-# A fence that names JSON, or one that names nothing and begins with a bracket.
-JSON_FENCE: Final = Shape("```json", (*"```", _GAP, "[\r\n]", _SPACE, "[{\\[]"))
-_LISTED: Final[Way] = (r"\[", _SPACE, _NUMBER, _SPACE, r"\]")
-# The same where a value is due: it may also be a string, a number or a word, and {name: is an
-# object whatever follows.
-_BROKEN: Final[tuple[Way, ...]] = (
-    # Brackets that begin no prose: what is in them is not the value, so these are refused.
-    (r"\{", _SPACE, _COLON),
-    (r"\[", _SPACE, "[,:}]"),
-    *((bracket, _SPACE, "`", "`", "`") for bracket in (r"\{", r"\[")),
-    ("[]}:,]",),
-    *((r"\[", _SPACE, *one, '"') for one in ((_NUMBER,), *map(tuple, WORDS))),
-    # Something complete that something else of JSON follows.
-    *((*one, _GAP, "[\"'{\\[:}\\]]") for one in ((r"\{", _SPACE, r"\}"), (r"\[", _SPACE, r"\]"))),
-    *(
-        (*one, _GAP, ",", _SPACE, *after)
-        for after in ((_BEGINS_VALUE,), _COMMENT)
-        for one in (
-            (r"\{", _SPACE, r"\}"),
-            (r"\[", _SPACE, r"\]"),
-            _LISTED,
-            (_NUMBER,),
-            *map(tuple, WORDS),
-        )
-    ),
-    *((*_LISTED, _GAP, *_LISTED, *end) for end in _LINE_ENDS),
-)
-# A tuple that is alone in its line.
-_TUPLE: Final[Way] = (
-    *(r"\(", "[\"'“0-9-]", r"[^(),\r\n]{0,200}", ",", r"[^()\r\n]{0,200}", r"\)"),
-)
-VALUE_BEGINS: Final = Shape(
-    *_brackets(_LINE_ENDS),
-    *_scalars(_LINE_ENDS),
-    *_BROKEN,
-    *((*_TUPLE, *end) for end in _LINE_ENDS),
-)
-# A value that is no bracket and alone in its line.
-ALONE: Final = Shape(*_scalars(_LINE_ENDS)[1:], *((*_TUPLE, *end) for end in _LINE_ENDS))
+BRACKET: Final = Shape(_bracket(_TYPED, _BRACKET_ENDS))
 # A value in a sentence.
 LATER_VALUE: Final = Shape(
-    *((r"\{", *way) for way in _object((), (_BEGINS_VALUE, *WORDS))),
-    (r"\[", _SPACE, _QUOTE),
-    *((r"\[", _SPACE, r"\{", *way) for way in _object((), (_BEGINS_VALUE, *WORDS))),
+    rf"\{{{_object(_TYPED, None)}|\[{_SPACE}{_QUOTE}|\[{_SPACE}\{{{_object(_TYPED, None)}"
+)
+# A tuple that is alone in its line.
+_TUPLE = rf"\([\"'“0-9-][^(),\r\n]{{0,200}},[^()\r\n]{{0,200}}\){_LINE_ENDS}"
+# A value that is no bracket and alone in its line.
+ALONE: Final = Shape(f"{_LONG_NUMBER}|{_WORD}{_LINE_ENDS}|{_NUMBER}(?<=[0-9]){_LINE_ENDS}|{_TUPLE}")
+_EMPTY = rf"(?:\{{{_SPACE}\}}|\[{_SPACE}\])"
+_LISTED = rf"\[{_SPACE}{_NUMBER}{_SPACE}\]"
+# Where a value is due: it may also be a string, a number or a word, and {name: is an object,
+# whatever follows.
+VALUE_BEGINS: Final = Shape(
+    f'{_bracket("", _BRACKET_ENDS)}|"|{ALONE.pattern}'
+    # Brackets that begin no prose: what is in them is not the value, so these are refused.
+    rf"|\{{{_SPACE}{_COLON}|\[{_SPACE}[,:}}]|[{{\[]{_SPACE}{_TICKS}|[\]}}:,]|\[{_SPACE}{_SCALAR}\""
+    # Something complete that something else of JSON follows.
+    rf"|{_EMPTY}{_GAP}[\"'{{\[:}}\]]|(?:{_EMPTY}|{_LISTED}|{_SCALAR}){_GAP},{_SPACE}(?:{_BEGINS}|{_COMMENT})"
+    rf"|{_LISTED}{_GAP}{_LISTED}{_LINE_ENDS}"
 )
 # The same where any number of values may follow each other.
 ANY_VALUE_BEGINS: Final = Shape(
-    *_brackets(_ANYTHING), *_scalars(_ANYTHING), (_NUMBER, "(?<=[0-9])[^-+.eE0-9]")
+    f'{_bracket("", "")}|"|{_LONG_NUMBER}|{_WORD}|{_NUMBER}(?<=[0-9])[^-+.eE0-9]'
+)
+
+_QUOTED_KEY = rf'"[^"\\\r\n]{{0,80}}"{_SPACE}{_COLON}'
+_QUOTED_KEYS = (
+    rf"(?:{_QUOTED_KEY}|'[^'\\\r\n]{{0,80}}'{_SPACE}{_COLON}|“[^”\\\r\n]{{0,80}}”{_SPACE}{_COLON})"
 )
 
 
-def _string_ends(following: tuple[Way, ...]) -> Iterator[Way]:
+def _string_ends(following: str) -> str:
     """What follows the quote that ends a string in a container.
 
     `following` is what may come next in it, after a comma or on a line of its own.
     """
-    yield from ((_GAP, "[}\\]\x1e]"), _WIDE_GAP, (_GAP, *_COMMENT), (_SOME_GAP, "#"))
-    yield (_GAP, r"\+", _GAP, '"')  # strings joined by a plus are refused
-    for start in ((_GAP, _COMMA, _SPACE), (_GAP, "[\r\n]", _SPACE)):
-        yield from ((*start, *way) for way in following)
-        for next_one in (("[}\\]#`]",), _COMMENT, _DOTS, ("…",)):
-            yield (*start, *next_one)
-    yield (_GAP, "[\r\n]", _SPACE, _COMMA)
-    yield (_GAP, _COMMA, _SPACE, _COMMA)
-    yield (_GAP, _COMMA, *_MUCH_SPACE)
-    yield (_GAP, "[\r\n]", *_MUCH_SPACE)
+    after = rf"(?:{following}|[}}\]#`]|{_COMMENT}|\.\.\.|…)"
+    return (
+        rf"{_GAP}[}}\]\x1e]|{_GAP}{_TICKS}|{_WIDE_GAP}|{_GAP}{_COMMENT}|{_SOME_GAP}#"
+        rf'|{_GAP}\+{_GAP}"'  # strings joined by a plus are refused
+        rf"|{_GAP}{_COMMA}{_SPACE}(?:{after}|{_COMMA})|{_GAP}[\r\n]{_SPACE}(?:{after}|{_COMMA})"
+        rf"|{_GAP}{_COMMA}{_MUCH_SPACE}|{_GAP}[\r\n]{_MUCH_SPACE}"
+    )
 
 
-_QUOTED_KEYS: Final[tuple[Way, ...]] = (
-    ('"', r'[^"\\\r\n]{0,80}', '"', _SPACE, _COLON),
-    ("'", r"[^'\\\r\n]{0,80}", "'", _SPACE, _COLON),
-    ("“", r"[^”\\\r\n]{0,80}", "”", _SPACE, _COLON),
-)
-_BARE_NAME: Final[Way] = (r"[\w$]", *_KEY)
-
-# After a quote in a string: does it end the string, or is it part of the text?
+# After a quote in a string: does it end the string, or is it part of the text? After a comma there
+# may be an object of a list whose brace was forgotten.
 STRING_ENDS_IN_OBJECT: Final = Shape(
-    *_string_ends((*_QUOTED_KEYS, _BARE_NAME)),
-    # An object of a list whose brace was forgotten.
-    (_GAP, _COMMA, _SPACE, r"\{", _SPACE, _QUOTE),
-    # A key whose first quote was forgotten.
-    (_GAP, _COMMA, _SPACE, r"[\w$]", r"[\w$-]{0,40}", '"', _GAP, _COLON),
-    (_SOME_GAP, "[A-Za-z_$]", *_KEY),
-    *((_GAP, *way) for way in _QUOTED_KEYS),
+    _string_ends(f"{_QUOTED_KEYS}|{_KEY}")
+    + rf"|{_GAP}{_COMMA}{_SPACE}\{{{_SPACE}{_QUOTE}|{_GAP}{_COMMA}{_SPACE}{_HALF_KEY}"
+    + rf"|{_SOME_GAP}[A-Za-z_$][\w$-]{{0,40}}{_GAP}{_COLON}|{_GAP}{_QUOTED_KEYS}"
 )
 STRING_ENDS_IN_ARRAY: Final = Shape(
-    *_string_ends(((_BEGINS_VALUE,), *((*word,) for word in WORDS))),
-    (_SOME_GAP, "[\"'“‘{\\[]"),
-    *((_SOME_GAP, *scalar, _GAP, "[],]") for scalar in ((_NUMBER,), *map(tuple, WORDS))),
+    _string_ends(_BEGINS_VALUE) + rf"|{_SOME_GAP}[\"'“‘{{\[]|{_SOME_GAP}{_SCALAR}{_GAP}[\],]"
 )
 # What follows a quote that opens a key, and one that opens an element.
-QUOTED_KEY: Final = Shape(_QUOTED_KEYS[0])
-COLON_AHEAD: Final = Shape((_SPACE, _COLON))
-KEY_AHEAD: Final = Shape((r'[^"\\\r\n]{1,80}', '"', _SPACE, _COLON))
-ELEMENT_AHEAD: Final = Shape((r'[^"\\\r\n]{1,200}', '"', _SPACE, "[],]"))
-# The same where curly quotes close straight ones.
-CURLY_ELEMENT_AHEAD: Final = Shape((r'[^"”’\\\r\n]{1,200}', '["”’]', _SPACE, "[],}]"))
+QUOTED_KEY: Final = Shape(_QUOTED_KEY)
+COLON_AHEAD: Final = Shape(_SPACE + _COLON)
+KEY_AHEAD: Final = Shape(rf'[^"\\\r\n]{{1,80}}"{_SPACE}{_COLON}')
+ELEMENT_AHEAD: Final = Shape(rf'[^"\\\r\n]{{1,200}}"{_SPACE}[\],]')
+# The same where curly quotes close straight ones; and after one that opens the value of a key that
+# was not closed before its colon.
+CURLY_ELEMENT_AHEAD: Final = Shape(rf'[^"”’\\\r\n]{{1,200}}["”’]{_SPACE}[\],}}]')
+VALUE_AHEAD: Final = Shape(rf'[^"\\\r\n:]{{1,200}}"{_SPACE}[,}}]')
 
 _QUOTED: Final = {
     quote: re.compile(rf"{quote}(?:[^{closer}\\\r\n]|\\.){{0,120}}{closer}")
     for quote, closer in (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
 }
-_WORD: Final = re.compile(r"[\w$-]{1,80}")
+_BARE_WORD: Final = re.compile(r"[\w$-]{1,80}")
 # What may follow a run of closing brackets: a member of an object, a value, the end of the text,
 # or something that is not JSON.
 Following = Literal["key", "value", "end", "text"]
@@ -361,7 +327,7 @@ def _following(text: str, pos: int, last: bool) -> Following | int | None:
         return _key_or(text, quoted.end(), last, "value")
     if char in "{[(-+" or char.isdigit():
         return "value"
-    word = _WORD.match(text, pos)
+    word = _BARE_WORD.match(text, pos)
     if word is not None:
         if word.end() == len(text) and not last:
             return None

@@ -7,22 +7,16 @@ forgotten (`_forgotten_quote`).
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from ...errors import InvalidJSON
 from ..machine import space_end
 from ..states import AFTER, NOWHERE, STRING, VALUE
-from . import lookahead
+from . import lookahead, patterns
 from .strings import StringMachine
 
-# A quote between a digit and one of these means inches.
+# A quote between a number and one of these means inches.
 _INCHES: Final = " .;)x×-"
-# After these a quote opens no quotation.
-_CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
-# Before these, too.
-_NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
-_NEXT_ELEMENT: Final = re.compile(r",\s*[{\[]\Z")
 # After these a quote opens something, if no space follows it.
 _OPENS: Final = frozenset(",:;[{(")
 _SWALLOWS: Final = ("}", "]", '"')
@@ -77,6 +71,8 @@ class QuoteMachine(StringMachine):
             seen = self._sees(ends, text, quote + 1)
             if seen is None:
                 return self._hold(text, quote)
+            if self._last and not self._object and not seen:
+                seen = patterns.LAST_SCALAR.match(text, quote + 1) is not None
             if seen:
                 if self._quotation:
                     raise self._lone_quote(text, quote)
@@ -126,6 +122,23 @@ class QuoteMachine(StringMachine):
         self._replay(tail[curly:], text, quote)
         return quote
 
+    def _unclosed_key(self, text: str, quote: int) -> int:
+        """`{"name:"Ada"}`: the quote before the colon was forgotten, this one opens the value."""
+        key = self._begun.rstrip()
+        if not key.endswith(":") or "missing-quotes" not in self._rules or text[quote] != '"':
+            return -1
+        colon = self._sees(lookahead.COLON_AHEAD, text, quote + 1)
+        seen = False if colon else self._sees(lookahead.VALUE_AHEAD, text, quote + 1)
+        if colon is None or seen is None:
+            return self._hold(text, quote)
+        if not seen or not patterns.PLAIN_KEY.match(key):
+            return -1
+        self._may_repair("missing-quotes", text, quote)
+        self._begun = key[:-1].rstrip()
+        self._end_key(text, quote)
+        self._state = VALUE
+        return quote
+
     def _replay(self, tail: str, text: str, pos: int) -> None:
         """Read what was held back as the text of a string: a comma, or closing brackets."""
         for at, char in enumerate(tail, pos - len(tail)):
@@ -153,7 +166,7 @@ class QuoteMachine(StringMachine):
                 self._nest_string = not self._nest_string
             elif self._quotation:
                 opens = before in _OPENS and not after.isspace()
-                if before.isspace() or after.isalnum() or opens:
+                if before.isspace() or (after.isalnum() and not self._glued) or opens:
                     raise self._lone_quote(text, quote)
                 if self._after_comma:
                     seen = self._sees(lookahead.COLON_AHEAD, text, quote + 1)
@@ -162,7 +175,14 @@ class QuoteMachine(StringMachine):
                     if seen:  # `x], "key": [` may be no text at all
                         raise self._lone_quote(text, quote)
                 self._quotation = False
-            elif not _CLOSE_QUOTATION.match(before) and not _NO_QUOTATION.match(after):
+            elif char == '"' and (self._low or self._curly) and not before.isspace():
+                self._low = self._curly = False
+            elif char == '"' and before.isalpha() and after.isalpha():
+                self._quotation = self._glued = True
+                self._after_comma = False
+            elif not patterns.CLOSE_QUOTATION.match(before) and not patterns.NO_QUOTATION.match(
+                after
+            ):
                 if after == char and not adjacent:
                     seen = self._sees_three(text, quote)
                     if seen is None:
@@ -175,15 +195,16 @@ class QuoteMachine(StringMachine):
                     if seen is None:
                         return self._hold(text, quote)
                     # "x}, {"a": the string has no end; "["true: a comma is missing after it
-                    if not seen or _NEXT_ELEMENT.search(self._shown):
+                    if not seen or patterns.NEXT_ELEMENT.search(self._shown):
                         raise self._lone_quote(text, quote)
                     self._nest = 1
                     self._nest_string = True
                 else:
                     self._quotation = True
+                    self._glued = False
                     shown = (self._shown + self._tail_text).rstrip()
                     self._after_comma = shown.endswith(",")
-            elif not (before.isdigit() and char == '"' and after in _INCHES):
+            elif not (char == '"' and after in _INCHES and self._ends_in_number()):
                 raise self._lone_quote(text, quote)
         self._may_repair("inner-quotes", text, quote)
         self._quoted = False  # for `_take_text`
@@ -192,6 +213,10 @@ class QuoteMachine(StringMachine):
         self._plain_at = NOWHERE
         self._inner_at = self._offset + quote
         return quote + 1
+
+    def _ends_in_number(self) -> bool:
+        """True if the text before a quote ends in a number: `5" nail`, but not `user1" x`."""
+        return patterns.ENDS_IN_NUMBER.search(self._shown + self._tail_text) is not None
 
     def _sees_three(self, text: str, quote: int) -> bool | None:
         """True if three quotes are part of the text, as in a program.

@@ -16,7 +16,9 @@ cdef int AFTER, BLOCK_STRING, COLON, FIRST_KEY, KEY, NEXT_KEY, ODD_KEY, ODD_STRI
 
 cdef class StringMachine(NumberMachine):
     cdef bint _info, _inner, _quotation, _quoted, _curly, _mixed, _after_value, _after_comma, _nest_string
-    cdef str _opened, _first, _tail_text, _watched
+    cdef bint _closed_in_text, _drive, _glued, _low
+    cdef str _opened, _first, _tail_text, _watched, _literal_text
+    cdef Py_ssize_t _backslash_at, _doubtful_at, _open_in_text, _run_from
     cdef Py_ssize_t _string_at, _nest, _inner_at, _inner_run
     cdef object _expected_here, _parens
     cdef Py_ssize_t _string_depth, _string_index

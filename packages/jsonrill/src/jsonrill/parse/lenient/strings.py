@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ...errors import InvalidJSON
 from ..expected import Expected
 from ..grammar import CUT_ESCAPE, ESCAPE, GOOD_ESCAPE, LONE_HIGH, RECORD_END, unescape
 from ..machine import FEW, Machine, plain_end, space_end
@@ -26,7 +27,7 @@ from ..states import (
     STRING,
     VALUE,
 )
-from . import lookahead
+from . import escapes, lookahead, patterns
 from .around import as_set
 from .by_schema import fitting
 from .numbers import NumberMachine
@@ -38,37 +39,12 @@ _PLAIN: Final = {
     quote: re.compile(rf"[^{closer}\\\x00-\x1f]*") for quote, closer in CLOSERS.items()
 }
 _BLOCK_TEXT: Final = {'"""': re.compile(r'[^"\\\r\n]*'), "```": re.compile(r"[^`\r\n]*")}
-_INFO_STRING: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}(?:\r?\n)")
-_INFO_STRING_CUT: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}\r?\Z")
-# A language that a fence names, with something else after it in its line.
-_NAMED: Final = re.compile(
-    r"(?:bash|c|c\+\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md"
-    r"|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml"
-    r"|yml)(?:[ \t]{1,8}[^ \t\r\n]|[ \t]{9})",
-    re.IGNORECASE,
-)
-_LINE_BREAK: Final = re.compile(r"\r?\n")
 # Markdown escapes these. Not those that formulas and regular expressions escape, too.
 _MARKDOWN: Final = frozenset("_*#~>`")
 _MARKDOWN_IN_KEYS: Final = _MARKDOWN | frozenset("-.!()[]{}+|")
-# In a string that is cut off: what may come after the value. And what may become that.
-_AFTER_VALUE: Final = re.compile(
-    r"\n[ \t\r]*(?:\n|```)|<\|[\w.-]{1,40}\|>|</s>|<(?:end_of_turn|eos)>"
-    r"|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?"
-    r"|invoke|parameter)>|[}\]][ \t\r]{0,40}```"
-)
-_AFTER_VALUE_CUT: Final = re.compile(
-    r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20}"
-    r"|[}\]][ \t\r]{0,40}`{0,2})\Z"
-)
-# A curly quote that may end a string, and what may follow it up to the next string.
-_CURLY_TAIL: Final = re.compile(
-    r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
-)
 _LONGEST_TAIL: Final = 200
 # Before one of these a string may have ended.
 _UNSURE: Final = " \t\r\n,}]{[”’"
-_CURLY: Final = re.compile("[“”‘]")
 _REMEMBERED: Final = 64
 # As in `machine.py`.
 _COMPILED: Final = not __file__.endswith(".py")
@@ -80,21 +56,30 @@ class StringMachine(NumberMachine):
     __slots__ = (
         "_after_comma",
         "_after_value",
+        "_backslash_at",
+        "_closed_in_text",
         "_comma_at",
         "_curly",
+        "_doubtful_at",
+        "_drive",
         "_expected_here",
         "_first",
+        "_glued",
         "_info",
         "_inner",
         "_inner_at",
         "_inner_run",
+        "_literal_text",
+        "_low",
         "_mixed",
         "_nest",
         "_nest_string",
+        "_open_in_text",
         "_opened",
         "_parens",
         "_quotation",
         "_quoted",
+        "_run_from",
         "_string_at",
         "_string_line",
         "_string_depth",
@@ -125,12 +110,25 @@ class StringMachine(NumberMachine):
         self._nest_string = False
         # A comma is before the quotation: it may be a key.
         self._after_comma = False
-        # A curly quote was opened in it; where the last inner quote was, and how many in a row.
-        self._curly = False
+        # The quotation began in a word, so it may end in one.
+        self._glued = False
+        # A curly quote was opened in it, or a low one; where the last inner quote was, and how many
+        # in a row.
+        self._curly = self._low = False
         self._inner_at = -1
         self._inner_run = 0
         # It has quotes with and without a backslash.
         self._mixed = False
+        # How many brackets are open in it, and if one was closed that was not opened in it.
+        self._open_in_text = 0
+        self._closed_in_text = False
+        # Where the last string began with an escape that is doubtful beside a backslash that is
+        # text, and the last one with such a backslash; of that one its text since then, and if it
+        # begins with a drive. Where the run of text begins that is being read.
+        self._doubtful_at = self._backslash_at = NOWHERE
+        self._literal_text = ""
+        self._drive = False
+        self._run_from = 0
         # It has what may come after the value; and its end, if that may become such a thing.
         self._after_value = False
         self._watched = ""
@@ -151,6 +149,8 @@ class StringMachine(NumberMachine):
             self._sink.text(run)
             self._shown = run
             return
+        if self._backslash_at == self._token:
+            self._literal_text = (self._literal_text + run)[-_LONGEST_TAIL:]
         state = self._state
         if self._expected_here is not None:
             if self._string_at != self._token:
@@ -170,6 +170,13 @@ class StringMachine(NumberMachine):
             self._mixed = True
         if self._watched or "<" in run or "`" in run:
             self._watch(run.replace("\n", " "))
+        for bracket in patterns.TEXT_BRACKET.findall(run):
+            if bracket in "{[":
+                self._open_in_text += 1
+            elif self._open_in_text:
+                self._open_in_text -= 1
+            else:
+                self._closed_in_text = True
         if self._nest:
             for char in run:
                 if self._nest and not self._nest_string and char in "{[}]":
@@ -192,21 +199,23 @@ class StringMachine(NumberMachine):
     def _note_text(self, run: str) -> None:
         """Remember the first character of the string, and the end of its text so far."""
         self._first = self._first or run.lstrip()[:1]
-        self._shown = self._shown[-_REMEMBERED:] + run if run.isspace() else run
+        short = run.isspace() or run.isdigit()
+        self._shown = self._shown[-_REMEMBERED:] + run if short else run
 
     def _watch(self, run: str) -> None:
         """Note text of a string that may come after the value, if the string is cut off."""
         before = self._watched or ("" if self._tail_text else self._shown.rstrip()[-1:])
         run = before + run
-        if _AFTER_VALUE.search(run):
+        if patterns.AFTER_VALUE.search(run):
             self._after_value = True
-        found = _AFTER_VALUE_CUT.search(run)
+        found = patterns.AFTER_VALUE_CUT.search(run)
         self._watched = found.group() if found else ""
 
     def _settle(self) -> None:
         """Remember if this string has nothing unusual so far: then text is only looked at."""
         simple = self._state == STRING and self._inner and self._frames and self._first
         unusual = self._tail_text or self._nest or self._quoted or self._curly or self._watched
+        unusual = unusual or self._low or self._backslash_at == self._token
         if simple and not unusual and self._expected_here is None:
             self._plain_at = self._token
         else:
@@ -216,12 +225,11 @@ class StringMachine(NumberMachine):
         """True if text of a string without anything unusual has nothing unusual, either."""
         if _COMPILED:
             return is_usual(run, False)
-        if len(run) <= FEW and run.replace(" ", "").isalnum():  # as in `Document.feed`
+        if len(run) <= FEW and run.replace(" ", "").isalpha():  # as in `Document.feed`
             return True
         return (
-            "<" not in run
-            and "`" not in run
-            and (run.isascii() or _CURLY.search(run) is None)
+            patterns.UNUSUAL.search(run) is None
+            and not run.isdigit()
             and (run[-1] not in _UNSURE or ends_simply(run))
         )
 
@@ -232,6 +240,11 @@ class StringMachine(NumberMachine):
             self._curly = True
         elif closes >= 0:
             self._curly = False
+        low = run.rfind("„")
+        if low > max(run.rfind("“"), closes):
+            self._low = True
+        elif "“" in run or closes >= 0:
+            self._low = False
 
     def _begin_text(self) -> None:
         self._string_at = self._token
@@ -239,6 +252,8 @@ class StringMachine(NumberMachine):
             self._first = self._shown = ""
         self._tail_text = ""
         self._quotation = self._quoted = self._curly = self._mixed = self._after_value = False
+        self._low = self._closed_in_text = False
+        self._open_in_text = 0
         self._watched = ""
         self._inner_at = -1
         self._nest = 0
@@ -246,15 +261,7 @@ class StringMachine(NumberMachine):
     def _is_plain(self, run: str) -> bool:
         if _COMPILED:
             return is_usual(run, True)
-        return (
-            '"' not in run
-            and "\\" not in run
-            and run.isprintable()
-            and "<" not in run
-            and "`" not in run
-            and (run.isascii() or _CURLY.search(run) is None)
-            and (run[-1] not in _UNSURE or ends_simply(run))
-        )
+        return '"' not in run and "\\" not in run and run.isprintable() and self._is_simple(run)
 
     def _plain_run(self, text: str, pos: int, stop: int, run: str) -> int:
         """Emit text of a string as the strict machine does, if nothing in it is unusual.
@@ -321,8 +328,14 @@ class StringMachine(NumberMachine):
 
     def _escaped(self, text: str, pos: int) -> int:
         """Stay here until the string ends: its end would be sought anew after each repair."""
+        token = self._token
         while True:
-            pos = Machine._escaped(self, text, pos)
+            if self._backslash_at == token:
+                pos = self._literal_run(text, pos)
+            else:
+                self._run_from = pos
+                pos = Machine._escaped(self, text, pos)
+                self._note_doubtful(token, text, pos - len(self._held))
             if pos == len(text) or (self._state != STRING and self._state != KEY):
                 return pos
 
@@ -431,10 +444,17 @@ class StringMachine(NumberMachine):
         if text.startswith(closer, pos + 1):
             self._take(closer)
             return pos + 2
+        if self._backslash_at == self._token or self._opened in "'`":
+            end = self._literal_escape(text, pos)
+            if end >= 0:
+                return end
         found = ESCAPE.match(text, pos)
         if found:
+            self._run_from = pos
+            self._note_doubtful(self._token, text, found.end())
             self._take(unescape(found.group()))
             return found.end()
+        self._run_from = pos
         return self._hold(text, pos) if CUT_ESCAPE.match(text, pos) else self._odd_escape(text, pos)
 
     def _end_odd_string(self, text: str, quote: int) -> int:
@@ -467,16 +487,18 @@ class StringMachine(NumberMachine):
         """Between three quotes or ticks: text as it is; one line break at either end is not."""
         opened = self._opened
         if self._begun:
-            if opened == "```" and _INFO_STRING_CUT.match(text, pos) and not self._last:
+            if opened == "```" and patterns.INFO_STRING_CUT.match(text, pos) and not self._last:
                 return self._hold(text, pos)
-            found = (_INFO_STRING if opened == "```" else _LINE_BREAK).match(text, pos)
+            found = (patterns.INFO_STRING if opened == "```" else patterns.LINE_BREAK).match(
+                text, pos
+            )
             if text.startswith("\r", pos) and len(text) == pos + 1 and not self._last:
                 return self._hold(text, pos)
             self._begun = ""
             self._info = opened == "```" and found is not None and not text[pos].isspace()
             if found:
                 return found.end()
-            if opened == "```" and _NAMED.match(text, pos):
+            if opened == "```" and patterns.NAMES_LANGUAGE.match(text, pos):
                 raise self._two_readings(
                     "this line names the language", "it is part of the text", text, pos
                 )
@@ -489,7 +511,7 @@ class StringMachine(NumberMachine):
             return end
         if text[end] == "\\":
             return self._odd_text(text, end)
-        mark = _LINE_BREAK.match(text, end)
+        mark = patterns.LINE_BREAK.match(text, end)
         start = mark.end() if mark else end
         rest = text[start : start + 3]
         if opened.startswith(rest) and len(rest) < 3 and not self._last:
@@ -531,9 +553,104 @@ class StringMachine(NumberMachine):
         if char == "'":
             self._take("'")
             return pos + 2
+        if char.isalnum() and self._backslash_at != self._token:
+            self._begin_literal(text, pos)
         end = GOOD_ESCAPE.match(text, pos).end()  # type: ignore[union-attr]  # of any backslash
         self._take(text[pos:end])
         return end
+
+    def _note_doubtful(self, token: int, text: str, end: int) -> None:
+        """Note if the run of text that was read has an escape that a path may have."""
+        if self._doubtful_at != token and patterns.HAS_DOUBTFUL.search(text[self._run_from : end]):
+            self._doubtful_at = token
+
+    def _begin_literal(self, text: str, pos: int) -> None:
+        """A backslash that is text: from now on others may be text in this string, too."""
+        self._note_doubtful(self._token, text, pos)
+        if self._doubtful_at == self._token:
+            raise self._backslashes(text, pos)
+        if self._state == KEY or self._state == ODD_KEY:
+            before = self._begun
+        elif self._string_at == self._token or self._plain_at == self._token:
+            before = self._shown + self._tail_text
+        else:
+            before = ""
+        self._literal_text = before[-1:]
+        self._drive = self._is_drive(before[-1:], pos)
+        self._backslash_at = self._token
+        self._plain_at = NOWHERE
+
+    def _is_drive(self, before: str, pos: int) -> bool:
+        """True if the string begins like `C:` before the backslash at `pos`."""
+        return before == ":" and self._offset + pos == self._token + 3
+
+    def _backslashes(self, text: str, pos: int) -> InvalidJSON:
+        error: InvalidJSON = self._two_readings(
+            "this backslash is text", "it begins an escape", text, pos
+        )
+        return error
+
+    def _literal_run(self, text: str, pos: int) -> int:
+        """In a string with a backslash that is text: as `_escaped`, one escape after the other."""
+        end = min(len(text), self._stop - self._offset)
+        stop = patterns.LITERAL_TEXT.match(text, pos, end).end()  # type: ignore[union-attr]
+        if stop > pos:
+            self._take(text[pos:stop])
+        if stop == len(text):
+            return stop
+        if text[stop] == '"':
+            if self._state == STRING:
+                return self._end_string(text, stop)
+            return self._end_key(text, stop)
+        if stop == end:
+            raise self._over("string", self._limits.string, text, end)
+        if text[stop] != "\\":
+            return self._control(text, stop)
+        found = self._literal_escape(text, stop)
+        if found >= 0:
+            return found
+        if text[stop + 1] in '"\\/':
+            self._take(text[stop + 1])
+            return stop + 2
+        return self._odd_escape(text, stop)
+
+    def _literal_escape(self, text: str, pos: int) -> int:
+        """A backslash that may be text; -1 if it is read as in any other string."""
+        if pos + 1 == len(text):
+            return self._hold(text, pos)
+        char = text[pos + 1]
+        python = self._opened in ("'", "`") and self._state in (ODD_STRING, ODD_KEY)
+        python = python and char in escapes.PYTHON + escapes.PYTHON_TOO
+        if char == "u" and not ESCAPE.match(text, pos):
+            return self._hold(text, pos) if CUT_ESCAPE.match(text, pos) else -1
+        if self._backslash_at == self._token:
+            if char not in escapes.DOUBTFUL and not python:
+                return -1
+            before = self._literal_text
+            if self._state == KEY or self._state == ODD_KEY:
+                before = self._begun
+            seen = escapes.is_literal(before, self._drive, text, pos, self._last)
+            if seen is None:
+                return self._hold(text, pos)
+            if not seen:
+                raise self._backslashes(text, pos)
+            if not self._may_repair("bad-escapes", text, pos):
+                return -1
+            self._take("\\")
+            return pos + 1
+        if not python or "bad-escapes" not in self._rules:
+            return -1
+        string = escapes.python_escape(text, pos + 1, self._last)
+        if string is None:
+            return self._hold(text, pos)
+        before = self._shown + self._tail_text if self._string_at == self._token else self._begun
+        if not string or self._is_drive(before[-1:], pos):
+            raise self._backslashes(text, pos)
+        self._may_repair("bad-escapes", text, pos)
+        self._doubtful_at = self._token
+        self._take(string)
+        found = patterns.PYTHON_CODE.match(text, pos + 1)
+        return found.end() if found else pos + 2
 
     def _control(self, text: str, pos: int) -> int:
         """A control character in a string; with many documents a newline tells of a lost end."""
@@ -567,20 +684,25 @@ def is_usual(run: str, plain: bool) -> bool:
     if len(run) > FEW:
         if plain and plain_end(run, 0) != len(run):
             return False
-        odd = "<" in run or "`" in run or not run.isascii()
+        odd = "<" in run or "`" in run or "{" in run or "}" in run or "[" in run or "]" in run
+        odd = odd or not run.isascii()
     elif plain:
         for char in run:
             if char == '"' or char == "\\" or char < " ":
                 return False
-            odd |= (char == "<") | (char == "`") | (char > "\x7f")
+            odd |= (char == "<") | (char == "`") | (char > "\x7f") | (char == "{") | (char == "}")
+            odd |= (char == "[") | (char == "]")
     else:
         for char in run:
-            odd |= (char == "<") | (char == "`") | (char > "\x7f")
+            odd |= (char == "<") | (char == "`") | (char > "\x7f") | (char == "{") | (char == "}")
+            odd |= (char == "[") | (char == "]")
     if odd:
         for char in run:
-            if char == "<" or char == "`" or char == "‘" or char == "“" or char == "”":
+            if char in "<`{}[]‘“”„":
                 return False
     at = len(run) - 1
+    if "0" <= run[at] <= "9" and run.isdigit():  # what is before them is needed, too
+        return False
     at -= (at > 0) & (run[at] == " ")
     return run[at] not in " \t\r\n,}]{[”’" or ends_simply(run)
 
@@ -611,7 +733,7 @@ def _tail(run: str) -> int:
     """
     if run[-1] not in _UNSURE:
         return len(run)
-    if not run.isascii() and (found := _CURLY_TAIL.search(run)) is not None:
+    if not run.isascii() and (found := patterns.CURLY_TAIL.search(run)) is not None:
         return found.start()
     last = len(run.rstrip(" \t\r\n")) - 1
     return last if last >= 0 and run[last] == "," else len(run)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from ..grammar import LITERALS
 from ..machine import Machine
 from ..states import AFTER, BARE_KEY, BARE_VALUE, KEY
-from . import lookahead
+from . import lookahead, patterns
 from .around import ProseMachine
 from .by_schema import GuidedMachine, fitting
 
@@ -26,10 +25,6 @@ WORDS: Final[dict[str, tuple[bool | None, str]]] = {
     "undefined": (None, "nan"),
 }
 ALL_WORDS: Final = (*LITERALS.values(), *((word, value) for word, (value, _) in WORDS.items()))
-
-BARE_START: Final = re.compile(r"[\w$]")
-_BARE: Final = re.compile(r"[\w$-]*")
-_BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
 
 
 class WordMachine(GuidedMachine):
@@ -62,14 +57,14 @@ class WordMachine(GuidedMachine):
         return end if end >= 0 else Machine._odd_literal(self, text, pos, word)
 
     def _mend_bare_key(self, text: str, pos: int) -> int:
-        if not BARE_START.match(text, pos) or not self._may_repair("bare-keys", text, pos):
+        if not patterns.BARE_START.match(text, pos) or not self._may_repair("bare-keys", text, pos):
             return -1
         self._bare_keys = True
         self._open_string(BARE_KEY, text, pos)
         return pos
 
     def _bare_key(self, text: str, pos: int) -> int:
-        end = _BARE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        end = patterns.BARE_KEY.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
             raise self._over("string", self._string_limit, text, self._stop - self._offset)
         self._add(text[pos:end])
@@ -95,7 +90,7 @@ class WordMachine(GuidedMachine):
     def _mend_bare_value(self, text: str, pos: int) -> int:
         """A string without quotes, where the rule is named or the schema asks for a string."""
         rule = self._bare_rule()
-        if not rule or not self._frames or not BARE_START.match(text, pos):
+        if not rule or not self._frames or not patterns.BARE_START.match(text, pos):
             return -1
         self._may_repair(rule, text, pos)
         self._open_string(BARE_VALUE, text, pos)
@@ -103,7 +98,7 @@ class WordMachine(GuidedMachine):
 
     def _bare_value(self, text: str, pos: int) -> int:
         """In a string without quotes: it ends at a comma, a bracket or a line end."""
-        end = _BARE_VALUE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
+        end = patterns.BARE_VALUE.match(text, pos).end()  # type: ignore[union-attr]  # may be empty
         if self._offset + end > self._stop:
             raise self._over("string", self._string_limit, text, self._stop - self._offset)
         self._add(text[pos:end])

@@ -1,0 +1,111 @@
+r"""A backslash that is not escaped: a path, a regular expression or a formula in a string.
+
+`{"p": "C:\docs\file.txt"}`: `\d` is not an escape of JSON's, so backslashes are text in this
+string, that of `\f`, too. What decides is the text around it, never how the text was cut.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from . import patterns
+
+# What is an escape in JSON, but hardly ever meant as one next to a backslash that is text.
+DOUBTFUL: Final = "bfnrtu"
+# Escapes of Python's that JSON does not have. Of these, the first can be told from a name.
+PYTHON: Final = "xU0v"
+PYTHON_TOO: Final = "aN1234567"
+
+TEX_NAMES: Final = frozenset(
+    (
+        *(
+            "bar",
+            "begin",
+            "beta",
+            "big",
+            "bigcap",
+            "bigcup",
+            "bigg",
+            "bigl",
+            "bigr",
+            "binom",
+            "bmod",
+        ),
+        *("boldsymbol", "bot", "boxed", "breve", "bullet", "fbox", "flat", "footnote", "forall"),
+        *(
+            "frac",
+            "frown",
+            "nabla",
+            "ne",
+            "nearrow",
+            "neg",
+            "neq",
+            "newcommand",
+            "newline",
+            "nexists",
+        ),
+        *("ngeq", "ni", "nleq", "nmid", "nolimits", "nonumber", "not", "notin", "nu", "rangle"),
+        *("rbrace", "rceil", "ref", "rfloor", "rho", "right", "rightarrow", "rm", "root", "rVert"),
+        *("tag", "tan", "tanh", "tau", "text", "textbf", "textit", "textrm", "texttt", "tfrac"),
+        *("therefore", "theta", "tilde", "times", "tiny", "to", "top", "triangle", "underbrace"),
+        *("underline", "underset", "uparrow", "uplus", "upsilon"),
+    )
+)
+
+
+def is_literal(before: str, drive: bool, text: str, pos: int, last: bool) -> bool | None:
+    r"""True if the backslash at `pos` is text like one before it; None if more text must come.
+
+    `before` is the text of the string since the first such backslash, with the character before it;
+    `drive`: the string begins with `C:\`.
+    """
+    if drive:
+        return True
+    size = 5 if text[pos + 1] == "u" else 3 if text[pos + 1] == "x" else 1
+    after = pos + 1 + size
+    if len(text) < after + 2 and not last:
+        return None
+    spaced = " " in before and text[pos + 1] not in "bf"
+    if not spaced and (
+        patterns.REGEX.search(before)
+        or (
+            patterns.BACKSLASH_LAST.search(before)
+            and (text[pos + 1] in "bf" or patterns.REGEX_AFTER.match(text, after))
+        )
+    ):
+        return True
+    if patterns.PATH.search(before):
+        if patterns.PATH_AFTER.match(text, pos + 1):
+            return True
+        if patterns.PATH_CUT.match(text, pos + 1) and len(text) - pos < 80:
+            return True if last else None
+    if patterns.TEX.search(before):
+        name = patterns.TEX_NAME.match(text, pos + 1)
+        if name is None:
+            return False
+        if name.end() == len(text):
+            cut = any(one.startswith(name.group()) for one in TEX_NAMES)
+            return (cut if last else None) if name.end() - name.start() < 24 else False
+        return name.group() in TEX_NAMES or text[name.end()] == "{"
+    return False
+
+
+def python_escape(text: str, pos: int, last: bool) -> str | None:
+    r"""What an escape of Python's stands for, from the letter at `pos` on; "" if it is none.
+
+    None if more text must come to tell. `\v` and `\0` may as well begin a name.
+    """
+    char, after = text[pos], text[pos + 1 : pos + 2]
+    if char in "xU":
+        found = patterns.PYTHON_CODE.match(text, pos)
+        if found is None:
+            return None if patterns.PYTHON_CODE_CUT.match(text, pos) and not last else ""
+        code = int(found.group()[1:], 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+    if not after and not last:
+        return None
+    if char in "0v" and not after.isalnum():
+        return "\0" if char == "0" else "\v"
+    if char == "0" and after.isalpha():
+        return "\0"
+    return ""

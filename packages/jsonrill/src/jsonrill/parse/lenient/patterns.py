@@ -1,0 +1,115 @@
+"""The patterns of leniency, for both languages: tools/lenient_tables.py writes JavaScript's."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# Around the value.
+SPACE_OR_SEPARATOR: Final = re.compile(r"[ \t\n\r\x1e]*")
+BREAKS_PROSE: Final = re.compile(r"[{\[`<◁]")
+BREAKS_PROSE_OF_MANY: Final = re.compile(r"[{\[`<◁\n\x1e]")
+BREAKS_TRAILING: Final = re.compile(r"[][{}`~<◁]")
+LETTER: Final = re.compile(r"[^\W\d_]")
+# In the text after a value, with no letter before it: a second one.
+SECOND: Final = re.compile(r"[\"'“‘]")
+# Before a bracket in the text after the value that begins no other value.
+NO_VALUE: Final = re.compile(r"[\w()\]`\"'“]")
+TAG: Final = re.compile(r"[<◁\[]")
+ANNOUNCES: Final = re.compile(r"[:=`*>\n]\Z|\A\Z|\b(?:is|are|was|were|be)\Z")
+SCALAR_LIST: Final = re.compile(r"\[\s{0,64}[^\s\"'“‘{\[(]")
+BREAKS_ASIDE: Final = re.compile(r"[][{}]")
+BREAKS_ASIDE_OF_MANY: Final = re.compile(r"[][{}\n\x1e]")
+FENCE_REST: Final = re.compile(r"[`\w.+-]*")
+# Before a bracket: it is a subscript, a call or a block of code. (json{"a": 1} is none.) And before
+# a square one: a path, a pointer, a footnote.
+SUBSCRIPT: Final = re.compile(r"(?:\w|[)\]$@#%])(?<!\bjson)\Z", re.IGNORECASE)
+# Before a bracket in its line: it is an argument of a call in a program, a cell of a table, or the
+# body of a declaration.
+IN_CODE: Final = re.compile(
+    r"[(,][ \t]{0,8}\w{1,40}=\Z|\A[^ \t]{0,100},\Z"
+    r"|\b(?:interface|type|class|struct|enum|namespace)[ \t]{1,8}\w{1,60}[ \t]{0,8}=?[ \t]{0,8}\Z"
+)
+# A line of YAML, and what is before a value in one. "Answer:" is a sentence's beginning.
+YAML_LINE: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:(?:[ \t].{0,200})?\Z")
+YAML_KEY: Final = re.compile(r"[ \t]*(?:- )?[a-z_][\w-]{0,60}:[ \t]{1,8}\Z")
+# In a bracket that begins no value: it is part of the prose. What begins otherwise is broken JSON.
+ASIDE_BEGINS: Final = re.compile(r"[\w\\<$]|(?<=\[)[{\[]")
+
+# Brackets.
+# In prose, right before a value.
+KEY_BEFORE: Final = re.compile(
+    r"""(?:\A|[\n,{(])[ \t]{0,40}(?:["'][^"'\n]{1,60}["']|[a-z_$][\w$-]{0,60})[ \t]{0,8}:\s*\Z"""
+)
+NEXT_OBJECT: Final = re.compile(r"\s*,\s*\{")
+LIST_IN_LIST: Final = re.compile(r"\[[ \t\r\n]*\[")
+
+# Quotes.
+ENDS_IN_NUMBER: Final = re.compile(r"(?:\A|\W)\d+\Z")
+# After the last quote of a list that is cut off: half a number or a word.
+LAST_SCALAR: Final = re.compile(r"[ \t]+(?:-?[0-9][-+.eE0-9]*|[A-Za-z]+)\s*\Z")
+# After these a quote opens no quotation.
+CLOSE_QUOTATION: Final = re.compile(r"[\w)\]}.!?%…]")
+# Before these, too.
+NO_QUOTATION: Final = re.compile(r"[\s,:;}\]).!?]|\Z")
+NEXT_ELEMENT: Final = re.compile(r",\s*[{\[]\Z")
+# A key that has nothing else of JSON in it than its colon.
+PLAIN_KEY: Final = re.compile(r"[^:{}\[\],]+:\Z")
+
+# The text of strings.
+INFO_STRING: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}(?:\r?\n)")
+INFO_STRING_CUT: Final = re.compile(r"[\w.+-]{0,40}[ \t]{0,8}\r?\Z")
+# A language that a fence names, with something else after it in its line.
+NAMES_LANGUAGE: Final = re.compile(
+    r"(?:bash|c|c\+\+|cpp|csharp|css|diff|go|html|java|javascript|js|json|jsx|kotlin|latex|markdown|md"
+    r"|php|py|python|rb|ruby|rs|rust|scala|sh|shell|sql|swift|text|toml|ts|tsx|txt|typescript|xml|yaml"
+    r"|yml)(?:[ \t]{1,8}[^ \t\r\n]|[ \t]{9})",
+    re.IGNORECASE,
+)
+LINE_BREAK: Final = re.compile(r"\r?\n")
+# In a string that is cut off: what may come after the value. And what may become that.
+AFTER_VALUE: Final = re.compile(
+    r"\n[ \t\r]*(?:\n|```)|<\|[\w.-]{1,40}\|>|</s>|<(?:end_of_turn|eos)>"
+    r"|</(?:answer|final|final_answer|json|output|response|result|tool_calls?|function(?:_calls?)?"
+    r"|invoke|parameter)>|[}\]][ \t\r]{0,40}```"
+)
+AFTER_VALUE_CUT: Final = re.compile(
+    r"(?:\n[ \t\r]{0,40}`{0,2}|<\|[\w.-]{0,40}\|?|</?[a-z_]{0,20}"
+    r"|[}\]][ \t\r]{0,40}`{0,2})\Z"
+)
+# A curly quote that may end a string, and what may follow it up to the next string.
+CURLY_TAIL: Final = re.compile(
+    r"[”’][ \t\r\n,}\]]{0,200}(?:,[ \t\r\n]{0,40}[{\[][ \t\r\n]{0,40})?\Z"
+)
+UNUSUAL: Final = re.compile("[<`{}\\[\\]“”‘„]")
+TEXT_BRACKET: Final = re.compile(r"[][{}]")
+
+# Words without quotes.
+BARE_START: Final = re.compile(r"[\w$]")
+BARE_KEY: Final = re.compile(r"[\w$-]*")
+BARE_VALUE: Final = re.compile(r'[^,}\]\n\r"{\[:`#();/]*')
+
+# Backslashes that are text: in a regular expression, a path, a formula.
+# Of a string with only escapes of JSON's: one that is doubtful after another backslash.
+HAS_DOUBTFUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\[bfnrtu]")
+LITERAL_TEXT: Final = re.compile(r'[^"\\\x00-\x1f]*')
+PYTHON_CODE: Final = re.compile(r"x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}")
+PYTHON_CODE_CUT: Final = re.compile(r"(?:x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7})\Z")
+REGEX: Final = re.compile(
+    r"\\[dDwWsSBAZzpPkKQEhHRVXG1-9](?:[-+*?{}()\[\]|$^.,:]|\\[dDwWsS])|[\^(\[|]\\[dDwWsSB]"
+)
+REGEX_AFTER: Final = re.compile(r"[+*?{}()\[\]|$^]|\\[dDwWsSB]")
+BACKSLASH_LAST: Final = re.compile(r"\\[dDwWsSBAZz]\Z")
+PATH: Final = re.compile(r"(?:\A|[\w.:%~$)/\\-])(?:\\[\w.$~-]+)+\Z")
+PATH_AFTER: Final = re.compile(r"[\w.$~-]{1,80}[\"'\\]")
+PATH_CUT: Final = re.compile(r"[\w.$~-]{0,80}\Z")
+TEX_NAME: Final = re.compile(r"[A-Za-z]{1,24}")
+TEX: Final = re.compile(
+    r"\\(?:[A-Za-z]+[{_^]|(?:alpha|approx|array|arcsin|ast|chi|cdot|cdots|cap|cup|circ|cos|cosh|delta"
+    r"|Delta|dots|ddots|det|div|ell|epsilon|equiv|eta|exists|exp|gamma|Gamma|ge|geq|gg|hat|hbar|hline"
+    r"|hspace|in|inf|infty|int|iota|item|kappa|lambda|Lambda|land|langle|large|ldots|le|left"
+    r"|leftarrow|leq|lim|ll|ln|log|lor|lVert|mathbb|mathbf|mathrm|max|mid|min|mod|mp|mu|oint"
+    r"|omega|Omega|oplus|otimes|overline|partial|perp|phi|Phi|pi|Pi|pm|prime|prod|propto|psi|Psi|qquad"
+    r"|quad|sec|sigma|Sigma|sim|simeq|sin|sinh|sqrt|star|subset|subseteq|sum|sup|supset|varepsilon"
+    r"|varphi|vartheta|vec|vdots|vee|wedge|widehat|Rightarrow|xi|Xi|zeta)(?![A-Za-z]))"
+)
