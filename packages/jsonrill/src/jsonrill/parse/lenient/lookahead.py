@@ -23,6 +23,9 @@ _PART: Final = re.compile(
 )
 
 
+Item = Any  # an atom as text, or the ways of a group
+
+
 class Shape:
     """A pattern of characters, classes with a number of times, and groups with bars.
 
@@ -44,10 +47,11 @@ class Shape:
     @property
     def cut_pattern(self) -> str:
         """A pattern for text that ends before the last character of the shape."""
-        return _cut(_ways([found.group() for found in _PART.finditer(self.pattern)]))
+        return _cut(self.ways)
 
-
-Item = Any  # an atom as text, or the ways of a group
+    @property
+    def ways(self) -> list[list[Item]]:
+        return _ways(_PART.findall(self.pattern))
 
 
 def _ways(parts: list[str]) -> list[list[Item]]:
@@ -131,7 +135,7 @@ COMMENT: Final = Shape(_COMMENT)
 MARK: Final = Shape(f"{_TICKS}|{_COMMENT}")
 # A fence that names JSON, one that names any language, and one that has a bracket in it.
 NAMED_FENCE: Final = Shape(f"{_TICKS}{_GAP}{_any_case('json')}")
-OPENING_FENCE: Final = Shape(rf"{_TICKS}{_GAP}\w")
+OPENING_FENCE: Final = Shape(rf"{_TICKS}\w")
 JSON_FENCE: Final = Shape(
     f"```[`]{{0,4}}{_GAP}{_any_case('json')}|~~~[~]{{0,4}}{_GAP}{_any_case('json')}"
     rf"|```[`]{{0,4}}{_GAP}[\w.+-]{{0,16}}{_GAP}[\r\n]{_SPACE}[{{\[]"
