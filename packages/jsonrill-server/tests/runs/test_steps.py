@@ -98,6 +98,16 @@ def test_a_value_written_in_parts_is_the_same_text(at_once: int, monkeypatch: An
     assert dumps_in_parts(deep) == dumps(deep)
 
 
+def test_other_threads_run_while_a_large_value_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code hands Python's lock over where it is told to, and nowhere else."""
+    pauses: list[float] = []
+    monkeypatch.setattr("jsonrill.jsontext.sleep", pauses.append)
+    for value in ([{}] * 20_000, {str(at): [at] for at in range(20_000)}, [[1] * 200] * 200):
+        pauses.clear()
+        assert dumps_in_parts(value) == dumps(value)
+        assert len(pauses) >= 20
+
+
 def test_what_is_quick_stays_on_the_loop_and_what_is_slow_does_not() -> None:
     async def main() -> None:
         here, seen = threading.current_thread(), []

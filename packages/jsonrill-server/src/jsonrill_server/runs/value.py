@@ -23,13 +23,12 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[bytes, Po
     """Return the JSON body of the response and the position of its last record."""
     options = StreamOptions.from_bytes(status.meta)
     entries = await _entries(store, stream, status.last)
-    records, end = _split(entries)
     last, mark = (entries[-1].seq, entries[-1].mark) if entries else (0, status.mark)
     # Long logs are read in a thread, so that they do not block the event loop.
     if status.size > SMALL:
-        body = await beside(_body, options, records, end, last)
+        body = await beside(_body, options, entries)
     else:
-        body = _body(options, records, end, last)
+        body = _body(options, entries)
     return body, Position(last, mark=mark)
 
 
@@ -60,13 +59,14 @@ def _split(entries: list[Entry]) -> tuple[list[Record], End | None]:
     return records, end
 
 
-def _body(options: StreamOptions, records: list[Record], end: End | None, last: int) -> bytes:
+def _body(options: StreamOptions, entries: list[Entry]) -> bytes:
+    records, end = _split(entries)
     read = _of_events if options.input == "events" else _of_text
     body = read(options, records, end)
     body["closed"] = end is not None
     if end is not None and end.reason != "closed":
         body["error"] = end.error()
-    return dumps_in_parts({**body, "last": last}).encode()
+    return dumps_in_parts({**body, "last": entries[-1].seq if entries else 0}).encode()
 
 
 def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
