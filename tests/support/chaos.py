@@ -29,10 +29,17 @@ class Chaos(Crowd):
     """Every third stream has a provider's events, the others text; each has a reader per format.
 
     `faults` things go wrong while it is written: publishers go on only as far as faults allow.
+    Each record is `padding` characters longer than it need be. A store without a server is None.
     """
 
     def __init__(
-        self, replicas: list[Server], store: StoreServer, streams: int, records: int, faults: int
+        self,
+        replicas: list[Server],
+        store: StoreServer | None,
+        streams: int,
+        records: int,
+        faults: int,
+        padding: int = 0,
     ) -> None:
         super().__init__(replicas, streams, records, seed=7)
         self.store = store
@@ -40,10 +47,18 @@ class Chaos(Crowd):
         self.struck = 0
         self.kinds: dict[str, int] = {}
         self.seen: dict[tuple[int, str], list[str]] = {}
+        # Characters of each stream in each format.
+        self.sizes: dict[tuple[int, str], int] = {}
         self._fate = random.Random(8)
         for number in self.records:
             if self.has_events(number):
-                self.records[number] = [_event(at, records) for at in range(records)]
+                self.records[number] = [_event(at, records, padding) for at in range(records)]
+            elif padding:
+                pad = json.dumps("x" * padding)
+                self.records[number] = [
+                    it.replace('"text": "', f'"pad": {pad}, "text": "')
+                    for it in self.records[number]
+                ]
 
     @staticmethod
     def has_events(number: int) -> bool:
@@ -73,6 +88,7 @@ class Chaos(Crowd):
                     calm = await self._once(number, name)
                     assert self.seen[number, name] == calm, (number, name)
                     self._is_published(number, name, calm)
+                    self.sizes[number, name] = sum(map(len, calm))
 
     async def _publish(self, http: httpx2.AsyncClient, number: int) -> None:
         at, records = 0, self.records[number]
@@ -154,13 +170,15 @@ class Chaos(Crowd):
 
             return work
 
-        return [
+        ways = [
             ("replica killed", restart(server, signal.SIGKILL)),
             ("replica terminated", restart(server, signal.SIGTERM)),
             ("replica halted", halt(server)),
-            (f"{self.store.name} killed", restart(self.store, signal.SIGKILL)),
-            (f"{self.store.name} halted", halt(self.store)),
         ]
+        if self.store is not None:
+            ways.append((f"{self.store.name} killed", restart(self.store, signal.SIGKILL)))
+            ways.append((f"{self.store.name} halted", halt(self.store)))
+        return ways
 
 
 def _is_end(name: str, last: list[str]) -> bool:
@@ -169,16 +187,16 @@ def _is_end(name: str, last: list[str]) -> bool:
     return bool(last) and ends.get(name, "[DONE]") in last[0]
 
 
-def _event(at: int, records: int) -> str:
+def _event(at: int, records: int, padding: int) -> str:
     """A chunk of an OpenAI answer: text, then the arguments of a call in pieces, then its end."""
-    delta: dict[str, Any] = {"content": f"{at} "}
+    delta: dict[str, Any] = {"content": f"{at} " + "x" * padding}
     if at == records // 2:
         function = {"name": "f", "arguments": "["}
         delta = {
             "tool_calls": [{"index": 0, "id": "call", "type": "function", "function": function}]
         }
     elif at > records // 2:
-        text = f"{at}]" if at == records - 2 else f"{at},"
+        text = f'{at},"{"x" * padding}"' + ("]" if at == records - 2 else ",")
         delta = {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}
     reason = "tool_calls" if at == records - 1 else None
     choice = {"index": 0, "delta": {} if reason else delta, "finish_reason": reason}

@@ -116,3 +116,18 @@ def test_chaos(tmp_path: Path, store_servers: StoreServers, kind: str) -> None:
         asyncio.run(chaos.run_all(600))
         print(f"\n{kind}: {chaos.kinds}, {chaos.reconnects} connections")
         assert all("Traceback" not in server.log() for server in servers)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis", "postgresql"])
+def test_chaos_with_large_streams(tmp_path: Path, store_servers: StoreServers, kind: str) -> None:
+    """Each stream is over 5 MB in every format, five times what a view keeps of it, so that whoever
+    comes back waits for a view that is far behind; every reader gets to its end."""
+    url = store_servers.url(kind, tmp_path)
+    with replicas(tmp_path, url) as servers:
+        server = store_servers[kind]
+        chaos = Chaos(servers, server, streams=6, records=500, faults=30, padding=11_000)
+        asyncio.run(chaos.run_all(900))
+        readers = sum(len(chaos.formats(number)) for number in chaos.records)
+        print(f"\n{kind}: {chaos.kinds}, {readers} readers, {chaos.reconnects} connections")
+        assert min(chaos.sizes.values()) > 5_000_000
+        assert all("Traceback" not in server.log() for server in servers)
