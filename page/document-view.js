@@ -80,7 +80,7 @@ export class DocumentView {
     const value = recording.valueAt(position);
     if (value === undefined) tree.clear();
     else tree.set(value);
-    tree.growAtEnd(value === undefined || (recording.ended && position >= recording.length) ? null : tree.root);
+    tree.growAt(recording.growingAt(position));
   }
 
   /**

@@ -16,6 +16,7 @@
 import { Answer } from "./timed-calls.js";
 import { countWhile } from "./growth.js";
 import { Outline } from "./outline.js";
+import { changedPath, lastPath } from "./snapshots.js";
 import { parse } from "../js/src/json.js";
 
 /** @typedef {import("./outline.js").Fault} Fault */
@@ -114,7 +115,8 @@ export class Recording {
     this.reason = reason;
     this.answer?.end(this.length);
     // A text that is no JSON is an error only if JSON is all that was expected.
-    if (this.hasDocument && state === "complete") this.outline.flush(this.length);
+    const isRead = this.hasDocument && this.input !== "snapshots";
+    if (isRead && state === "complete") this.outline.flush(this.length);
     else this.outline.stop(this.length);
     this._tell();
   }
@@ -163,6 +165,25 @@ export class Recording {
   valueAt(piece) {
     if (this.input !== "snapshots") return this.outline.valueAt(piece);
     return piece < 1 ? undefined : parse(this.pieces[piece - 1].source, "exact");
+  }
+
+  /**
+   * The path of what grows in a snapshot: what the next different one changes or, in the last one so
+   * far, what that has changed itself. null: nothing grows any more.
+   * @param {number} piece
+   */
+  growingAt(piece) {
+    const value = this.valueAt(piece);
+    for (let later = piece + 1; later <= this.length; later += 1) {
+      const path = changedPath(value, this.valueAt(later));
+      if (path !== null) return path;
+    }
+    if (this.ended || value === undefined) return null;
+    for (let before = piece - 1; before > 0; before -= 1) {
+      const path = changedPath(value, this.valueAt(before));
+      if (path !== null) return path;
+    }
+    return lastPath(value);
   }
 
   /**

@@ -322,13 +322,12 @@ export class Tree {
   }
 
   /**
-   * Marks the last value below a node as growing; null marks none.
-   * @param {TreeNode | null} top
+   * Marks the value at a path, below a node, as growing; null marks none.
+   * @param {Path | null} path
+   * @param {TreeNode | null} [top]
    */
-  growAtEnd(top) {
-    let node = top;
-    while (node?.children.length) node = node.children[node.children.length - 1];
-    this._setGrowing(node);
+  growAt(path, top = this.root) {
+    this._setGrowing(path === null ? null : this.nearest(path, top));
   }
 
   /**

@@ -121,7 +121,7 @@ class UpdatesView {
       if (!stream.ended && recording.state === "complete") take(stream.flush());
     }
     for (const [name, update] of last) this._show(name, update);
-    if (this._hasEnded) this._tree.growAtEnd(null);
+    if (this._hasEnded) this._tree.growAt(null);
     return this._read < position;
   }
 
@@ -133,7 +133,7 @@ class UpdatesView {
     const node = this._tree.entry(name);
     if (update.data !== undefined) this._tree.assign(node, update.data);
     this._tree.mark(node, update.status, update.error?.message);
-    this._tree.growAtEnd(update.status === "PARTIAL" ? node : null);
+    this._tree.growAt(update.status === "PARTIAL" ? update.openPath : null, node);
   }
 }
 

@@ -147,6 +147,25 @@ test("snapshots are values of their own", () => {
   assert.deepEqual([0, 1, 2].map((piece) => recording.valueAt(piece)), [undefined, { a: "x" }, { b: 1, a: "xy" }]);
 });
 
+test("what grows in a snapshot is what the next one changes, or what it changed itself", () => {
+  const grows = (snapshots, isOpen = false) => {
+    const recording = made(snapshots.map((it) => JSON.stringify(it)), { input: "snapshots" });
+    if (isOpen) recording.state = "open";
+    return snapshots.map((_, at) => recording.growingAt(at + 1));
+  };
+  assert.deepEqual(grows([{ a: "h", b: "x" }, { a: "he", b: "x" }]), [["a"], null]);
+  assert.deepEqual(grows([{ a: "h", b: "x" }, { a: "he", b: "x" }], true), [["a"], ["a"]]);
+  assert.deepEqual(grows([{ a: "h" }, { a: "h", b: [1, { c: "x" }] }], true), [[], ["b", 1, "c"]]);
+  assert.deepEqual(grows([["x"], ["x"], ["xy"]], true), [[0], [0], [0]]);
+  assert.deepEqual(grows([{ a: [{ b: 1 }] }], true), [["a", 0, "b"]]);
+  assert.deepEqual(grows([12, 123]), [[], null]);
+});
+
+test("a series of snapshots ends without an error", () => {
+  const recording = made(['{"a": "x"}', '{"a": "xy"}'], { input: "snapshots" });
+  assert.deepEqual([recording.state, recording.errors], ["complete", []]);
+});
+
 test("a character leads to its piece, its line and its column", () => {
   const recording = made(["ab", "", "c\nd", "e"], { many: true });
   assert.deepEqual([0, 1, 2, 4, 5].map((offset) => recording.pieceOf(offset)), [1, 1, 3, 3, 4]);

@@ -156,15 +156,14 @@ test("several documents are elements of one tree, each with paths of its own", (
   assert.equal(tree.root.children[0].child("a").pathText, "root.a");
 });
 
-test("the value that grows is at the end", () => {
+test("the value that grows is at a path", () => {
   const tree = new Tree();
-  tree.set({ a: [1, { b: "x" }] });
-  tree.growAtEnd(tree.root);
-  assert.equal(tree.growing.pathText, "root.a[1].b");
   tree.set({ a: [1, { b: "x" }], c: [] });
-  tree.growAtEnd(tree.root);
-  assert.equal(tree.growing.pathText, "root.c");
-  tree.growAtEnd(null);
+  tree.growAt(["a", 1, "b"]);
+  assert.equal(tree.growing.pathText, "root.a[1].b");
+  tree.growAt([1], tree.root.child("a"));
+  assert.equal(tree.growing.pathText, "root.a[1]");
+  tree.growAt(null);
   assert.equal(tree.growing, null);
 });
 

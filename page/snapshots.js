@@ -1,0 +1,58 @@
+/** What changes from one snapshot to another. */
+
+import { same } from "../js/src/replay.js";
+import { isObject } from "../js/src/values.js";
+
+/** @typedef {import("../js/src/paths.js").Path} Path */
+
+/**
+ * The path of the innermost value in which a value differs from another one; null if they are equal.
+ * Of several members that differ, the last one counts. Where only the other one has more members, it
+ * is the container.
+ * @param {any} value
+ * @param {any} other
+ * @returns {Path | null}
+ */
+export function changedPath(value, other) {
+  if (same(value, other)) return null;
+  /** @type {Path} */
+  const path = [];
+  for (let [one, two] = [value, other]; ; ) {
+    if (!areContainers(one, two)) return [...path, ...(two === undefined ? lastPath(one) : [])];
+    const key = keysOf(one).findLast((step) => !Object.hasOwn(two, step) || !same(one[step], two[step]));
+    if (key === undefined) return path;
+    path.push(key);
+    [one, two] = [one[key], Object.hasOwn(two, key) ? two[key] : undefined];
+  }
+}
+
+/**
+ * The path of the last value in a value.
+ * @param {any} value
+ * @returns {Path}
+ */
+export function lastPath(value) {
+  /** @type {Path} */
+  const path = [];
+  for (let inner = value; ; inner = inner[path[path.length - 1]]) {
+    const last = areContainers(inner, inner) ? keysOf(inner).at(-1) : undefined;
+    if (last === undefined) return path;
+    path.push(last);
+  }
+}
+
+/**
+ * @param {any} one
+ * @param {any} other
+ */
+function areContainers(one, other) {
+  return Array.isArray(one) ? Array.isArray(other) : isObject(one) && isObject(other);
+}
+
+/**
+ * @param {any} container
+ * @returns {(string | number)[]}
+ */
+function keysOf(container) {
+  return Array.isArray(container) ? [...container.keys()] : Object.keys(container);
+}

@@ -1,0 +1,86 @@
+"""Where the caret stands: on what grows, wherever that is, in Updates and in snapshots."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playwright.sync_api import expect
+
+from support.look import Shown
+
+CARET = """(panel) => [...panel.querySelectorAll(".growing .key")].map((key) => key.textContent)
+    .concat([...panel.querySelectorAll(".caret-line")].map((line) =>
+        "in " + (line.parentElement.closest("li").querySelector(".key")?.textContent ?? "root")))"""
+
+
+def caret(shown: Shown) -> list[str]:
+    """The keys of the lines with a caret, and of the containers that have one at their end."""
+    shown.drawn()
+    keys: list[str] = shown.panel.evaluate(CARET)
+    return keys
+
+
+def carets(shown: Shown, moments: int) -> list[list[str]]:
+    found = []
+    for moment in range(1, moments + 1):
+        shown.slide("#scrub", moment)
+        found.append(caret(shown))
+    return found
+
+
+def lines(*snapshots: Any) -> str:
+    return "\n".join(json.dumps(snapshot) for snapshot in snapshots)
+
+
+def test_pasted_snapshots_end_well(shown: Shown) -> None:
+    shown.paste(lines({"a": "he"}, {"a": "hell"}, {"a": "hello", "b": [1]}))
+    shown.to_end()
+    shown.done()
+    assert shown.state() == "Complete"
+    assert shown.value("a") == "hello"
+    expect(shown.page.locator(".problem:visible, mark.error")).to_have_count(0)
+    assert caret(shown) == []
+
+
+# What is pasted, and where the caret is at each moment.
+SNAPSHOTS: list[tuple[list[Any], list[list[str]]]] = [
+    # The caret is on what the next snapshot changes: a grows, although b comes after it.
+    ([{"a": "h", "b": "x"}, {"a": "he", "b": "x"}, {"a": "hel", "b": "x"}], [["a"], ["a"], []]),
+    ([{"a": "h"}, {"a": "he", "b": "x"}, {"a": "hel", "b": "x"}], [["a"], ["a"], []]),
+    # Members that are new: their container grows.
+    ([{"a": {"x": 1}}, {"a": {"x": 1, "y": 2}}, {"a": {"x": 1, "y": 3}}], [["in a"], ["y"], []]),
+    ([[["p"], ["q"]], [["p", "r"], ["q"]], [["p", "r"], ["q", "s"]]], [["in 0"], ["in 1"], []]),
+    # Snapshots that are equal tell nothing: the caret stays.
+    ([{"a": "h", "b": 1}, {"a": "h", "b": 1}, {"a": "hi", "b": 1}], [["a"], ["a"], []]),
+]
+
+
+def test_the_caret_of_pasted_snapshots_is_on_what_grows(shown: Shown) -> None:
+    for snapshots, expected in SNAPSHOTS:
+        shown.paste(lines(*snapshots), "snapshots")
+        shown.to_end()
+        assert carets(shown, len(snapshots)) == expected, snapshots
+
+
+UPDATES: list[tuple[str, list[str], list[list[str]]]] = [
+    # Keys like indices come first in JavaScript, whatever grows.
+    ("REALTIME", ['{"b": "x", "1": "he', 'llo", "c": {"d": "', 'e"}}'], [['"1"'], ["d"], []]),
+    ("REALTIME", ['{"a": "x", "b": [1, 2', "3]", ', "c": 4', "}"], [["1"], ["in #0"], ["c"], []]),
+    # A string that is complete does not grow, and what grows is not shown yet.
+    (
+        "PROGRESSIVE",
+        ['{"a": "x", "b": "he', 'llo"', ', "c": ["', '"]}'],
+        [["in #0"], ["in #0"], ["c"], []],
+    ),
+]
+
+
+def test_the_caret_of_updates_is_on_what_grows(shown: Shown) -> None:
+    for mode, pieces, expected in UPDATES:
+        events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+        shown.paste(lines(*events))
+        shown.to_end()
+        shown.view("updates")
+        shown.choose("mode", mode)
+        assert carets(shown, len(pieces)) == expected, pieces
