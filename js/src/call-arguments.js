@@ -8,6 +8,7 @@
 
 import { Document } from "./document.js";
 import { JsonrillError, LimitExceeded } from "./errors.js";
+import { isJuf } from "./fragments.js";
 import { FragmentError, Rebuilder } from "./rebuilder.js";
 
 /** @typedef {import("./paths.js").Path} Path */
@@ -196,7 +197,8 @@ export class FreeText {
  */
 export class Received {
   #options;
-  #rebuilder;
+  /** Made for the dialect of the first fragments. @type {Rebuilder | null} */
+  #rebuilder = null;
   /** @type {Document | null} */
   #fallback = null;
   raw = "";
@@ -212,25 +214,26 @@ export class Received {
   constructor(options, free) {
     this.free = free;
     this.#options = options;
-    this.#rebuilder = new Rebuilder({ numbers: options.numbers });
   }
 
   get value() {
     if (this.free) return this.raw;
     if (this.isPlaceholder) return {};
-    return this.#fallback?.complete ? this.#fallback.value : this.#rebuilder.value;
+    return this.#fallback?.complete ? this.#fallback.value : this.#rebuilder?.value;
   }
 
   /** @returns {Path | null} */
   get openPath() {
     if (this.free) return [];
     if (this.isPlaceholder || this.#fallback?.complete) return null;
-    return this.#rebuilder.openPath;
+    return this.#rebuilder?.openPath ?? null;
   }
 
   get complete() {
     if (this.free) return false;
-    return this.isPlaceholder || this.#fallback?.complete || this.#rebuilder.complete;
+    return (
+      this.isPlaceholder || (this.#fallback?.complete ?? false) || (this.#rebuilder?.complete ?? false)
+    );
   }
 
   /**
@@ -268,7 +271,7 @@ export class Received {
   end() {
     this.isPlaceholder = false;
     if (this.free || this.complete) return "complete";
-    if (isBlank(this.raw)) return "empty";
+    if (isBlank(this.raw)) return this.#rebuilder?.started ? "truncated" : "empty";
     this.#fallBack("");
     problemOf(() => this.#fallback?.flush());
     return this.complete ? "complete" : "truncated";
@@ -291,6 +294,9 @@ export class Received {
 
   /** @param {unknown[]} fragments */
   #applied(fragments) {
+    if (fragments.length === 0) return true;
+    const { numbers } = this.#options;
+    this.#rebuilder ??= new Rebuilder({ dialect: isJuf(fragments) ? "juf" : "jsonrill", numbers });
     try {
       this.#rebuilder.feed(fragments);
       return true;

@@ -7,6 +7,7 @@
  */
 
 import { Ended, FreeText, isBlank, JsonArguments, Received } from "./call-arguments.js";
+import { isJuf } from "./fragments.js";
 import { parse, stringify } from "./json.js";
 import { isComplete } from "./lookup.js";
 import { Writer, WriterError } from "./providers/writer.js";
@@ -33,6 +34,8 @@ export class ToolCall {
   #arguments = new Ended();
   // The arguments ended without a character: the end of the response decides if they were cut off.
   #void = false;
+  // True if the sender has read it already; it may leave out the name.
+  #isReceived = false;
   /** @type {any} */
   #preset = undefined;
   /** @type {Writer | null} */
@@ -89,10 +92,11 @@ export class ToolCall {
   }
 
   /**
-   * True if there is a value at `path`, within the arguments, and it is complete.
-   * @param {Path | string} path
+   * True if there is a value at `path`, within the arguments, and it is complete; without a path: all
+   * of them.
+   * @param {Path | string} [path]
    */
-  isComplete(path) {
+  isComplete(path = []) {
     return isComplete(this.args, path, this.openPath);
   }
 
@@ -248,14 +252,21 @@ export class ToolCall {
   }
 
   /**
-   * Follow what another jsonrill has found: its fragments, and its verdict.
+   * Follow what another jsonrill has found: its fragments, and its verdict. Of the public generator
+   * the text is read: its fragments lose escapes.
    * @param {CallDelta} delta
    * @returns {News}
    */
   #receive({ text = null, fragments = null, status, error }) {
-    if (this.#arguments instanceof Ended) this.#arguments = new Received(this.#options, false);
+    this.#isReceived = true;
+    if (text && !this.begun && this.encoding === "json" && isJuf(fragments)) {
+      this.#arguments = new Ended();
+    } else if (this.#arguments instanceof Ended) {
+      this.#arguments = new Received(this.#options, false);
+    }
     let isNew = false;
     if (this.#arguments instanceof Received) isNew = this.#arguments.receive(text, fragments);
+    else if (text) isNew = this.#append(text) !== null;
     if (this.status === "streaming") {
       if (status === "error") {
         const unknown = problem("PROVIDER_ERROR", "the sender gave no reason");
@@ -351,7 +362,7 @@ export class ToolCall {
 
   /** @param {any} value */
   #complete(value) {
-    if (this.name === null && !(this.#arguments instanceof Received)) {
+    if (this.name === null && !this.#isReceived) {
       this.#fail(problem("NO_NAME", "the call ended without a name"));
     } else {
       this.status = "complete";

@@ -34,6 +34,8 @@ import { isCut } from "./providers/statements.js";
 
 // A response that never ends must not pile up calls without end.
 const MOST = 10_000;
+// So many results whose calls have not come are kept.
+const MOST_EARLY = 256;
 
 /** Statements → tool calls whose arguments grow, however the calls are interleaved. */
 export class Calls {
@@ -46,6 +48,9 @@ export class Calls {
   #done = new Set();
   /** @type {CallUpdate[]} */
   #updates = [];
+  // The results whose calls have not come yet, by id.
+  /** @type {Map<string, Result>} */
+  #early = new Map();
   // True if a response ended with the last statements.
   #ended = false;
   // The number of the last event, of the last one about each call, and of the last one with counts.
@@ -163,6 +168,7 @@ export class Calls {
       if (delta.end) news = joined(news, call._end(delta.end));
     }
     if (isNew || isNamed || news !== null || call.status !== status) this.#update(call, news);
+    if (isNew) this.#takeEarly(call);
   }
 
   /**
@@ -232,11 +238,35 @@ export class Calls {
   }
 
   /** @param {Result} said */
-  #result({ id, result, isError = false }) {
+  #result(said) {
+    const { id } = said;
     const call = this.#identity.known(id);
-    if (call === null) return;
+    if (call === null) return this.#keepEarly(said);
     // A tool that has answered was called: nothing more of its arguments will come.
     if (call.open && call.status === "streaming") this.#close(call, { kind: "finish" });
+    this.#answer(call, said);
+  }
+
+  /** Keep a result that comes before its call. @param {Result} said */
+  #keepEarly(said) {
+    if (said.id !== null) this.#early.set(said.id, said);
+    if (this.#early.size > MOST_EARLY) this.#early.delete([...this.#early.keys()][0]);
+  }
+
+  /** Give a call the result that came before it. Its arguments may still grow. @param {ToolCall} call */
+  #takeEarly(call) {
+    for (const [id, said] of this.#early) {
+      if (this.#identity.known(id) !== call) continue;
+      this.#early.delete(id);
+      this.#answer(call, said);
+    }
+  }
+
+  /**
+   * @param {ToolCall} call
+   * @param {Result} said
+   */
+  #answer(call, { result, isError = false }) {
     call.answered = true;
     call.result = result;
     call.resultIsError = isError;
@@ -255,6 +285,7 @@ export class Calls {
       const isNamed = this.#name(call, delta);
       call._replace(delta);
       if (isNamed || call.status !== status) this.#update(call);
+      this.#takeEarly(call);
     }
     for (const scope of this.#identity.ended(message, 0)) {
       for (const call of [...scope.calls]) if (!told.has(call)) this.#drop(call);

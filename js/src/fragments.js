@@ -17,6 +17,20 @@ import { ExactNumber, NUMBER, conversion, isObject, own } from "./values.js";
  *   | "JsonComplete"} Kind
  */
 /** @typedef {"jsonrill" | "juf"} Dialect */
+/**
+ * A fragment in its full form on the wire.
+ * @typedef {{path: string, kind: Kind, textValue?: string, value?: string | number | boolean}} FullFragment
+ */
+/**
+ * A fragment in its compact form: new text of the open string, or the code of its kind, its path (null:
+ * where the next one must be) and what it carries.
+ * @typedef {string | [code: number, path?: string | null, payload?: string | number | boolean | null]} CompactFragment
+ */
+/**
+ * A fragment of the public generator, in the dialect `juf`.
+ * @typedef {{path: string, kind: Kind | Uncapitalize<Kind>, textValue?: string, value?: string}} JufFragment
+ */
+/** What `WireReader`, `Rebuilder` and `ToolCalls` read. @typedef {FullFragment | CompactFragment | JufFragment} WireFragment */
 
 /**
  * Their order is their code in the compact form.
@@ -45,6 +59,21 @@ const STARTS_VALUE = new Set([
   "CompleteBoolean",
   "CompleteNull",
 ]);
+
+// With these kinds jsonrill sends source text; the public generator does with every kind.
+const WITH_TEXT = new Set(["PartialString", "CompleteNumber"]);
+
+/**
+ * True for fragments of the public generator (`juf`), whose kinds may be in camelCase.
+ * @param {readonly unknown[] | null} items
+ */
+export function isJuf(items) {
+  return (items ?? []).some((item) => {
+    const kind = isObject(item) ? item.kind : undefined;
+    if (typeof kind !== "string") return false;
+    return /^[a-z]/.test(kind) || (own(item, "textValue") !== undefined && !WITH_TEXT.has(kind));
+  });
+}
 
 /** A fragment that does not fit. It is then as if it had never come. */
 export class FragmentError extends JsonrillError {

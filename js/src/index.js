@@ -44,6 +44,12 @@ export { ExactNumber } from "./values.js";
 /** @typedef {import("./sources.js").SourceOptions} SourceOptions */
 /** @typedef {import("./sse.js").SSEEvent} SSEEvent */
 /** @typedef {import("./fragments.js").Kind} Kind */
+/** @typedef {import("./fragments.js").FullFragment} FullFragment */
+/** @typedef {import("./fragments.js").CompactFragment} CompactFragment */
+/** @typedef {import("./fragments.js").JufFragment} JufFragment */
+/** @typedef {import("./fragments.js").WireFragment} WireFragment */
+/** @typedef {import("./providers/jsonrill.js").ToolCallUpdate} ToolCallUpdate */
+/** @typedef {import("./providers/jsonrill.js").ToolCallEvent} ToolCallEvent */
 /** @typedef {import("./values.js").Numbers} Numbers */
 /**
  * @template T

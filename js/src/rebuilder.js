@@ -89,10 +89,10 @@ export class Rebuilder {
   }
 
   /**
-   * True if there is a value at `path` and it is complete.
-   * @param {Path | string} path
+   * True if there is a value at `path`, by default the whole value, and it is complete.
+   * @param {Path | string} [path]
    */
-  isComplete(path) {
+  isComplete(path = []) {
     return isComplete(this.#growing.live, path, this.#growing.openPath);
   }
 

@@ -148,10 +148,10 @@ export class Update {
   }
 
   /**
-   * True if there is a value at this path, within the data, and it is complete.
-   * @param {Path | string} path
+   * True if there is a value at this path, within the data (without one: all of it), and it is complete.
+   * @param {Path | string} [path]
    */
-  isComplete(path) {
+  isComplete(path = []) {
     const log = this.status === "ERROR" ? null : this.#log;
     const value = log === null ? this.data : log.at(this.#at).live;
     return isComplete(value, path, this.openPath);

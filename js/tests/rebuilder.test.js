@@ -259,7 +259,7 @@ test("whether a value is whole", () => {
   const rebuilder = new Rebuilder();
   assert.equal(rebuilder.started, false);
   assert.equal(rebuilder.value, undefined);
-  assert.equal(rebuilder.isComplete([]), false);
+  assert.deepEqual([rebuilder.isComplete([]), rebuilder.isComplete()], [false, false]);
   rebuilder.feed([[0], [4, null, "a"], [2], [10], [5]]);
   assert.deepEqual(
     ["root", "root.a", "root.a[0]", "root.a[1]", "root.a[2]", "root.b"].map((path) =>
@@ -271,6 +271,7 @@ test("whether a value is whole", () => {
   rebuilder.feed([[7, null, 0], [3], [1], [11]]);
   assert.ok(
     rebuilder.isComplete([]) &&
+      rebuilder.isComplete() &&
       rebuilder.isComplete(["a", 1]) &&
       !rebuilder.isComplete("root.toString"),
   );

@@ -276,7 +276,7 @@ test("which arguments are complete, while they grow and after they were cut off"
   const text = '{"city":"Oslo","to":"Ber';
   calls.add(update({ tool_call_id: "a", function_name: "f" }));
   const [call] = calls.calls;
-  assert.deepEqual([call.openPath, call.isComplete([])], [null, false]);
+  assert.deepEqual([call.openPath, call.isComplete()], [null, false]);
   calls.add(
     update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }),
   );

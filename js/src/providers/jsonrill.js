@@ -10,6 +10,23 @@ import { asId, asIndex, asText, either, items } from "./fields.js";
 /** @typedef {import("./fields.js").Fields} Fields */
 /** @typedef {import("./statements.js").Statement} Statement */
 /** @typedef {import("./statements.js").CallDelta} CallDelta */
+/** @typedef {import("../fragments.js").WireFragment} WireFragment */
+/** @typedef {import("../call-arguments.js").Problem} Problem */
+/**
+ * What one event says of one call. `json_update_fragments` is absent if no argument text came, `[]` if
+ * some came but nothing is new.
+ * @typedef {{tool_call_id?: string, index?: number, function_name?: string, encoding?: "text",
+ *   function_args?: string, json_update_fragments?: WireFragment[],
+ *   status?: "complete" | "error" | "truncated", error?: Problem}} ToolCallUpdate
+ */
+/** @typedef {{tool_call_id: string, result: any, is_error?: boolean}} ToolCallResult */
+/** The final state of a call; `args` only where they do not follow from the text. @typedef {Omit<ToolCallUpdate, "json_update_fragments"> & {args?: any}} ToolCallState */
+/**
+ * @typedef {{kind: "tools_call_update", messageId: string, tool_call_updates: ToolCallUpdate[]}
+ *   | ({kind: "tool_result", messageId: string} & ToolCallResult)
+ *   | {kind: "tools_aggregate", messageId: string, tool_calls: ToolCallState[],
+ *       tool_results?: ToolCallResult[]}} ToolCallEvent
+ */
 
 const KINDS = ["tools_call_update", "tool_result", "tools_aggregate"];
 const ENDED = ["complete", "error", "truncated"];

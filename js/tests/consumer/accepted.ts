@@ -6,16 +6,23 @@ import {
   Document,
   InvalidJSON,
   InvalidSchema,
+  type CompactFragment,
   type DeepPartial,
   type Fragment,
+  type FullFragment,
+  type JufFragment,
+  type Kind,
   type Path,
   type Part,
   PartialStream,
   Rebuilder,
   type Statement,
   type ToolCall,
+  type ToolCallEvent,
+  type ToolCallUpdate,
   ToolCalls,
   type Update,
+  type WireFragment,
   content,
   fragments,
   open,
@@ -178,4 +185,25 @@ export function watch(source: Promise<Response>) {
   });
   observeRunParts("/runs/1").subscribe(({ parts, connection }) => void [parts[0]?.call?.name, connection]);
   return leave;
+}
+
+export function receive(event: ToolCallEvent): ToolCallUpdate[] {
+  const kind: Kind = "StartObject";
+  const full: FullFragment = { path: "root.city", kind: "PartialString", textValue: "Os" };
+  const compact: CompactFragment[] = ["lo", [0], [4, null, "city"], [8, "root.n", 12]];
+  const foreign: JufFragment = { path: "root", kind: "startObject", textValue: "{" };
+  const all: WireFragment[] = [{ path: "root", kind }, full, ...compact, foreign];
+  new Rebuilder().isComplete();
+  new ToolCalls().add(event);
+  switch (event.kind) {
+    case "tools_call_update":
+      for (const { json_update_fragments: sent } of event.tool_call_updates) {
+        holds<Equal<typeof sent, WireFragment[] | undefined>>();
+      }
+      return event.tool_call_updates;
+    case "tool_result":
+      return [{ tool_call_id: event.tool_call_id, json_update_fragments: all }];
+    case "tools_aggregate":
+      return event.tool_calls;
+  }
 }

@@ -1,6 +1,18 @@
 /** What the package's types must refuse; each line below a mark is an error. */
 
-import { Document, Rebuilder, open, parts, select, text, toolCalls, updates, values } from "jsonrill";
+import {
+  Document,
+  type FullFragment,
+  Rebuilder,
+  type ToolCallUpdate,
+  open,
+  parts,
+  select,
+  text,
+  toolCalls,
+  updates,
+  values,
+} from "jsonrill";
 
 interface Recipe {
   title: string;
@@ -53,4 +65,13 @@ export async function wrong(response: Response) {
   new Document().machine;
   // @ts-expect-error it is read only
   new Rebuilder().live = 1;
+}
+
+export function wire(): (FullFragment | ToolCallUpdate)[] {
+  return [
+    // @ts-expect-error not a kind
+    { path: "root", kind: "StartObjects" },
+    // @ts-expect-error an index is a number
+    { tool_call_id: "a", index: "0" },
+  ];
 }

@@ -116,12 +116,12 @@ def test_the_sequence_by_hand() -> None:
 def test_a_null_is_told_from_nothing(make: Any) -> None:
     grown = make()
     assert (grown.started, grown.value, grown.complete) == (False, None, False)
-    assert not grown.is_complete(())
+    assert not grown.is_complete(()) and not grown.is_complete()
     grown.feed("nul")
     assert (grown.started, grown.value, grown.complete) == (False, None, False)
     grown.feed("l")
     assert (grown.started, grown.value, grown.complete) == (True, None, True)
-    assert grown.is_complete(())
+    assert grown.is_complete(()) and grown.is_complete()
 
 
 @ways

@@ -276,7 +276,7 @@ def test_a_call_may_come_from_the_wire_and_from_a_provider() -> None:
     reader.text('{"a":', id="p")
     reader.say(CallDelta("p", text="1}", message="m", received=True))
     reader.finish()
-    assert [call.status for call in reader.calls.calls] == ["complete", "truncated"]
+    assert [call.status for call in reader.calls.calls] == ["complete", "complete"]
 
 
 def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:

@@ -317,3 +317,47 @@ def test_no_event_from_the_wire_raises(events: list[Any]) -> None:
     line.flush()
     for call in line.receiver.calls:
         assert call.status in ("complete", "error", "truncated")
+
+
+FOREIGN = [case for case in CASES if "public generator" in case["name"]]
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("case", FOREIGN, ids=lambda case: case["name"])
+def test_what_the_public_generator_sent_can_be_sent_on(case: dict[str, Any], compact: bool) -> None:
+    """Its partial texts are provisional: without text, a string goes on when it is complete."""
+    sender, receiver = ToolCallEvents(compact=compact), ToolCalls()
+    events = [step["event"] for step in case["steps"] if "event" in step]
+    for event in events:
+        for sent in sender.feed(event):
+            receiver.feed(json.loads(json.dumps(sent)))
+        if "without text" not in case["name"]:
+            assert receiver.calls == sender.calls.calls
+    for sent in sender.flush():
+        receiver.feed(json.loads(json.dumps(sent)))
+    assert [call.args for call in receiver.calls] == [call.args for call in sender.calls.calls]
+
+
+def test_results_without_calls_are_not_kept_without_bound() -> None:
+    calls = ToolCalls()
+    for number in range(300):
+        calls.answer(f"c{number}", number)
+    for number in (0, 299):
+        calls.feed(
+            {
+                "kind": "tools_call_update",
+                "messageId": "m",
+                "tool_call_updates": [{"tool_call_id": f"c{number}", "function_name": "f"}],
+            }
+        )
+    assert [(call.answered, call.result) for call in calls.calls] == [(False, None), (True, 299)]
+
+
+def test_a_call_without_a_path_is_complete_with_all_its_arguments() -> None:
+    calls = ToolCalls()
+    step = FOREIGN[0]["steps"]
+    seen = []
+    for event in (it["event"] for it in step):
+        calls.feed(event)
+        seen.append(calls.calls[0].is_complete())
+    assert seen == [False] * (len(step) - 2) + [True, True]

@@ -217,8 +217,8 @@ class ValueBuilder(Sink):
         else:
             self._members[self._key] = under
 
-    def is_complete(self, path: Path | str) -> bool:
-        """True if there is a value at `path` and it is complete."""
+    def is_complete(self, path: Path | str = ()) -> bool:
+        """True if there is a value at `path`, by default the whole value, and it is complete."""
         return is_complete(self.root, path, self.open_path) and self.started
 
     def _named(self, key: str) -> str:
@@ -302,6 +302,6 @@ class GrowingValue:
         """The path of the value still growing; None before the first and after the last."""
         return self._builder.open_path
 
-    def is_complete(self, path: Path | str) -> bool:
-        """True if there is a value at `path` and it is complete."""
+    def is_complete(self, path: Path | str = ()) -> bool:
+        """True if there is a value at `path`, by default the whole value, and it is complete."""
         return self._builder.is_complete(path)

@@ -189,8 +189,9 @@ class Update(Record, Generic[T]):
             return self._log.at(self._at).open_path
         return self._open
 
-    def is_complete(self, path: Path | str) -> bool:
-        """True if there is a value at this path, within the data, and it is complete."""
+    def is_complete(self, path: Path | str = ()) -> bool:
+        """True if there is a value at this path, within the data (without one: all of it), and it
+        is complete."""
         log = None if self.status == "ERROR" else self._log
         value = self.data if log is None else log.at(self._at).live
         return is_complete(value, path, self.open_path)

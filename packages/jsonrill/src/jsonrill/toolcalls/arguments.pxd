@@ -26,4 +26,5 @@ cdef class Received(Arguments):
     cdef Machine _machine
     cdef ValueBuilder _parsed, _tree
     cdef object _reader
+    cdef bint _juf
     cdef public bint free

@@ -19,6 +19,7 @@ from ..parse.expected import Guide
 from ..parse.machine import Machine
 from ..parse.sink import Repair, TextBuffer
 from ..paths import Path
+from ..wire.foreign import is_juf
 from ..wire.fragment import Fragment
 from ..wire.parser import Parser, emit
 from ..wire.reader import WireReader
@@ -263,11 +264,13 @@ class Received(Arguments):
     then on the value is that of the text, once it is complete. The browser does the same.
     """
 
-    __slots__ = ("_machine", "_parsed", "_reader", "_tree", "free")
+    __slots__ = ("_juf", "_machine", "_parsed", "_reader", "_tree", "free")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, free: bool = False) -> None:
         super().__init__(limits=limits)
-        self._reader = WireReader()
+        # Made for the dialect of the first fragments.
+        self._reader: WireReader | None = None
+        self._juf = False
         self._tree = ValueBuilder()
         # Reads the text in place of the fragments.
         self._machine: Machine | None = None
@@ -330,21 +333,40 @@ class Received(Arguments):
         if self.free or self.complete:
             return "complete", []
         if is_blank(self.raw):
-            return "empty", []
+            return "truncated" if self._tree.started else "empty", []
         self._fall_back("", last=True)
         return "complete" if self._shown.done else "truncated", []
 
     def _apply(self, fragments: list[Any]) -> tuple[list[Fragment], bool]:
         used: list[Fragment] = []
+        if not fragments:
+            return used, True
+        if self._reader is None:
+            self._juf = is_juf(fragments)
+            self._reader = WireReader("juf" if self._juf else "jsonrill")
         try:
             for item in fragments:
-                if (fragment := self._reader.read(item)) is not None:
+                fragment = self._reader.read(item)
+                if fragment is not None and self._juf:
+                    used += self._show(fragment)
+                elif fragment is not None:
                     used.append(fragment)
         except FragmentError:
             return used, False
         finally:
-            emit(used, self._tree)
+            if not self._juf:
+                emit(used, self._tree)
         return used, True
+
+    def _show(self, fragment: Fragment) -> list[Fragment]:
+        """Apply a fragment of the foreign dialect, whose partial texts are provisional; returns
+        what can be handed on: a string only when it is complete."""
+        if fragment.kind != "CompleteString":
+            emit((fragment,), self._tree)
+            return [] if fragment.kind == "PartialString" else [fragment]
+        self._tree.replace_string(fragment.value)
+        text = [Fragment("PartialString", fragment.path, fragment.value)] if fragment.value else []
+        return [*text, fragment]
 
     def _fall_back(self, text: str, last: bool = False) -> None:
         """Read the text. If it is not JSON, which the sender reports, there is no value."""

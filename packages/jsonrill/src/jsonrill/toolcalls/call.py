@@ -76,8 +76,10 @@ class ToolCall:
         """The path, within the arguments, of the value that still grows, or was cut off."""
         return self._arguments.open_path
 
-    def is_complete(self, path: Path | str) -> bool:
-        """True if there is a value at this path, within the arguments, and it is complete."""
+    def is_complete(self, path: Path | str = ()) -> bool:
+        """True if there is a value at this path, within the arguments, and it is complete.
+
+        Without a path: all of them."""
         begun = self.live is not None or self.complete_args
         return begun and is_complete(self.live, path, self.open_path)
 

@@ -15,6 +15,7 @@ cdef class ToolCalls:
     cdef readonly object _identity
     cdef object _keep, _limits, _on_repair, _repair, _schemas, _unknown
     cdef readonly dict _calls, _done
+    cdef dict _early
     cdef list _updates
     cdef Py_ssize_t _counted, _event
     cpdef read(self, said)

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # A response that never ends must not pile up calls without end.
 _MOST: Final = 10_000
+# So many results whose calls have not come are kept.
+_MOST_EARLY: Final = 256
 
 
 class ToolCallUpdate:
@@ -111,7 +113,7 @@ class ToolCalls:
     are kept (None: all). One object can read any number of responses, one after another or at once.
     """
 
-    __slots__ = ("_calls", "_counted", "_done", "_event", "_identity", "_keep", "_limits",
+    __slots__ = ("_calls", "_counted", "_done", "_early", "_event", "_identity", "_keep", "_limits",
                  "_on_repair", "_repair", "_schemas", "_unknown", "_updates", "ended",
                  "reader")  # fmt: skip
 
@@ -142,6 +144,8 @@ class ToolCalls:
         self._calls: dict[int, LiveCall] = {}
         self._done: dict[int, LiveCall] = {}
         self._updates: list[ToolCallUpdate] = []
+        # The results whose calls have not come yet, by id.
+        self._early: dict[str, Result] = {}
         # The number of the last event, and of the last one with token counts.
         self._event = 0
         self._counted = 0
@@ -285,6 +289,8 @@ class ToolCalls:
             if new and call.encoding == "text":
                 update.encoding = "text"
             self._updates.append(update)
+        if self._early and new:
+            self._take_early(call)
 
     def _add(self, call: LiveCall) -> None:
         self._calls[call.number] = call
@@ -344,10 +350,27 @@ class ToolCalls:
     def _result(self, result: Result) -> None:
         call = self._identity.known(result.id)
         if call is None:
+            self._keep_early(result)
             return
         if call.open and call.status == "streaming":
             # A tool that has answered was called: nothing more of its arguments will come.
             self._close(call, Finish())
+        self._answer(call, result)
+
+    def _keep_early(self, result: Result) -> None:
+        """Keep a result that comes before its call."""
+        if result.id is not None:
+            self._early[result.id] = result
+        if len(self._early) > _MOST_EARLY:
+            del self._early[next(iter(self._early))]
+
+    def _take_early(self, call: LiveCall) -> None:
+        """Give a call the result that came before it. Its arguments may still grow."""
+        for id in [call.id, *call.ids]:
+            if (result := self._early.pop(id, None)) is not None:
+                self._answer(call, result)
+
+    def _answer(self, call: LiveCall, result: Result) -> None:
         call.answered = True
         call.result, call.result_is_error = result.result, result.is_error
         self._updates.append(ToolCallUpdate(call, is_result=True))
@@ -367,6 +390,8 @@ class ToolCalls:
             call.replace(delta)
             if name or call.status != status:
                 self._updates.append(ToolCallUpdate(call, function_name=name, status=call.status))
+            if self._early:
+                self._take_early(call)
         for scope in self._identity.ended(message, 0):
             for number in scope.calls.keys() - told:
                 self._drop(scope.calls[number])

@@ -18,6 +18,7 @@ from ..providers.fields import ABSENT
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
 from ..wire.compact import CompactEncoder
+from ..wire.foreign import is_juf
 from ..wire.fragment import Fragment
 from ..wire.parser import Parser
 from .arguments import Arguments, FreeText, JsonArguments, Problem, Received, is_blank
@@ -33,9 +34,9 @@ News = tuple[str | None, list[Fragment] | None]
 class LiveCall(ToolCall):
     """A call together with what makes it grow."""
 
-    __slots__ = ("_check", "_guide", "_preset", "_void", "_waiting", "_writer", "apart", "encoder",
-                 "event", "given", "ids", "limits", "number", "on_repair", "open", "repair",
-                 "sent_id")  # fmt: skip
+    __slots__ = ("_check", "_guide", "_is_received", "_preset", "_void", "_waiting", "_writer",
+                 "apart", "encoder", "event", "given", "ids", "limits", "number", "on_repair",
+                 "open", "repair", "sent_id")  # fmt: skip
 
     def __init__(
         self,
@@ -67,6 +68,8 @@ class LiveCall(ToolCall):
         # The arguments ended without a character: the end of the response decides if they were
         # cut off.
         self._void = False
+        # True if the sender has read it already; it may leave out the name.
+        self._is_received = False
         self._preset: Any = ABSENT
         self._writer: Writer | None = None
         # Validates the arguments; before the name is known, the fragments that wait for it.
@@ -198,12 +201,20 @@ class LiveCall(ToolCall):
         return text if delta.end is None else text + self._writer.close()
 
     def _receive(self, delta: CallDelta) -> News:
-        """Follow what another jsonrill has found: its fragments, and its verdict."""
-        if self._arguments is NOTHING:
+        """Follow what another jsonrill has found: its fragments, and its verdict.
+
+        Of the public generator the text is read: its fragments lose escapes.
+        """
+        self._is_received = True
+        if delta.text and not self.begun and self.encoding == "json" and is_juf(delta.fragments):
+            self._arguments = NOTHING
+        elif self._arguments is NOTHING:
             self._arguments = Received(self.limits)
         news: News = (None, None)
         if isinstance(self._arguments, Received):
             news = self._arguments.receive(delta.text, delta.fragments)
+        elif delta.text and self.open:
+            news = self._append(delta.text)
         if self.status == "streaming":
             if delta.status == "error":
                 self._fail(delta.error or _problem("PROVIDER_ERROR", "the sender gave no reason"))
@@ -279,7 +290,7 @@ class LiveCall(ToolCall):
     def _complete(self, value: Any, fragments: list[Fragment]) -> None:
         """Complete the call, unless the schema finds a violation in what the end made certain."""
         known = self.args
-        if self.name is None and not isinstance(self._arguments, Received):
+        if self.name is None and not self._is_received:
             self._fail(_problem("NO_NAME", "the call ended without a name"))
             self._freeze(value)
             return
