@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from bench import chart, chunking, prefixes, report, shapes, targets
+from bench import chart, chunking, prefixes, report, shapes, snapshot_streams, targets
 from bench.contestants import NOTHING, Contestant, PureLive, Reparser
 from bench.measure import SAMPLE, Timing, interleaved, race, trial
 
@@ -188,6 +188,27 @@ def test_the_chunkers_streams_come_out_whole() -> None:
         '{"a": "x", "c": "y", "d": "zz"}',
     ]
     assert chunking.withheld(jsonrill, lines, eager=False) == 1
+
+
+def test_the_generated_snapshots_are_those_of_their_seeds() -> None:
+    files = snapshot_streams.files()
+    assert len(files) == snapshot_streams.STREAMS
+    for seed, file in enumerate(files, 1):
+        assert file.read_text("utf8").splitlines() == [*snapshot_streams.stream(seed)]
+
+
+def test_the_documentation_has_their_figures() -> None:
+    count = snapshot_streams.figures(snapshot_streams.files())
+    page = " ".join((ROOT / "docs" / "chunker.md").read_text("utf8").split())
+    for number, before in (
+        ("snapshots", "`bench/snapshots`,"),
+        ("default", "wait in"),
+        ("eager", "`eager=True` in"),
+    ):
+        assert f"{before} {count[number]}" in page
+        if number != "snapshots":
+            share = 100 * count[number] / count["snapshots"]
+            assert f"{before} {count[number]}, {share:.1f} %" in page
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from typing import Any
 from jsonrill import Document
 from jsonrill.paths import Path, lookup
 
+from . import ROOT
+
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"((?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*)')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
@@ -297,56 +299,10 @@ def _sees(shown: Any, value: Any) -> bool:
     return value == "" or value == shown
 
 
-# ---- sources as they are met: prose in records, a few words at a time, keys in any order ----
-
-PROSE = """the a walk through old gardens begins at dawn with bread and tea beside slow water while
-herons café dunes "north" pier 7:30 guide tells of salt, glass & light; rest under limes until
-evening when boats return über quiet hills""".split()
-
-
-class Guides:
-    """Random guides to a journey: stages with a title, a plan and stops."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-
-    def prose(self, least: int, most: int) -> str:
-        words = self.rng.choices(PROSE, k=self.rng.randint(least, most))
-        return " ".join(words).capitalize() + "."
-
-    def any_order(self, members: dict[str, Any]) -> dict[str, Any]:
-        """Each object is written in an order of its own."""
-        return dict(self.rng.sample(list(members.items()), len(members)))
-
-    def stop(self) -> dict[str, Any]:
-        kind = self.rng.choice(
-            ["a walk along the shore", "a meal in company", "a night in a house"]
-        )
-        return self.any_order({"kind": kind, "name": self.prose(3, 5), "plan": self.prose(9, 18)})
-
-    def stage(self) -> dict[str, Any]:
-        stops = [self.stop() for _ in range(self.rng.randint(2, 4))]
-        return self.any_order({"name": self.prose(3, 5), "aim": self.prose(4, 9), "stops": stops})
-
-    def guide(self) -> dict[str, Any]:
-        stages = [self.stage() for _ in range(3)]
-        return self.any_order(
-            {"title": self.prose(4, 6), "stages": stages, "why": self.prose(9, 20)}
-        )
-
-
-def guides(count: int = 10) -> Iterator[list[str]]:
-    """Streams of snapshots as JSON, the same every time; most strings are seen empty first."""
-    for seed in range(count):
-        rng = random.Random(f"guide {seed}")
-        text, end, shown = dump(Guides(rng).guide()), 0, []
-        while end < len(text):
-            start, end = end, end + rng.randint(10, 60)
-            opening = text.rfind('": "', start, end)
-            if opening > start and rng.random() < 0.8:
-                end = opening + 4
-            shown.append(dump(cut(text[:end]), rng))
-        yield shown
+def itineraries() -> list[list[str]]:
+    """Snapshots as Apple's framework shows them; `bench/snapshot_streams.py` made them."""
+    files = sorted((ROOT / "bench" / "snapshots").glob("*.jsonl"))
+    return [file.read_text("utf8").splitlines() for file in files]
 
 
 class Changes:

