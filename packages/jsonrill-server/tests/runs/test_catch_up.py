@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from jsonrill.eventstream import SSEDecoder
 from jsonrill_server.runs import hub as hub_module
 from jsonrill_server.runs.config import Config
-from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.hub import Hub, TooMany
 from jsonrill_server.runs.options import StreamOptions, ViewOptions
 from jsonrill_server.runs.positions import Position
 from jsonrill_server.runs.records import Record
@@ -94,5 +95,42 @@ def test_a_slow_reader_delays_the_others_for_a_moment_only(made: list[View]) -> 
         async with asyncio.timeout(30 * SLACK):
             assert (await slow)[0] == [*range(RECORDS)]
         await hub.close()
+
+    asyncio.run(main())
+
+
+def test_different_views_of_one_stream_are_bounded_by_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """40 readers of a stream of 4 MB, each with an `every` of its own, took 5.5 GB."""
+    monkeypatch.setattr(hub_module, "VIEWS_BYTES", 40_000)
+    monkeypatch.setattr(hub_module, "VIEW_BYTES", 1000)
+
+    async def main() -> None:
+        hub = Hub(Config())
+        await hub.open()
+        stream = await filled(hub)  # of 16 kB
+        status = await hub.status(stream)
+        async with AsyncExitStack() as stack:
+
+            async def reads(**options: Any) -> None:
+                view = ViewOptions(format="chunks", **options)
+                await stack.enter_async_context(hub.reader(stream, status, view, Position(0)))
+
+            for every in range(21, 51):
+                await reads(every=every)
+            await reads()
+            with pytest.raises(TooMany, match="too many different ways"):
+                await reads(size=7)
+            assert hub.metrics.get("views") == 2 and hub.metrics.get("readers") == 31
+        await reads_one(hub, stream, ViewOptions(format="raw"))
+        await hub.close()
+
+    async def reads_one(hub: Hub, stream: str, view: ViewOptions) -> None:
+        """Those that nobody reads any more make room."""
+        status = await hub.status(stream)
+        async with hub.reader(stream, status, view, Position(0)) as reader:
+            assert await anext(reader.chunks())
+        assert hub.metrics.get("views") == 2
 
     asyncio.run(main())

@@ -45,6 +45,10 @@ from .view import OTHER_LOG, YOUNG, View, Views
 log = logging.getLogger("jsonrill_server")
 # A view without readers is kept this long: the next reconnect finds it warm.
 LINGER = 5.0
+# Different views of one stream, together, have so many bytes of log to render; each counts as one
+# of this size at least, because streams grow.
+VIEWS_BYTES = 64 << 20
+VIEW_BYTES = 1 << 20
 # How often leases are looked at, and how many at once.
 LOOK = 1.0
 # Ends that are counted by name; a producer's own codes are `FAILED`.
@@ -419,6 +423,9 @@ class Hub:
         if status.closed:
             followed.due = math.inf
         views = followed.views.get(options)
+        if views is None:
+            self._make_room(followed, status.size)
+            self._followed[stream] = followed  # also if all its views were dropped
         if views is None or views.main.failed is not None:
             patience = max(status.lease, 0.0) + followed.grace
 
@@ -431,6 +438,18 @@ class Hub:
                 self.metrics.add("views", 1)
             followed.views[options] = views
         return views
+
+    def _make_room(self, followed: _Followed, size: int) -> None:
+        """Drop views without readers until there is room for another one; TooMany if there is none.
+
+        A view may take many times the memory that its log does.
+        """
+        most = max(1, VIEWS_BYTES // max(size, VIEW_BYTES))
+        idle = [views for views in followed.views.values() if not views.readers]
+        while len(followed.views) >= most and idle:
+            self._drop(idle.pop(0))
+        if len(followed.views) >= most:
+            raise TooMany("this stream is read in too many different ways")
 
     def _abandon(self, followed: _Followed) -> None:
         """Another log has taken the place of this one: those who still wait for more are told."""

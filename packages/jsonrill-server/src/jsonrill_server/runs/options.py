@@ -45,6 +45,10 @@ allow("format", FORMATS)
 STREAM: Final = {option.name: option for option in (*offered("server"), *taken_by("stream"))}
 VIEW: Final = {option.name: option for option in taken_by("view")}
 
+# What `every` may be, in milliseconds; another number means the next of these. Readers share a view
+# only if they ask for the same.
+EVERY: Final = (0, 20, 50, 100, 250, 500, 1000, 5000, 60_000)
+
 
 class RunOptions(TypedDict, total=False):
     """Options of a run: how what it logs is read. They are those of a stream of the server."""
@@ -168,6 +172,10 @@ class ViewOptions:
     size: int = 0
     thread: str = ""
     run: str = ""
+
+    def __post_init__(self) -> None:
+        every = next((step for step in EVERY if step >= self.every), EVERY[-1])
+        object.__setattr__(self, "every", every)
 
     @classmethod
     def from_query(cls, query: Mapping[str, str], stream: StreamOptions) -> ViewOptions:
