@@ -12,8 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from jsonrill.errors import JsonrillError
 
-from .runs.hub import TooMany
-from .runs.options import BadOption
+from .runs.options import BadOption, TooMany
 from .store import (
     LogClosed,
     LogGap,

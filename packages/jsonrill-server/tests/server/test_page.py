@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from jsonrill.schema import _of_text
+from jsonrill.schema import _Compiled
 from jsonrill_server import Config
 from jsonrill_server.demo.generations import Order, order_of
 from jsonrill_server.demo.models import models
@@ -92,7 +92,9 @@ def test_models_are_there_only_in_a_demo() -> None:
 def test_a_model_that_needs_an_extra_is_left_out_without_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _of_text.cache_clear()  # a schema that was compiled while the extra was there is kept
+    monkeypatch.setattr(
+        "jsonrill.schema._COMPILED", _Compiled()
+    )  # a schema that was compiled while the extra was there is kept
     for extra in ("pydantic", "jsonschema_rs"):
         monkeypatch.setitem(sys.modules, extra, None)
     listed = asked("GET", "/demo/models", quiet(demo=True)).json()["models"]

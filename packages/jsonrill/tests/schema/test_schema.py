@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jsonrill import Fragment, InvalidSchema, Parser, values
 from jsonrill.paths import format_path, parse_pattern
-from jsonrill.schema import Schema, _of_text
+from jsonrill.schema import Schema, _Compiled
 from jsonrill.schema.nodes import Refusal
 from jsonrill.schema.parts import Joined
 from jsonrill.schema.references import SchemaDocument
@@ -684,7 +684,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(
     source: Any, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    _of_text.cache_clear()
+    monkeypatch.setattr("jsonrill.schema._COMPILED", _Compiled())
     with pytest.raises(ImportError, match=r"jsonrill\[schema\]"):
         Schema(source)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 import time
+import weakref
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 import jsonrill
 from jsonrill.schema import Check, Schema
 from jsonrill.schema.cost import MORE, Costs
+from jsonrill.schema.weight import pattern_weight, weight_of
 from support.costs import Work, is_linear
 from support.schemas import validated
 
@@ -252,3 +255,51 @@ def test_a_text_is_refused_where_no_value_of_an_enum_goes_on(
     if walk.violation is None:
         walk.end_string()
         assert (walk.violation is None) == (text in values)
+
+
+@pytest.mark.parametrize(
+    "pattern, least, most",
+    [
+        ("^[a-z]+$", 300, 20_000),
+        ("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", 3_000, 100_000),
+        (r"\p{L}{200}", 8_700_000, 20_000_000),
+        (r"(?:(?:\p{L}){20}){10}", 8_700_000, 40_000_000),
+        (r"[\p{L}\p{N}]{20}", 970_000, 4_000_000),
+        (r"[[]\p{L}{20}", 870_000, 4_000_000),
+        (r"[[a]\p{L}]{20}", 44_000, 4_000_000),
+        (r"(?x)\p{L} {20}", 870_000, 4_000_000),
+        (r"(?=\p{L}{20})\1", 870_000, 4_000_000),
+        ("[^x]{100}", 100_000, 1_000_000),
+        ("((a{50}){50}){50}", 4_000_000, 100_000_000),
+    ],
+)
+def test_a_pattern_weighs_as_much_as_it_may_be_compiled_to(
+    pattern: str, least: int, most: int
+) -> None:
+    """The least were found by trying which limit the engine needs."""
+    assert least <= pattern_weight(pattern) <= most
+
+
+def test_a_schema_is_weighed_without_being_compiled() -> None:
+    ordinary = {
+        "type": "object",
+        "properties": {name: {"type": "string", "maxLength": 10} for name in names(50)},
+        "required": names(50),
+    }
+    assert weight_of(ordinary) < 500_000
+    assert weight_of({"enum": names(10_000)}) < 5_000_000
+    assert weight_of({"anyOf": [{}] * 40_000}) > 64 << 20
+    assert weight_of({"allOf": [{"pattern": r"\p{L}{200}"}] * 2}) > 64 << 20
+    begun = time.process_time()
+    assert weight_of({"pattern": "(a|b{2})" * 100_000}, 64 << 20) > 64 << 20
+    assert time.process_time() - begun < 0.5
+
+
+def test_what_a_schema_was_compiled_to_goes_with_its_last_user() -> None:
+    source = {"items": {"anyOf": [{"const": name} for name in names(5000)]}}
+    schema = Schema(source)
+    assert Schema(source).node is schema.node
+    node = weakref.ref(schema.node)
+    del schema
+    gc.collect()
+    assert node() is None

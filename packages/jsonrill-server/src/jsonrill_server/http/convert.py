@@ -16,7 +16,7 @@ from ..problems import Problem
 from ..runs.answer import why_ended
 from ..runs.options import BadOption, StreamOptions, ViewOptions
 from ..runs.records import CLOSED, End, Record
-from ..runs.render import Rendering, rendering
+from ..runs.render import Rendering
 from ..runs.steps import Steps
 from ..runs.view import last_words
 from .intake import BadBody, Intake, intake_for
@@ -35,7 +35,7 @@ async def convert(request: Request) -> Response:
     view = ViewOptions.from_query(query, StreamOptions.from_json(given))
     # The options and the mode are of one request: what the mode does not use is refused.
     options = StreamOptions.from_json({**given, "mode": view.modes})
-    work = rendering(options, view)
+    [work] = await hub.schemas.rendering(options, view)
     try:
         intake = intake_for(media_type(request), options.input, hub.config.record_bytes)
     except BadBody as bad:
@@ -56,7 +56,7 @@ async def convert(request: Request) -> Response:
 async def _converted(
     request: Request, intake: Intake, work: Rendering, limit: int
 ) -> AsyncIterator[bytes]:
-    end, size, steps = CLOSED, 0, Steps()
+    end, size, steps = CLOSED, 0, Steps(work.heavy is not None)
     try:
         async for data in request.stream():
             size += len(data)

@@ -27,7 +27,6 @@ from ..runs.durable import Settings
 from ..runs.options import BadOption, StreamOptions, ViewOptions
 from ..runs.positions import Position
 from ..runs.records import CANCELLED, CLOSED, End
-from ..runs.render import rendering
 from ..runs.value import value_of
 from ..store import TurnRefused
 from .intake import BadBody, Intake, intake_for
@@ -40,8 +39,8 @@ async def create(request: Request) -> Response:
     options = StreamOptions.from_json(await json_body(request, hub.config.record_bytes))
     view = ViewOptions.from_query({}, options)
     # Whatever is asked for later must not find these options wrong.
-    rendering(options, replace(view, format="updates"))
-    rendering(options, replace(view, format="calls"))
+    formats = [replace(view, format=format) for format in ("updates", "calls")]
+    await hub.schemas.rendering(options, *formats)
     if turn_of(request) is not None:
         raise Problem(400, "HEADER", "Producer-Seq numbers requests that append to a stream")
     producer = _producer(request)

@@ -19,7 +19,7 @@ from .options import StreamOptions, ViewOptions
 from .positions import START, Position, parse
 from .reader import Reader
 from .records import End
-from .render import Rendering, rendering
+from .render import Rendering
 from .view import last_words
 
 STOPPED: Final = End("error", "STOPPED", "the server was stopped before the stream ended")
@@ -111,7 +111,7 @@ async def reply(
     position, were it 0, is that of a client that resumes, unless `resumes` is given. `revoked` says
     why a reader must go. `source` is read instead of the usual one.
     """
-    work = rendering(StreamOptions.from_bytes(status.meta), options)
+    [work] = await hub.schemas.rendering(StreamOptions.from_bytes(status.meta), options)
     source = source or ReaderSource(hub, stream, status, options, position or START)
     if begin:
         await source.begin()

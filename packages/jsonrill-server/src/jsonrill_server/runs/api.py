@@ -42,8 +42,8 @@ from ..store import (
 from .answer import BadPosition, has_all, position_of, problem, reply
 from .config import Config
 from .elements import called, check, discard, records_of
-from .hub import Hub, TooMany
-from .options import EventOptions, RunOptions, StreamOptions, ViewOptions
+from .hub import Hub
+from .options import EventOptions, RunOptions, StreamOptions, TooMany, ViewOptions
 from .positions import START
 from .producer import STOPPED, TAKEN, produce
 from .records import CANCELLED, LOST, End, Record

@@ -34,12 +34,13 @@ from ..store import (
 from .config import Config
 from .descriptors import bounded
 from .metrics import Metrics
-from .options import StreamOptions, ViewOptions
+from .options import StreamOptions, TooMany, ViewOptions
 from .positions import Position
 from .reader import Reader
 from .readiness import Readiness
 from .records import CLOSED, LOST, End, Record, to_bytes
-from .render import rendering
+from .render import Rendering, rendering
+from .schemas import Schemas
 from .view import OTHER_LOG, YOUNG, View, Views
 
 log = logging.getLogger("jsonrill_server")
@@ -64,10 +65,6 @@ AT_ONCE = 20
 GRACE = 3.5
 # A task that fails repeatedly logs it once in this many seconds.
 SAY_EVERY = 1.0
-
-
-class TooMany(Exception):
-    """A stream or the server has too many readers."""
 
 
 class _Followed:
@@ -112,6 +109,7 @@ class Hub:
                 config.readers,
                 self.most_readers,
             )
+        self.schemas = Schemas()
         # Told to stop, but still working: a load balancer should send requests elsewhere.
         self.draining = False
         self.stopping = False
@@ -369,7 +367,8 @@ class Hub:
         """Return a reader, counted until it is closed; TooMany at the limit of readers."""
         kept = StreamOptions.from_bytes(status.meta)
         with self.counted(stream):
-            views = self._views_of(stream, status, kept, options)
+            ready = await self.schemas.rendering(kept, options)
+            views = self._views_of(stream, status, kept, options, ready)
             views.readers += 1
             reader = Reader(
                 self.store,
@@ -407,7 +406,12 @@ class Hub:
                 self._appended.pop(stream, None)
 
     def _views_of(
-        self, stream: str, status: Status, kept: StreamOptions, options: ViewOptions
+        self,
+        stream: str,
+        status: Status,
+        kept: StreamOptions,
+        options: ViewOptions,
+        ready: list[Rendering],
     ) -> Views:
         now = asyncio.get_running_loop().time
         followed = self._followed.get(stream)
@@ -430,7 +434,8 @@ class Hub:
             patience = max(status.lease, 0.0) + followed.grace
 
             def make() -> View:
-                work, moved = rendering(kept, options), lambda: followed.moved(now())
+                work = ready.pop() if ready else rendering(kept, options)
+                moved = lambda: followed.moved(now())  # noqa: E731
                 return View(self.store, stream, work, options, moved, patience, status.last)
 
             views = Views(make)

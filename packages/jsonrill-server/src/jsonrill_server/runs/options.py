@@ -96,6 +96,10 @@ class BadOption(ValueError):
     """An option is unknown, or its value is not allowed."""
 
 
+class TooMany(Exception):
+    """A limit of this process is reached."""
+
+
 class StreamOptions:
     """The given options, stored with the stream; `of` returns those that a stage takes."""
 
@@ -105,6 +109,8 @@ class StreamOptions:
         self.many: bool = given.get("many", False)
         self.lease: float | None = given.get("lease")
         self.provider: str = given.get("provider", "auto")
+        # Schemas that count as long as these options are in use.
+        self.heavy: object = None
         # What the server keeps with the stream for itself; no client sets or sees it.
         self.notes: dict[str, Any] = {}
 

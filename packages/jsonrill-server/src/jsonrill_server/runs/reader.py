@@ -129,7 +129,8 @@ class Reader:
     async def _replay(self, *, joins: bool) -> AsyncIterator[bytes]:
         """Render the log from its beginning and yield what was not delivered, until it can join."""
         self.replays += 1
-        work, steps, resume = self._make(), Steps(), self.position
+        work, resume = self._make(), self.position
+        steps = Steps(work.heavy is not None)
         group: list[Entry] = []
         reading = self._store.read(self._stream)
         while batch := await self._next(reading):

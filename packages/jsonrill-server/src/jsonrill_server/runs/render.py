@@ -72,6 +72,8 @@ class Rendering(ABC):
 
     # Whether entries of the log that follow these ones are known already.
     more = False
+    # Schemas with which even a short text takes long; they count while this is in use.
+    heavy: object = None
 
     def block(self, entries: Sequence[Entry]) -> bytes | None:
         """Return the bytes for entries of the log, in a format that is not made of records."""
@@ -406,9 +408,11 @@ def rendering(stream: StreamOptions, view: ViewOptions) -> Rendering:
         "durable": lambda: DurableEvents(stream),
     }
     try:
-        return makers[view.format]() if view.format in makers else Dialect(stream, view)
+        work = makers[view.format]() if view.format in makers else Dialect(stream, view)
     except (ValueError, TypeError, JsonrillError) as error:
         raise BadOption(str(error)) from error
+    work.heavy = stream.heavy
+    return work
 
 
 def update_options(stream: StreamOptions, view: ViewOptions) -> dict[str, Any]:

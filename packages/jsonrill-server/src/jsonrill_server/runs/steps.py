@@ -35,10 +35,11 @@ _THREADS: Final = ThreadPoolExecutor(2, "jsonrill-render")
 class Steps:
     """Drives the renderings of one view or reader, one at a time; remembers if they are slow."""
 
-    __slots__ = ("slow",)
+    __slots__ = ("_always", "slow")
 
-    def __init__(self) -> None:
-        self.slow = False
+    def __init__(self, always_slow: bool = False) -> None:
+        self._always = always_slow
+        self.slow = always_slow
 
     async def of(self, parts: Iterator[list[T]], size: int) -> AsyncIterator[list[T]]:
         """Yield the items of all parts, as many at a time as a step makes; `size` is in bytes.
@@ -56,7 +57,7 @@ class Steps:
             took += spent
             if items:
                 yield items
-        self.slow = took > QUICK
+        self.slow = self._always or took > QUICK
 
 
 def _advance(parts: Iterator[list[T]], seconds: float) -> tuple[list[T], float, bool]:

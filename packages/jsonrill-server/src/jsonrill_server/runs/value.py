@@ -24,8 +24,8 @@ async def value_of(store: Store, stream: str, status: Status) -> tuple[bytes, Po
     options = StreamOptions.from_bytes(status.meta)
     entries = await _entries(store, stream, status.last)
     last, mark = (entries[-1].seq, entries[-1].mark) if entries else (0, status.mark)
-    # Long logs are read in a thread, so that they do not block the event loop.
-    if status.size > SMALL:
+    # Long logs, and schemas that may be heavy, are read in a thread, not in the event loop.
+    if status.size > SMALL or len(status.meta) > SMALL:
         body = await beside(_body, options, entries)
     else:
         body = _body(options, entries)

@@ -169,7 +169,7 @@ class View:
         self._limits: set[asyncio.Timeout] = set()
         self._store = store
         self._work = work
-        self._steps = Steps()
+        self._steps = Steps(work.heavy is not None)
         self._moved = moved
         self._rendering = asyncio.Lock()
         self._pending: list[Entry] = []

@@ -11,9 +11,11 @@ This file is the way in; `nodes` is what a schema says, `jsonschema` and `coresc
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from ..errors import InvalidSchema
 from ..parse.expected import Expected, Guide
@@ -25,6 +27,11 @@ from .jsonschema import compile_schema
 from .nodes import ARRAY, EVERY, NULL, OBJECT, STRING, Node
 from .parts import anything, below, natural, prefix_length, zero
 from .walk import violation_at
+from .weight import weight_of
+
+# Of the compiled schemas that nobody uses any more, so many are kept, and none that is heavier.
+_KEPT: Final = 32
+_LIGHT: Final = 2 << 20
 
 __all__ = ["Check", "Schema"]
 
@@ -190,7 +197,7 @@ def _json_schema(source: bool | Mapping[str, Any], check_formats: bool) -> Node:
     try:
         text = json.dumps(source)
         if json.loads(text) == source:
-            return _of_text(text, check_formats)
+            return _COMPILED.node(text, check_formats)
     except (TypeError, RecursionError):
         pass  # it has no text: the compiler says why
     return compile_schema(source, check_formats)
@@ -218,6 +225,25 @@ def _of_class(source: type, validator: object) -> Node:
     return compile_type(source)
 
 
-@lru_cache(maxsize=64)
-def _of_text(text: str, check_formats: bool) -> Node:
-    return compile_schema(json.loads(text), check_formats)
+class _Compiled:
+    """What texts were compiled to, as long as it is in use; the last ones of little weight longer.
+
+    Nothing here needs a lock: at worst a text is compiled twice.
+    """
+
+    def __init__(self) -> None:
+        self._in_use: WeakValueDictionary[tuple[str, bool], Node] = WeakValueDictionary()
+        self._last: deque[Node] = deque(maxlen=_KEPT)
+
+    def node(self, text: str, check_formats: bool) -> Node:
+        node = self._in_use.get((text, check_formats))
+        if node is None:
+            source = json.loads(text)
+            node = compile_schema(source, check_formats)
+            self._in_use[text, check_formats] = node
+            if weight_of(source, _LIGHT) <= _LIGHT:
+                self._last.append(node)
+        return node
+
+
+_COMPILED: Final = _Compiled()

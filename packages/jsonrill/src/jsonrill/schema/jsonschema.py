@@ -98,7 +98,7 @@ class Compiler:
         # Subschemas that apply to the same value, but are left to the validator.
         self._aside: dict[Node, list[Node]] = {}
         self.root = self._node(self._document.source, "", "")
-        self.root.full_validator = self._document.validator
+        self.root.full_validator = self._document.whole()
         self.root.about = self._about()
         while self._todo:
             self._fill(*self._todo.pop())

@@ -18,6 +18,7 @@ cdef class Elements:
     cpdef missing(self, length)
 
 cdef class Node:
+    cdef object __weakref__
     cdef public int about, kinds, natural, sure
     cdef public bint is_described
     cdef public list all, choices

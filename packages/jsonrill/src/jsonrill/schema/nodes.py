@@ -233,7 +233,7 @@ class Node:
     kind is in `sure`. The nodes of `all` must hold too, and one node of each of `choices`.
     """
 
-    __slots__ = ("_idle", "_parts", "_width", "about", "all", "choices", "elements",
+    __slots__ = ("__weakref__", "_idle", "_parts", "_width", "about", "all", "choices", "elements",
                  "end_validator", "full_validator", "is_described", "kinds", "length_rule", "maker",
                  "max_length", "members", "mismatch", "natural", "shape", "sure", "text_rule",
                  "texts")  # fmt: skip

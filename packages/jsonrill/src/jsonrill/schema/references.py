@@ -39,11 +39,10 @@ class SchemaDocument:
         self._settings: dict[str, Any] = {"offline": True}
         if check_formats:  # else the draft decides
             self._settings["validate_formats"] = True
-        validator = self._checked(source)
+        validator = self._validator = self._checked(source)
         self.source = deepcopy(source)
         self.draft = _DRAFTS.get(type(validator).__name__, 20)
         self._costs: Costs | None = None
-        self.validator = JsonSchemaValidator(lambda: validator, cost=_CostAt(self, ""))
         self._dialect = source.get("$schema") if isinstance(source, dict) else None
         # Inside of a dynamic scope no part means the same when it is asked alone.
         self._is_dynamic = _mentions(source, DYNAMIC)
@@ -51,6 +50,11 @@ class SchemaDocument:
         resources = [(_HOME + "root", source)]
         self._registry = self._rs.Registry(resources, retriever=lambda uri: {})
         self._base, self.resolver = self._start()
+
+    def whole(self) -> JsonSchemaValidator:
+        """The validator of the document. Not kept here, so that both go with their last user."""
+        validator = self._validator
+        return JsonSchemaValidator(lambda: validator, cost=_CostAt(self, ""))
 
     def part(self, pointer: str | None, rule: str | None = None) -> JsonSchemaValidator | None:
         """The validator of the subschema at this place; None if it cannot be asked alone."""

@@ -1,0 +1,74 @@
+"""Schemas of strangers: weighed when they arrive, compiled beside the event loop, bounded in all.
+
+Ordinary schemas are compiled in a few milliseconds, where they are needed. A heavy one takes up to
+a few seconds: that is done in a thread of its own, one after the other, and it counts as long as a
+stream is read with it. Readers of the same schema share what it was compiled to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
+
+from jsonrill.schema.weight import weight_of
+
+from .options import BadOption, StreamOptions, TooMany, ViewOptions
+from .render import Rendering, rendering
+
+T = TypeVar("T")
+# What the schemas of one stream may weigh, and those of all streams that are read at a time.
+EACH: Final = 64 << 20
+TOTAL: Final = 256 << 20
+# Up to this weight a schema is compiled at once, and up to this length it is weighed at once.
+LIGHT: Final = 1 << 18
+SHORT: Final = 1 << 14
+# One, so that the event loop waits for one thread at the most.
+_THREAD: Final = ThreadPoolExecutor(1, "jsonrill-schema")
+
+
+class HeavySchemas:
+    """The schemas of streams that are read with them: they count until this is forgotten."""
+
+    __slots__ = ("__weakref__", "weight")
+
+    def __init__(self, weight: int) -> None:
+        self.weight = weight
+
+
+class Schemas:
+    """The heavy schemas that are in use in this process."""
+
+    def __init__(self) -> None:
+        self._in_use: WeakValueDictionary[str, HeavySchemas] = WeakValueDictionary()
+
+    async def rendering(self, stream: StreamOptions, *views: ViewOptions) -> list[Rendering]:
+        """As `rendering`, for each view; BadOption for schemas that are too heavy.
+
+        TooMany if they would be with those that are in use.
+        """
+        schemas = [stream.given.get(name) for name in ("schema", "document_schema", "schemas")]
+        text = json.dumps(schemas)
+        if len(text) <= SHORT and weight_of(schemas, LIGHT) <= LIGHT:
+            return [rendering(stream, view) for view in views]
+        known = self._in_use.get(text)
+        if known is None:
+            known = self._counted(text, await self._beside(weight_of, schemas, EACH))
+        stream.heavy = known
+        return await self._beside(lambda: [rendering(stream, view) for view in views])
+
+    async def _beside(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(_THREAD, work, *arguments)
+
+    def _counted(self, text: str, weight: int) -> HeavySchemas:
+        if weight > EACH:
+            raise BadOption(
+                "the schema is too large: subschemas, values and patterns would be compiled to"
+                f" more than {EACH >> 20} MiB"
+            )
+        if sum(one.weight for one in self._in_use.values()) + weight > TOTAL:
+            raise TooMany("the schemas that are in use take too much memory")
+        return self._in_use.setdefault(text, HeavySchemas(weight))
