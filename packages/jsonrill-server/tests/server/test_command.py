@@ -13,11 +13,11 @@ import httpx2
 import pytest
 
 from jsonrill_server import Config
-from support import SLACK
-from support.processes import SOURCE, Server
+from support import PYTHONPATH, SLACK
+from support.processes import Server
 
 COMMAND = [sys.executable, "-m", "jsonrill", "serve"]
-ENVIRON = {**os.environ, "PYTHONPATH": str(SOURCE)}
+ENVIRON = {**os.environ, "PYTHONPATH": PYTHONPATH}
 
 
 def test_help_explains_every_setting() -> None:

@@ -29,8 +29,8 @@ from jsonrill_server.runs.config import from_text
 from jsonrill_server.runs.hub import Hub
 from jsonrill_server.runs.metrics import Metrics
 from jsonrill_server.store import MemoryStore, StoreError, StoreUnavailable
-from support import SLACK
-from support.processes import SOURCE, Events, Server, free_port
+from support import PYTHONPATH, SLACK
+from support.processes import Events, Server, free_port
 
 PLAIN = {"content-type": "text/plain"}
 OLD, NEW, OTHER = "anne-old-0123456789", "anne-new-0123456789", "bob-0123456789abcd"
@@ -196,7 +196,7 @@ def test_a_store_of_one_process_is_refused_to_several(tmp_path: Path, name: str)
     worker = "uvicorn_worker.UvicornWorker"
     settings = f"workers = 2\nworker_class = {worker!r}\nbind = '127.0.0.1:{port}'\n"
     (tmp_path / "settings.py").write_text(settings)
-    path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([PYTHONPATH, os.environ.get("PYTHONPATH", "")])
     environ = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, "-m", *WORKERS[name].format(port=port).split()]
     with subprocess.Popen(
@@ -463,7 +463,7 @@ def test_another_server_ends_while_somebody_reads(name: str) -> None:
         worker = pytest.importorskip("uvicorn_worker").__name__ + ".UvicornWorker"
         where = f"127.0.0.1:{port}"
         command = ["gunicorn", "-k", worker, "-b", where, "jsonrill_server:create_app()"]
-    path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([PYTHONPATH, os.environ.get("PYTHONPATH", "")])
     environ = {**os.environ, "PYTHONPATH": path}
     with subprocess.Popen(
         [sys.executable, "-m", *command], env=environ, stderr=subprocess.PIPE, text=True

@@ -323,7 +323,7 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    from support.processes import SOURCE
+    from support import PYTHONPATH
 
     for arguments, said in [
         (["--host", "0.0.0.0", "--port", "0"], "can be reached by others"),
@@ -332,7 +332,7 @@ def test_wrong_settings_are_told_in_one_line(tmp_path: Path) -> None:
     ]:
         command = [sys.executable, "-m", "jsonrill", "serve", *arguments]
         done = subprocess.run(
-            command, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, timeout=30
+            command, env={"PYTHONPATH": PYTHONPATH}, capture_output=True, text=True, timeout=30
         )
         assert done.returncode == 2 and said in done.stderr
         assert len(done.stderr.splitlines()) == 1
