@@ -13,8 +13,8 @@ import pytest
 from jsonrill.eventstream import SSEDecoder
 from jsonrill_server.runs import hub as hub_module
 from jsonrill_server.runs.config import Config
-from jsonrill_server.runs.hub import Hub, TooMany
-from jsonrill_server.runs.options import StreamOptions, ViewOptions
+from jsonrill_server.runs.hub import Hub
+from jsonrill_server.runs.options import StreamOptions, TooMany, ViewOptions
 from jsonrill_server.runs.positions import Position
 from jsonrill_server.runs.records import Record
 from jsonrill_server.runs.view import View

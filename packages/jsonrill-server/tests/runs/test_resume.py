@@ -261,7 +261,7 @@ def test_a_reader_beside_a_view_that_failed_does_not_hold_up_the_loop(
             hub.reader(stream, status, view, START) as second,
         ):
             waiting = asyncio.create_task(anext(first.chunks(), b""))
-            views = hub._views_of(stream, status, StreamOptions(), view)
+            views = hub._views_of(stream, status, StreamOptions(), view, [], last)
             await views.main.reach(status.last)
             rest, texts = second.chunks(), SSEDecoder()
             while texts.feed(await anext(rest))[-1].data != json.dumps(TEXTS[-1]):
@@ -273,6 +273,31 @@ def test_a_reader_beside_a_view_that_failed_does_not_hold_up_the_loop(
             async with asyncio.timeout(5 * SLACK):
                 assert json.loads(texts.feed(await more)[-1].data) == " "
             await stop(waiting)
+        await hub.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("format", ["raw", "durable"])
+def test_a_reader_of_records_as_they_are_begins_at_its_position(format: str) -> None:
+    """And not with the first record, which takes 15 s for a million of them."""
+    read_after: list[int] = []
+
+    class Counting(MemoryStore):
+        async def _look(self, stream: str, after: int, count: int) -> Any:
+            read_after.append(after)
+            return await super()._look(stream, after, count)
+
+    async def main() -> None:
+        hub = Hub(Config(), Counting())
+        await hub.open()
+        stream = await publish(hub, "text")
+        await hub.end(stream)
+        view, count = ViewOptions(format=format), len(TEXTS)
+        for after in (count - 2, count // 2):  # the second is older than what the first left
+            read_after.clear()
+            assert len(await read(hub, stream, view, Position(after))) >= count - after
+            assert min(read_after) == after - 1
         await hub.close()
 
     asyncio.run(main())

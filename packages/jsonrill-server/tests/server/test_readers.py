@@ -57,7 +57,7 @@ async def read(
     store: MemoryStore, options: ViewOptions, position: Position, view: View | None = None
 ) -> list[SSEEvent]:
     stream = StreamOptions()
-    views = None if view is None else Views(lambda: view)
+    views = None if view is None else Views(lambda position: view, START)
     reader = Reader(store, "s", options, position, lambda: rendering(stream, options), views)
     decoder = SSEDecoder()
     return [event async for chunk in reader.chunks() for event in decoder.feed(chunk)]
@@ -150,7 +150,7 @@ def test_a_reader_that_falls_behind_reads_the_log(monkeypatch: pytest.MonkeyPatc
         await store.acquire("s", "p", lease=60, meta=StreamOptions().to_bytes())
         view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         make = lambda: rendering(StreamOptions(), options)  # noqa: E731
-        reader = Reader(store, "s", options, START, make, Views(lambda: view))
+        reader = Reader(store, "s", options, START, make, Views(lambda position: view, START))
         decoder, seen = SSEDecoder(), []
         chunks = reader.chunks()
         await store.append("s", "p", [to_bytes(Record("text", "0"))])
@@ -200,7 +200,7 @@ def test_a_view_that_gives_up_ends_its_readers(
         view = View(store, "s", rendering(StreamOptions(), options), options, lambda: None, 5.0)
         await asyncio.sleep(0.01)
         make = lambda: rendering(StreamOptions(), options)  # noqa: E731
-        reader = Reader(store, "s", options, START, make, Views(lambda: view))
+        reader = Reader(store, "s", options, START, make, Views(lambda position: view, START))
         if behind:
             monkeypatch.setattr(view, "place_after", lambda position: None)
             monkeypatch.setattr(view, "has", lambda position: True)

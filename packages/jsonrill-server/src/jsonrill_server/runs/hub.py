@@ -35,7 +35,7 @@ from .config import Config
 from .descriptors import bounded
 from .metrics import Metrics
 from .options import StreamOptions, TooMany, ViewOptions
-from .positions import Position
+from .positions import START, Position
 from .reader import Reader
 from .readiness import Readiness
 from .records import CLOSED, LOST, End, Record, to_bytes
@@ -368,7 +368,9 @@ class Hub:
         kept = StreamOptions.from_bytes(status.meta)
         with self.counted(stream):
             ready = await self.schemas.rendering(kept, options)
-            views = self._views_of(stream, status, kept, options, ready)
+            lost = not position.is_in(status.last, status.mark)
+            begin = START if lost else position
+            views = self._views_of(stream, status, kept, options, ready, begin)
             views.readers += 1
             reader = Reader(
                 self.store,
@@ -377,7 +379,7 @@ class Hub:
                 position,
                 lambda: rendering(kept, options),
                 views,
-                lost=not position.is_in(status.last, status.mark),
+                lost=lost,
                 left=lambda view: self._left(views, view),
             )
             try:
@@ -412,6 +414,7 @@ class Hub:
         kept: StreamOptions,
         options: ViewOptions,
         ready: list[Rendering],
+        position: Position,
     ) -> Views:
         now = asyncio.get_running_loop().time
         followed = self._followed.get(stream)
@@ -433,12 +436,13 @@ class Hub:
         if views is None or views.main.failed is not None:
             patience = max(status.lease, 0.0) + followed.grace
 
-            def make() -> View:
+            def make(position: Position) -> View:
                 work = ready.pop() if ready else rendering(kept, options)
                 moved = lambda: followed.moved(now())  # noqa: E731
-                return View(self.store, stream, work, options, moved, patience, status.last)
+                start, last = work.start(position), status.last
+                return View(self.store, stream, work, options, moved, patience, last, start)
 
-            views = Views(make)
+            views = Views(make, position)
             if options not in followed.views:
                 self.metrics.add("views", 1)
             followed.views[options] = views

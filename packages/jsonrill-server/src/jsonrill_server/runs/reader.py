@@ -132,7 +132,7 @@ class Reader:
         work, resume = self._make(), self.position
         steps = Steps(work.heavy is not None)
         group: list[Entry] = []
-        reading = self._store.read(self._stream)
+        reading = self._store.read(self._stream, work.start(resume))
         while batch := await self._next(reading):
             for entry in batch:
                 if entry.seq == resume.seq and resume.mark not in (None, entry.mark):

@@ -33,6 +33,7 @@ from jsonrill.wire.parser import Parser
 from ..store import Entry
 from .durable import Page, cursor, settings_of
 from .options import BadOption, StreamOptions, ViewOptions
+from .positions import Position
 from .records import End, NotText, Record
 
 T = TypeVar("T")
@@ -74,6 +75,15 @@ class Rendering(ABC):
     more = False
     # Schemas with which even a short text takes long; they count while this is in use.
     heavy: object = None
+    # Whether a record is shown the same whatever came before it.
+    stateless = False
+
+    def start(self, position: Position) -> int:
+        """Return after which record a rendering begins for a reader at this position.
+
+        The record at the position is one of them: it tells whether this is the log that was read.
+        """
+        return max(position.done - 1, 0) if self.stateless else 0
 
     def block(self, entries: Sequence[Entry]) -> bytes | None:
         """Return the bytes for entries of the log, in a format that is not made of records."""
@@ -303,6 +313,8 @@ class Calls(Rendering):
 class Raw(Rendering):
     """The records as they were published, one event each: text as a JSON string."""
 
+    stateless = True
+
     def feed_in_parts(self, records: Sequence[Record]) -> Iterator[list[str]]:
         for it in records:
             yield [dumps(it.body) if it.input == "text" else one_line(it.body)]
@@ -315,6 +327,7 @@ class DurableEvents(Rendering):
     """The events of the Durable Streams protocol, whose ids are a part of them."""
 
     closes = False
+    stateless = True
 
     def __init__(self, stream: StreamOptions) -> None:
         self._settings = settings_of(stream)

@@ -1,6 +1,7 @@
 """Renderings of one stream, each made once for many readers in this process.
 
-A view follows the log from its beginning, renders each group of records once and keeps the last
+A view follows the log from its beginning (or, where any record can be the first, from the position
+of the reader that it is made for), renders each group of records once and keeps the last
 frames, ready to be sent, in a ring. Readers have places in it and no queues: one that is too slow
 loses its place and continues from the log (`reader.py`).
 
@@ -140,10 +141,13 @@ class View:
         moved: Callable[[], None],
         patience: float,
         target: int = 0,
+        start: int = 0,
     ) -> None:
         self.stream = stream
         self.options = options
-        self.seq = 0
+        # The last record that is not rendered here: 0, unless any may be the first.
+        self._start = start
+        self.seq = start
         self.ended = False
         self.failed: StoreError | None = None
         # False while it waits for the store.
@@ -156,7 +160,7 @@ class View:
         # How many bytes were made up to the end of each frame in the ring.
         self._ends: list[int] = []
         # Up to this record frames have been dropped from the ring.
-        self.dropped = 0
+        self.dropped = start + 1 if start else 0
         self.target = target
         # The marks of all records rendered, to tell whether a reader read this log.
         self._marks = array("I")
@@ -208,7 +212,10 @@ class View:
         """
         if position.seq > self.seq or position.done < self.dropped:
             return None
-        if position.seq and position.mark not in (None, self._marks[position.seq - 1]):
+        if position.seq and position.mark not in (
+            None,
+            self._marks[position.seq - 1 - self._start],
+        ):
             raise LogLost(OTHER_LOG)
         place = self.next
         for frame in reversed(self.ring):
@@ -299,7 +306,7 @@ class View:
             self.fail(StoreError(f"the stream cannot be shown: {type(error).__name__}"))
 
     async def _take_all(self) -> None:
-        async for batch in self._store.read(self.stream, patience=self._patience):
+        async for batch in self._store.read(self.stream, self._start, patience=self._patience):
             self._moved()
             self.busy = True
             await self._take(batch)
@@ -407,9 +414,9 @@ class View:
 class Views:
     """The views of one stream with the same options; the first is the one that is kept."""
 
-    def __init__(self, make: Callable[[], View]) -> None:
+    def __init__(self, make: Callable[[Position], View], position: Position) -> None:
         self._make = make
-        self.all: list[View] = [make()]
+        self.all: list[View] = [make(position)]
         self.readers = 0
 
     @property
@@ -435,7 +442,7 @@ class Views:
                 raise self.main.failed
             late = [view for view in self.all if not view.caught_up]
             if not late or loop.time() >= until:
-                self.all.append(self._make())
+                self.all.append(self._make(position))
                 return self.all[-1] if self.all[-1].has(position) else None
             try:
                 async with asyncio.timeout_at(until):
