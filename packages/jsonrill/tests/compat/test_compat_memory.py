@@ -1,0 +1,113 @@
+"""What the drop-ins remember: little, only of this thread and task, and never another text."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from jsonrill.compat import memory
+from jsonrill.compat.memory import MOST_TEXTS, Memory
+
+
+def remembered(of: Memory) -> list[Any]:
+    return [text.text for text in of._texts]
+
+
+def test_a_text_is_known_by_all_of_its_beginning() -> None:
+    texts = Memory()
+    first = texts.read('{"a": [1, 2', float, at_once=True)
+    assert first is texts.read('{"a": [1, 2, 3', float, at_once=True)
+    # One character differs, at either end of what is remembered.
+    for other in ('{"b": [1, 2, 3, 4', '{"a": [1, 2, 4, 4', '{"a": [1, 2', " " + '{"a": [1, 2, 3'):
+        reader = texts.read(other, float, at_once=True)
+        assert reader is not None and reader is not first
+    assert first is texts.read('{"a": [1, 2, 3, 5', float, at_once=True)
+
+
+def test_texts_of_other_types_and_numbers_are_others() -> None:
+    texts = Memory()
+    readers = [
+        texts.read("[1.5", float, at_once=True),
+        texts.read(b"[1.5", float, at_once=True),
+        texts.read("[1.5", str, at_once=True),
+    ]
+    assert len({id(reader) for reader in readers}) == 3
+
+
+def test_the_texts_used_last_are_kept() -> None:
+    texts = Memory()
+    for number in range(2 * MOST_TEXTS):
+        texts.read(f"[{number},", float, at_once=True)
+        texts.read("[0, 1", float, at_once=True)
+    kept = remembered(texts)
+    assert len(kept) == MOST_TEXTS
+    assert kept[-1] == "[0, 1"
+    assert "[1," not in kept
+
+
+@pytest.mark.parametrize(
+    "part", ['"a string of some length", ', '{"id": 1, "x": [1.5, {}]}, '], ids=["text", "dense"]
+)
+def test_memory_is_bounded(part: str) -> None:
+    texts = Memory()
+    tracemalloc.start()
+    try:
+        for stream in range(6):
+            text = f"[{stream}, " + part * (100_000 // len(part))
+            assert texts.read(text, float, at_once=True)
+            texts.read(text + " ", float)
+            del text
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 2**20 < held < 4 * 2**20
+
+
+def test_a_text_that_is_too_large_is_not_remembered() -> None:
+    texts = Memory()
+    large = '["' + "x" * memory.MOST_BYTES
+    for _ in range(3):
+        assert texts.read(large, float) is None
+    assert remembered(texts) == []
+
+
+def test_the_original_reads_a_text_until_it_has_read_it_often() -> None:
+    texts = Memory()
+    readers = [texts.read("[" + "1, " * n, float) for n in range(1, 100)]
+    known = [reader is not None for reader in readers]
+    assert known == sorted(known) and not known[3] and known[40]
+
+
+def test_threads_and_tasks_have_memories_of_their_own() -> None:
+    here = memory.memory()
+    assert memory.memory() is here
+    others: list[Memory] = []
+
+    async def task() -> Memory:
+        first = memory.memory()
+        await asyncio.sleep(0)
+        assert memory.memory() is first
+        return first
+
+    async def main() -> None:
+        others.extend(await asyncio.gather(task(), task(), asyncio.to_thread(memory.memory)))
+        others.append(memory.memory())
+
+    asyncio.run(main())
+    thread = threading.Thread(target=lambda: others.append(memory.memory()))
+    thread.start()
+    thread.join()
+    assert len({id(each) for each in [here, *others]}) == 6
+
+
+def test_a_key_that_comes_again_replaces_its_container() -> None:
+    texts = Memory()
+    text = '{"a": {"b": [1]}, "c": [{"d": {"x": 1}, "d": 2, "d": [3], "e": ["f'
+    for end in range(1, len(text) + 1):
+        reader = texts.read(text[:end], float, at_once=True)
+    assert reader is not None
+    assert reader.tree.value(False, "f") == {"a": {"b": [1]}, "c": [{"d": [3], "e": ["f"]}]}
