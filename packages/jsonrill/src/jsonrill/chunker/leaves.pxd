@@ -7,7 +7,7 @@ cdef class Leaf:
     cpdef grow(self, value)
     cpdef stay(self, Py_ssize_t patience)
     cpdef finish(self, value)
-    cdef str _rest(self, value)
+    cpdef _rest(self, value)
 
 cdef class String(Leaf):
     pass
