@@ -36,8 +36,8 @@ def by_command(*arguments: str, text: str = TEXT) -> Result:
 
 
 def data_of(lines: str) -> list[Any]:
-    found = [line.removeprefix("data: ") for line in lines.splitlines() if "{" in line]
-    return [json.loads(line)["data"] for line in found]
+    events = [line.removeprefix("data: ") for line in lines.splitlines() if "{" in line]
+    return [json.loads(line)["data"] for line in events]
 
 
 def in_library(text: str, mode: Any = "REALTIME", **options: Any) -> list[Any]:

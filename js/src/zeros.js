@@ -119,20 +119,20 @@ export class Zeros {
    * @returns {JSONSchema[]}
    */
   #all({ allOf = [], $ref }) {
-    const found = typeof $ref === "string" ? this.#lookUp($ref) : undefined;
-    return found === undefined ? allOf : [...allOf, found];
+    const target = typeof $ref === "string" ? this.#lookUp($ref) : undefined;
+    return target === undefined ? allOf : [...allOf, target];
   }
 
   /** @param {string} reference a JSON Pointer in the schema; others are not followed */
   #lookUp(reference) {
     if (!/^#(\/|$)/.test(reference)) return undefined;
     /** @type {any} */
-    let found = this.#root;
+    let target = this.#root;
     for (const token of decodeURIComponent(reference).split("/").slice(1)) {
       const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
-      found = typeof found === "object" && found !== null && Object.hasOwn(found, key) ? found[key] : undefined;
+      target = typeof target === "object" && target !== null && Object.hasOwn(target, key) ? target[key] : undefined;
     }
-    return /** @type {JSONSchema | undefined} */ (found);
+    return /** @type {JSONSchema | undefined} */ (target);
   }
 }
 

@@ -22,11 +22,11 @@ def caret(shown: Shown) -> list[str]:
 
 
 def carets(shown: Shown, moments: int) -> list[list[str]]:
-    found = []
+    keys = []
     for moment in range(1, moments + 1):
         shown.slide("#scrub", moment)
-        found.append(caret(shown))
-    return found
+        keys.append(caret(shown))
+    return keys
 
 
 def lines(*snapshots: Any) -> str:

@@ -81,12 +81,12 @@ def test_an_error_does_not_have_what_was_not_complete() -> None:
 
 
 def test_a_key_that_comes_twice_keeps_its_value_until_the_new_one_is_complete() -> None:
-    found = run(['{"a": "x", "a": "y', 'z"', ', "b": "', 'c"}'], "REALTIME", only_complete="a",
+    emitted = run(['{"a": "x", "a": "y', 'z"', ', "b": "', 'c"}'], "REALTIME", only_complete="a",
                 send="both")  # fmt: skip
-    assert [update.data for update in found] == [
+    assert [update.data for update in emitted] == [
         {"a": "x"}, {"a": "yz"}, {"a": "yz", "b": ""}, {"a": "yz", "b": "c"},
     ]  # fmt: skip
-    check_law(found)
+    check_law(emitted)
 
 
 class File(BaseModel):
@@ -98,19 +98,19 @@ def test_a_partial_model_has_no_more_than_the_data() -> None:
     pieces = ['{"content": "x", "name": "a.t', "xt", '"']
     for mode, options in (("PROGRESSIVE", {}), ("REALTIME", {"only_complete": "name"})):
         stream = PartialStream(mode, schema=File, **options)  # type: ignore[arg-type]
-        found = [update for piece in pieces for update in stream.feed(piece)]
-        assert [update.model and update.model.name for update in found] == [None, "a.txt"]
-        assert [update.data.get("name") for update in found] == [None, "a.txt"]
+        emitted = [update for piece in pieces for update in stream.feed(piece)]
+        assert [update.model and update.model.name for update in emitted] == [None, "a.txt"]
+        assert [update.data.get("name") for update in emitted] == [None, "a.txt"]
 
 
 def test_each_declared_name_has_its_own_mode_and_the_option_holds_where_it_is_used() -> None:
     text = '{"title": {"t": "Rome", "u": "x"}, "items": [{"t": "eat"}]}'
-    found = run(list(text), {"title": "REALTIME", "items": "ONE-BY-ONE"},  # type: ignore[arg-type]
+    emitted = run(list(text), {"title": "REALTIME", "items": "ONE-BY-ONE"},  # type: ignore[arg-type]
                 entity=["title", "items"], only_complete="t")  # fmt: skip
-    assert [update.data for update in found if update.entity == "title"][:2] == [
+    assert [update.data for update in emitted if update.entity == "title"][:2] == [
         {"t": "Rome"}, {"t": "Rome", "u": ""},
     ]  # fmt: skip
-    assert [update.data for update in found if update.entity == "items"] == [{"t": "eat"}]
+    assert [update.data for update in emitted if update.entity == "items"] == [{"t": "eat"}]
 
 
 @pytest.mark.parametrize("value", [5, b"a", [5], {"a": "b"}, [""], "", "a..b", ".a", None])
@@ -144,10 +144,10 @@ def test_what_is_held_back_is_complete_or_absent(
     mode: Mode, value: Any, patterns: list[str], data: st.DataObject
 ) -> None:
     cut = data.draw(pieces(json.dumps([value])))
-    found = run(cut, mode, only_complete=patterns, send="both")
-    check_law(found, exact=False)
-    assert found[-1].status == "COMPLETED" and found[-1].data == value
-    for update in found:
+    emitted = run(cut, mode, only_complete=patterns, send="both")
+    check_law(emitted, exact=False)
+    assert emitted[-1].status == "COMPLETED" and emitted[-1].data == value
+    for update in emitted:
         for path in held(update.data, patterns):
             assert lookup(update.data, path) == lookup(value, path) and update.is_complete(path)
 
@@ -164,9 +164,9 @@ TYPED = '{"s": "tu", "n": -12, "b": true, "a": ["uv"], "o": {"p": 1}}'
 
 
 def test_zero_values_in_progressive_stay_until_the_value_is_complete() -> None:
-    found = run(list(TYPED), "PROGRESSIVE", schema=TYPES, zero_values=True, send="both")
-    check_law(found)
-    assert [json.dumps(update.data) for update in found[:7]] == [
+    emitted = run(list(TYPED), "PROGRESSIVE", schema=TYPES, zero_values=True, send="both")
+    check_law(emitted)
+    assert [json.dumps(update.data) for update in emitted[:7]] == [
         '{"s": ""}',
         '{"s": "tu"}',
         '{"s": "tu", "n": 0}',
