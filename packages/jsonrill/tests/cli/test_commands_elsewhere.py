@@ -1,4 +1,4 @@
-"""`serve` and `batch` are commands of other packages; without them the command says what is missing.
+"""`serve` and `batch` are commands of other packages; without these it is said what to install.
 
 A Python without site-packages but with the library and what the command line needs stands for an
 environment in which only `jsonrill[cli]` is installed.
