@@ -799,16 +799,19 @@ export class ProseMachine extends Machine {
   }
 
   /**
-   * True if more text must come to tell. A second value is refused. A list of numbers or words in a
-   * sentence is a footnote.
+   * True if more text must come to tell. A second value is refused. Numbers in a sentence are a
+   * footnote.
    * @param {string} text
    * @param {number} pos
    */
   _isLater(text, pos) {
     if (this._depthAside !== 0 || this._trailingThoughts) return false;
     if (endOf(NO_VALUE, this._beforeText, 0) >= 0) return false;
-    const footnote = this._trailingLetters && !this._announced;
-    const seen = this._sees(footnote ? SHAPE.LATER_VALUE : SHAPE.BRACKET, text, pos);
+    if (this._trailingLetters && !this._announced) {
+      const footnote = this._sees(SHAPE.FOOTNOTE, text, pos);
+      if (footnote !== false) return footnote === null;
+    }
+    const seen = this._sees(SHAPE.BRACKET, text, pos);
     if (seen) throw this._twoReadings("the value is before this", "it begins here", pos);
     return seen === null;
   }

@@ -636,7 +636,7 @@ class ProseMachine(Machine):
     def _is_later(self, text: str, pos: int) -> bool:
         """True if more text must come to tell. A second value is refused.
 
-        A list of numbers or words in a sentence is a footnote.
+        Numbers in a sentence are a footnote.
         """
         if (
             self._depth_aside
@@ -644,9 +644,11 @@ class ProseMachine(Machine):
             or patterns.NO_VALUE.match(self._before_text)
         ):
             return False
-        footnote = self._trailing_letters and not self._announced
-        shape = lookahead.LATER_VALUE if footnote else lookahead.BRACKET
-        seen = self._sees(shape, text, pos) and self._fits(text, pos)
+        if self._trailing_letters and not self._announced:
+            footnote = self._sees(lookahead.FOOTNOTE, text, pos)
+            if footnote is not False:
+                return footnote is None
+        seen = self._sees(lookahead.BRACKET, text, pos) and self._fits(text, pos)
         if seen:
             raise self._two_readings("the value is before this", "it begins here", text, pos)
         return seen is None
