@@ -38,6 +38,7 @@ import {
   FENCE_REST,
   IN_CODE,
   LETTER,
+  NEEDS_ANNOUNCING,
   NO_VALUE,
   SCALAR_LIST,
   SECOND,
@@ -444,7 +445,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _isAnnounced(text, pos) {
-    if (endOf(SCALAR_LIST, text, pos) < 0) return true;
+    if (endOf(NEEDS_ANNOUNCING, text, pos) < 0) return true;
     return ANNOUNCES.test(this._beforeText.replace(/[ \t]+$/, ""));
   }
 

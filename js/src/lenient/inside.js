@@ -350,8 +350,14 @@ export class LenientMachine extends BracketMachine {
     if (this._state === LINE_COMMENT) this._refuseComment(this._held.length, Truncated, true);
     const inString = [STRING, ODD_STRING, BLOCK_STRING].includes(this._state);
     const quoted = inString && this._stringAt === this._token;
+    const atRoot = this._frames.length === 0;
+    const apostrophe = this._state === ODD_STRING && this._opened === "'" && atRoot;
     this._strictly();
-    if ((this._frames.length !== 0 || this._state === STRING) && this.rules.has("cut-off")) {
+    if (apostrophe) {
+      const [one, other] = ["the text stopped in a string", "it begins with an apostrophe"];
+      throw this._twoReadings(one, other, this._held.length, Truncated);
+    }
+    if ((!atRoot || this._state === STRING) && this.rules.has("cut-off")) {
       this._refuseSwallowed(quoted);
       this._mayRepair("cut-off", this._held.length);
       this._cutOff();

@@ -342,7 +342,7 @@ class ProseMachine(Machine):
 
     def _is_announced(self, text: str, pos: int) -> bool:
         """False for a list of numbers or words in the middle of a sentence."""
-        if not patterns.SCALAR_LIST.match(text, pos):
+        if not patterns.NEEDS_ANNOUNCING.match(text, pos):
             return True
         return patterns.ANNOUNCES.search(self._before_text.rstrip(" \t")) is not None
 

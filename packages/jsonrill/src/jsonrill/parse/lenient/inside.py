@@ -317,7 +317,16 @@ class LenientMachine(BracketMachine):
             self._refuse_comment(self._held, len(self._held), Truncated, last=True)
         in_string = self._state in (STRING, ODD_STRING, BLOCK_STRING)
         quoted = in_string and self._string_at == self._token
+        apostrophe = self._state == ODD_STRING and self._opened == "'" and not self._frames
         self._strictly()
+        if apostrophe:
+            raise self._two_readings(
+                "the text stopped in a string",
+                "it begins with an apostrophe",
+                self._held,
+                len(self._held),
+                Truncated,
+            )
         is_open = self._frames or self._state == STRING
         if is_open and "cut-off" in self._rules:
             self._refuse_swallowed(quoted)
