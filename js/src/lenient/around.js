@@ -13,8 +13,8 @@
 import { InvalidJSON, quoted } from "../errors.js";
 import { AFTER, END, Machine, NEXT_KEY, VALUE } from "../machine.js";
 import { endOf, find, isDigit, lastOf } from "./characters.js";
-import { ODD_SPACES, REACH, SHAPE, pastSpaces } from "./lookahead.js";
-import { QUOTES, ruleNames } from "./rules.js";
+import { SHAPE, pastSpaces } from "./lookahead.js";
+import { ruleNames } from "./rules.js";
 import {
   ASIDE,
   BEFORE,
@@ -40,6 +40,9 @@ import {
   LETTER,
   NEEDS_ANNOUNCING,
   NO_VALUE,
+  ODD_SPACES,
+  QUOTES,
+  REACH,
   SCALAR_LIST,
   SECOND,
   SPACE_OR_SEPARATOR,
@@ -184,20 +187,32 @@ export class ProseMachine extends Machine {
   }
 
   /**
-   * True if this rule is on; then the repair is reported.
+   * True if this rule is on; then the repair of `size` characters is reported.
    * @param {Rule} rule
    * @param {number} pos
+   * @param {number} [size]
    */
-  _mayRepair(rule, pos) {
+  _mayRepair(rule, pos, size = 1) {
     if (!this.rules.has(rule)) return false;
     this._mended += 1;
     if (this._mended > this._limits.repairs) throw this._over("repairs", this._limits.repairs, pos);
     const offset = this._offset + pos;
     const column = offset - this._lineStart + 1;
-    const repair = { rule, offset, line: this._line, column, document: this.document };
+    const end = offset + size;
+    const repair = { rule, offset, line: this._line, column, document: this.document, end };
     this.repairs.push(repair);
     this._onRepair?.(repair);
     return true;
+  }
+
+  /**
+   * The repair that was reported last, if it is one of this rule, ends before this offset.
+   * @param {Rule} rule
+   * @param {number} end
+   */
+  _endsRepair(rule, end) {
+    const last = this.repairs.at(-1);
+    if (last?.rule === rule) last.end = end;
   }
 
   /**
@@ -208,7 +223,10 @@ export class ProseMachine extends Machine {
    * @param {typeof InvalidJSON} [kind]
    */
   _twoReadings(one, other, pos, kind = InvalidJSON) {
-    return this._error(kind, "one reading", `but there are two: ${one}, or ${other},`, pos);
+    const got = `but there are two: ${one}, or ${other},`;
+    const error = this._error(kind, "one reading", got, pos);
+    error.readings = [one, other];
+    return error;
   }
 
   /**
@@ -237,7 +255,7 @@ export class ProseMachine extends Machine {
     if (!this.rules.has(rule)) return -1;
     const end = shape.whole(text, pos);
     if (end >= 0) {
-      this._mayRepair(rule, pos);
+      this._mayRepair(rule, pos, end - pos);
       return end;
     }
     // Half a mark in a container is cut off with it, elsewhere it is none.
@@ -338,6 +356,7 @@ export class ProseMachine extends Machine {
    */
   _beginValue(text, pos) {
     this._jsonFence = false;
+    this._endsRepair(this._proseRule(), this._offset + pos);
     this._scalarList = endOf(SCALAR_LIST, text, pos) >= 0;
     if (this._between) {
       this._between = false;
@@ -567,6 +586,7 @@ export class ProseMachine extends Machine {
    * @param {number} pos
    */
   _mendFence(text, pos) {
+    if (SHAPE.FENCE.whole(text, pos) >= 0) this._endsRepair(this._proseRule(), this._offset + pos);
     const end = this._mendMark("fences", SHAPE.FENCE, text, pos);
     if (end >= 0 && this._held === "" && this._state !== END) {
       if (this._jsonFence && this._state === PROSE) {
@@ -590,6 +610,7 @@ export class ProseMachine extends Machine {
       const name = this._language + text.slice(pos, end).replaceAll("`", "").toLowerCase();
       this._language = name.slice(0, LONGEST_LANGUAGE);
     }
+    this._endsRepair("fences", this._offset + end);
     if (end < text.length) {
       const json = this._language.includes("json");
       this._jsonFence = json && !this._many;
@@ -647,6 +668,7 @@ export class ProseMachine extends Machine {
     this._commentQuoted = part.endsWith('"');
     this._commentCloses ||= /[\]}]/.test(part);
     this._pass(text, pos, pos + part.length);
+    this._endsRepair("comments", this._offset + pos + part.length);
     if (end < 0) return text.length;
     this._refuseComment(end);
     this._state = this._resume;
@@ -674,7 +696,9 @@ export class ProseMachine extends Machine {
     const end = text.indexOf("*/", pos);
     if (end >= 0) {
       this._state = this._resume;
-      return this._pass(text, pos, end + 2);
+      this._pass(text, pos, end + 2);
+      this._endsRepair("comments", this._offset + end + 2);
+      return end + 2;
     }
     if (!text.endsWith("*")) return this._pass(text, pos, text.length);
     return this._hold(text, this._pass(text, pos, text.length - 1));

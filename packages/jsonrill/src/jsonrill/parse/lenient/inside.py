@@ -205,7 +205,7 @@ class LenientMachine(BracketMachine):
             )
         if self._has_repeats():
             raise self._key_twice(text, pos)
-        self._may_repair("cut-off", text, pos)
+        self._may_repair("cut-off", text, pos, 0)
         self._close_all(text, pos)
         return pos
 
@@ -303,6 +303,8 @@ class LenientMachine(BracketMachine):
         self._last = True
         held, self._held = self._held, ""
         self._run(held)
+        if self._state == IGNORED:
+            self._ends_repair("trailing-text", self._offset)
         if self._state >= LENIENT:
             self._tail = b""  # half a character of text that is not read
         if self._plain_at == self._token != self._string_at:
@@ -330,7 +332,7 @@ class LenientMachine(BracketMachine):
         is_open = self._frames or self._state == STRING
         if is_open and "cut-off" in self._rules:
             self._refuse_swallowed(quoted)
-            self._may_repair("cut-off", self._held, len(self._held))
+            self._may_repair("cut-off", self._held, len(self._held), 0)
             self._cut_off()
         else:
             Machine._finish(self)
