@@ -72,9 +72,9 @@ export function toolCalls(source, { calls, ...options } = {}) {
 export function parts(source, options = {}) {
   checkSource(source);
   const reading = new Parts(options);
-  const stage = (/** @type {any} */ event, /** @type {Part[]} */ out) => {
+  const stage = (/** @type {any} */ event, /** @type {Part[]} */ out, /** @type {any} */ _, isDone = false) => {
     const isText = event instanceof AnswerPiece;
-    const found = isText ? reading.addText(event.piece) : event === undefined ? reading.flush() : reading.add(event);
+    const found = isText ? reading.addText(event.piece) : event === undefined ? reading.flush(isDone) : reading.add(event);
     for (const part of found) out.push(part);
     if (event === undefined && reading.error !== null) throw new SourceFailed(reading.error);
   };

@@ -3,7 +3,7 @@
 import { Calls } from "./calls.js";
 import { InvalidJSON } from "./errors.js";
 import { SEPARATOR } from "./machine.js";
-import { ofChoice } from "./providers/statements.js";
+import { Ending, ofChoice } from "./providers/statements.js";
 import { SourceFailed } from "./source-errors.js";
 
 /** @typedef {import("./call.js").ToolCall} ToolCall */
@@ -68,6 +68,7 @@ export class ArgumentText {
   /** @type {Waiting | null} */
   #begun = null;
   #count = 0;
+  #ending = new Ending();
 
   /**
    * @param {string | boolean} tool
@@ -92,7 +93,9 @@ export class ArgumentText {
 
   /** @param {Statement[]} said */
   pieces(said) {
-    for (const { call, text } of this.#calls.read(ofChoice(said, this.#choice))) {
+    const its = ofChoice(said, this.#choice);
+    this.#ending.feed(its);
+    for (const { call, text } of this.#calls.read(its)) {
       // More text after complete arguments is an error, which `flush` reports.
       if (this.#passed.has(call) || this.#unwanted.has(call)) continue;
       const waiting = this.#queue.get(call) ?? new Waiting(call);
@@ -101,6 +104,13 @@ export class ArgumentText {
       if (text && !call.isPlaceholder) waiting.add(text);
     }
     return this.#emit(false);
+  }
+
+  /** How the calls were cut, once their stream has ended. @param {boolean} ends */
+  cut(ends) {
+    const passed = [...this.#passed.keys()];
+    if (passed.length !== 0 && passed.every(({ status }) => status === "complete")) return null;
+    return this.#ending.cut(this.#choice, ends);
   }
 
   /** What waited for calls that have not ended; an error that the text does not show. */

@@ -3,25 +3,29 @@
  * `sources.js` iterates, and loads this module when it is needed.
  */
 
+import { InvalidJSON, truncated } from "./errors.js";
 import { EventText } from "./event-text.js";
 import { isEventStream, isLines } from "./media.js";
 import { Reader } from "./providers/index.js";
-import { ofChoice } from "./providers/statements.js";
+import { Ending, ofChoice } from "./providers/statements.js";
 import { SourceFailed, UnknownSource } from "./source-errors.js";
 import { isPiece } from "./sources.js";
 import { isObject } from "./values.js";
 
+/** @typedef {import("./errors.js").Cut} Cut */
 /** @typedef {import("./sources.js").Opened} Opened */
 /** @typedef {import("./sources.js").Reading} Reading */
 /** @typedef {import("./providers/statements.js").Statement} Statement */
 /**
  * Turns elements into pieces of text, or into events. `isDone`: no more of the source is wanted.
- * @typedef {{feed(element: any): Iterable<any>, flush(): Iterable<any>, readonly isDone: boolean}} Decoder
+ * `cut`: how the answer was cut, at its end. `saidDone`: the text said that it is at its end.
+ * @typedef {{feed(element: any): Iterable<any>, flush(): Iterable<any>, readonly isDone: boolean,
+ *   cut?: Cut | null, readonly saidDone?: boolean}} Decoder
  */
 /**
  * What is wanted of a provider's events. `missing` says why it has not come, and the remedy.
  * @typedef {{pieces(said: Statement[]): Iterable<string>, flush(): Iterable<string>,
- *   readonly missing: string | null, readonly isDone: boolean}} Wanted
+ *   cut(ends: boolean): Cut | null, readonly missing: string | null, readonly isDone: boolean}} Wanted
  */
 
 const ACCEPTED =
@@ -29,6 +33,10 @@ const ACCEPTED =
   "other events, and open(url) reads the events of a jsonrill server";
 // The number of elements that may come before the first one that is recognised.
 const PATIENCE = 32;
+// What a JSON text begins with, and how much of a text that begins with something else is read, to see
+// if the model refused or was stopped.
+const BEGINS_JSON = /^[ \t\r\n]*(?:[{["\d`<\ufeff-]|(?:t(?:r|$)|f(?:a|$)|n(?:u|$)))/;
+const PROSE = 120;
 // How much of the body of a failed response its error shows.
 const SHOWN = 500;
 
@@ -88,7 +96,7 @@ function decoded(stage, { failure }, make) {
     for (const piece of isEnd ? decoder.flush() : decoder.feed(element)) {
       if (stage(piece, out) === true) return true;
     }
-    if (isEnd || decoder.isDone) stage(undefined, out);
+    if (isEnd || decoder.isDone) stage(undefined, out, decoder.cut ?? null, decoder.saidDone);
     return decoder.isDone;
   };
 }
@@ -128,6 +136,11 @@ class EventDecoder {
   *flush() {
     if (this.#text !== null) yield* this.#counted(this.#text.flush());
     if (this.#unknown !== 0 && this.#reader !== null) throw this.#complaint();
+  }
+
+  /** True if the text said that it is at its end. */
+  get saidDone() {
+    return this.#text?.saidDone ?? false;
   }
 
   /** True if there were no events. */
@@ -174,13 +187,21 @@ class AnswerDecoder {
   #choice;
   #mayBeEmpty;
   #wanted;
+  #kept;
+  /** The beginning of an answer that cannot be JSON, until enough is known. @type {string | null} */
+  #prose;
+  /** @type {Cut | null} */
+  cut = null;
 
   /**
    * @param {Wanted} wanted
    * @param {Reading} options
    * @param {Opened} opened
    */
-  constructor(wanted, { choice = 0, sse = false, provider, events = false }, opened) {
+  constructor(wanted, options, opened) {
+    const { choice = 0, sse = false, provider, events = false, tool, repair, many, prefix } = options;
+    this.#prose = events || tool || repair || many || prefix ? null : "";
+    this.#kept = opened.kept;
     this.#events = new EventDecoder(provider, sse || isEventStream(opened.media));
     this.#reader = new Reader(provider);
     this.#choice = choice;
@@ -194,23 +215,53 @@ class AnswerDecoder {
 
   /** The text that an element adds. @param {any} element */
   feed(element) {
-    return this.#read(this.#events.feed(element));
+    const pieces = this.#read(this.#events.feed(element));
+    return this.#prose === null ? pieces : this.#held(pieces);
   }
 
   /** The text at the end; an error if the source is not what was asked for. */
   *flush() {
-    yield* this.#read(this.#events.flush());
+    yield* this.#held(this.#read(this.#events.flush()));
     yield* this.#wanted.flush();
+    const ends = this.#reader.provider !== null && !this.#events.saidDone;
+    this.cut = this.#wanted.cut(ends);
+    if (this.#prose) {
+      if (this.cut) throw truncated(this.cut, new InvalidJSON("expected a value", "a value", { offset: [...this.#prose].length }));
+      yield this.#prose;
+    }
+    if (this.cut && this.cut.reason !== "lost") return;
     const { missing } = this.#wanted;
     if (missing === null || this.#mayBeEmpty || this.#events.isEmpty) return;
     throw new UnknownSource(missing);
+  }
+
+  /**
+   * The pieces, but for a while not those of prose: its end tells why it came.
+   * @param {Iterable<string>} pieces
+   */
+  *#held(pieces) {
+    for (const piece of pieces) {
+      if (this.#prose === null) {
+        yield piece;
+        continue;
+      }
+      this.#prose += piece;
+      if (BEGINS_JSON.test(this.#prose) || this.#prose.length > PROSE) {
+        const text = this.#prose;
+        this.#prose = null;
+        yield text;
+      }
+    }
   }
 
   /** @param {Iterable<any>} events */
   *#read(events) {
     for (const event of events) {
       const said = this.#reader.feed(event);
-      yield* this.#wanted.pieces(said);
+      for (const piece of this.#wanted.pieces(said)) {
+        this.#kept.add(piece);
+        yield piece;
+      }
       for (const one of ofChoice(said, this.#choice)) {
         if (one.kind === "finish" && one.reason === "error") {
           throw new SourceFailed(`the provider reported an error: ${one.detail}`);
@@ -223,6 +274,7 @@ class AnswerDecoder {
 /** The text of one choice, without reasoning and calls. @implements {Wanted} */
 class AnswerText {
   isDone = false;
+  #ending = new Ending();
   #choice;
   #hasText = false;
   #hasCalls = false;
@@ -240,6 +292,7 @@ class AnswerText {
 
   /** @param {Statement[]} said */
   pieces(said) {
+    this.#ending.feed(said);
     let text = "";
     for (const one of said) {
       if (one.kind === "text") {
@@ -256,6 +309,11 @@ class AnswerText {
 
   flush() {
     return [];
+  }
+
+  /** How the answer was cut, once its stream has ended. @param {boolean} ends */
+  cut(ends) {
+    return this.#ending.cut(this.#choice, ends);
   }
 
   get missing() {

@@ -39,11 +39,15 @@ export class Document {
     return growing.changed;
   }
 
-  /** The text has ended; true if the value changed. Throws `Truncated` if it stopped early. */
-  flush() {
+  /**
+   * The text has ended; true if the value changed. Throws `Truncated` if it stopped early. With `cut`
+   * the answer goes on behind the text, as the provider says: nothing is repaired.
+   * @param {import("./errors.js").Cut | null} [cut]
+   */
+  flush(cut = null) {
     const growing = this.#growing;
     growing.begin();
-    this.#machine.flush();
+    this.#machine.flush(cut);
     return growing.changed;
   }
 

@@ -27,6 +27,14 @@ import { formatPath, parsePath } from "./paths.js";
  * @typedef {{offset?: number, line?: number, column?: number, path?: Path}} Position
  */
 
+/**
+ * How an answer was cut: the reason (length, filtered, refused, lost), and what messages say of it.
+ * @typedef {{reason: string, said: string}} Cut
+ */
+
+// How much of an answer the feedback to the model quotes.
+const GOOD = 2000;
+
 /** The root of the tree: catch this to catch everything. What is not known is undefined. */
 export class JsonrillError extends Error {
   /**
@@ -42,6 +50,23 @@ export class JsonrillError extends Error {
     this.line = line;
     this.column = column;
     this.path = path;
+    /** What was read of the answer; of a long one the beginning. @type {string | undefined} */
+    this.text = undefined;
+    /** The last good value. @type {any} */
+    this.value = undefined;
+  }
+
+  /** What to tell the model, to ask again: what is wrong, where, and what was good before. */
+  feedback() {
+    const place = this.path?.length ? ` (at ${formatPath(this.path)})` : "";
+    const said = [`Your answer was not accepted: ${this.message}${place}.`];
+    const good = [...(this.text ?? "")].slice(0, this.offset);
+    if (good.join("").trim() !== "") {
+      const shown = good.length <= GOOD ? good : ["…", ...good.slice(-GOOD)];
+      said.push(`Up to there it was good:\n${shown.join("")}`);
+    }
+    said.push("Answer again, with the complete JSON and nothing else.");
+    return said.join("\n");
   }
 
   /**
@@ -68,8 +93,6 @@ export class InvalidJSON extends JsonrillError {
     this.code = "INVALID_JSON";
     /** What could have been here. */
     this.expected = expected;
-    /** What the text may mean, where `repair` refused it because that is two things. @type {string[]} */
-    this.readings = [];
     /** From a `Parser`: what the failing call had found before the error. @type {Fragment[]} */
     this.fragments = [];
   }
@@ -81,12 +104,29 @@ export class Truncated extends InvalidJSON {
    * @param {string} message
    * @param {string} expected
    * @param {Position} position
+   * @param {string} [reason]
    */
-  constructor(message, expected, position) {
+  constructor(message, expected, position, reason = "ended") {
     super(message, expected, position);
     this.name = "Truncated";
     this.code = "TRUNCATED";
+    /** Why: "length", "filtered", "refused", "lost" (a stream without its end) or "ended" (a text). */
+    this.reason = reason;
   }
+
+  toJSON() {
+    return { ...super.toJSON(), reason: this.reason };
+  }
+}
+
+/**
+ * The error of an answer that was cut, where the reader of its text found another one.
+ * @param {Cut} cut
+ * @param {InvalidJSON} error
+ */
+export function truncated({ reason, said }, error) {
+  const { expected, message } = error;
+  return new Truncated(expected ? `${said}; ${message}` : said, expected, error, reason);
 }
 
 /** The text is larger than a limit allows. */

@@ -18,6 +18,8 @@ export class EventText {
   #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   #isDecided;
   #rest = "";
+  /** True after an event that says that the stream is at its end, such as `[DONE]`. */
+  saidDone = false;
 
   /** @param {boolean} sse */
   constructor(sse) {
@@ -32,13 +34,13 @@ export class EventText {
    */
   feed(piece) {
     const text = typeof piece === "string" ? piece : this.#utf8.decode(piece, { stream: true });
-    if (this.#decoder !== null) return dataOf(this.#decoder, text);
+    if (this.#decoder !== null) return this.#dataOf(this.#decoder, text);
     this.#rest += text;
     if (!this.#isDecided) {
       const begun = this.#rest.replace(/^[\ufeff \t\r\n]+/, "");
       if (FIELDS.test(begun)) {
         this.#decoder = new SSEDecoder();
-        return dataOf(this.#decoder, this.#rest);
+        return this.#dataOf(this.#decoder, this.#rest);
       }
       this.#isDecided = begun.length >= LONGEST || begun.startsWith("{");
     }
@@ -47,16 +49,28 @@ export class EventText {
 
   /** The last event, which counts without its blank line if it is JSON. */
   flush() {
-    if (this.#decoder !== null) return dataOf(this.#decoder, "\n\n").filter(isJson);
+    if (this.#decoder !== null) return this.#dataOf(this.#decoder, "\n\n").filter(isJson);
     const rest = this.#rest.trim();
     this.#rest = "";
     return rest ? [rest] : [];
+  }
+
+  /**
+   * The data of the events that are not the end of the stream.
+   * @param {SSEDecoder} decoder
+   * @param {string} text
+   */
+  #dataOf(decoder, text) {
+    const events = decoder.feed(text);
+    this.saidDone ||= events.some(endsStream);
+    return events.filter((event) => !endsStream(event)).map(({ data }) => data);
   }
 
   #lines() {
     const lines = this.#rest.split("\n").map((line) => line.trim());
     const rest = /** @type {string} */ (lines.pop());
     const found = lines.filter((line) => line !== "" && !isDone(line));
+    this.saidDone ||= lines.some(isDone);
     if (rest.startsWith("{") && rest.endsWith("}") && isJson(rest)) {
       found.push(rest);
       this.#rest = "";
@@ -65,16 +79,6 @@ export class EventText {
     }
     return found;
   }
-}
-
-/**
- * The data of the events that are not the end of the stream.
- * @param {SSEDecoder} decoder
- * @param {string} text
- */
-function dataOf(decoder, text) {
-  const events = decoder.feed(text).filter((event) => !endsStream(event));
-  return events.map(({ data }) => data);
 }
 
 /** @param {string} text */

@@ -152,6 +152,8 @@ function kindOf(value) {
 export class TextSink extends FieldSink {
   /** @type {[Path, string][]} */
   pieces = [];
+  /** True once a string of the fields is complete. */
+  ended = false;
   /** The path of the open string, if it is one of the fields. @type {Path | null} */
   #path = null;
 
@@ -180,6 +182,7 @@ export class TextSink extends FieldSink {
   }
 
   endString() {
+    this.ended ||= this.#path !== null;
     this.#path = null;
   }
 

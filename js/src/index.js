@@ -29,7 +29,7 @@ export { PartialStream } from "./partialstream.js";
 export { formatPath, fromPointer, parsePath, PathError, toPointer } from "./paths.js";
 export { Rebuilder } from "./rebuilder.js";
 export { SourceFailed, UnknownSource } from "./source-errors.js";
-export { fragments, partial, select, text, texts, updates, values } from "./streams.js";
+export { fragments, loads, partial, select, text, texts, updates, values } from "./streams.js";
 export { ToolCall, ToolCalls } from "./toolcalls.js";
 export { parse, stringify } from "./json.js";
 export { Update } from "./update.js";

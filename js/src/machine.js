@@ -18,7 +18,7 @@
  * one at each surrogate pair that is passed. So `_offset + pos` is always the character at `pos`.
  */
 
-import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted } from "./errors.js";
+import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted, truncated } from "./errors.js";
 import { formatPath } from "./paths.js";
 import { decode, toBytes, wholeLength } from "./utf8.js";
 import { conversion } from "./values.js";
@@ -49,11 +49,9 @@ import { conversion } from "./values.js";
  * @property {number} [repairs] (100 000)
  */
 /**
- * One repair of lenient reading: its rule, where it was noticed, and where it ends. `offset` and `end`
- * count characters from 0, `line` and `column` from 1. Where something is missing `end` is `offset`; of
- * text around the value it is known when that ends.
- * @typedef {{rule: string, offset: number, line: number, column: number, document: number,
- *   end: number}} Repair
+ * One repair of lenient reading: its rule and the character at which it was noticed. `offset` counts
+ * characters from 0, `line` and `column` count from 1.
+ * @typedef {{rule: string, offset: number, line: number, column: number, document: number}} Repair
  */
 /**
  * @typedef {object} MachineOptions
@@ -61,6 +59,7 @@ import { conversion } from "./values.js";
  * @property {"last" | "error"} [duplicates] What a key that comes twice in an object does.
  * @property {import("./values.js").Numbers} [numbers] How numbers become values.
  * @property {Limits} [limits]
+ * @property {boolean} [cutOff] Whether `repair` may close what is open where a text ends.
  */
 /**
  * `repair`: read what models write instead of JSON, with all rules or those named; needs
@@ -167,7 +166,7 @@ function step(state, c) {
  * Check the options of a parser and fill in its limits.
  * @param {MachineOptions} options
  */
-function checked({ many = false, duplicates = "last", numbers = "number", limits = {}, ...others }) {
+function checked({ many = false, duplicates = "last", numbers = "number", limits = {}, cutOff = true, ...others }) {
   for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
   if (duplicates !== "last" && duplicates !== "error") {
     throw new TypeError('duplicates is "last" or "error"');
@@ -178,7 +177,7 @@ function checked({ many = false, duplicates = "last", numbers = "number", limits
       throw new TypeError(`there is no limit "${name}" of ${limit}`);
     }
   }
-  return { many, duplicates, numbers, limits: { ...DEFAULT_LIMITS, ...limits } };
+  return { many, duplicates, numbers, limits: { ...DEFAULT_LIMITS, ...limits }, cutOff };
 }
 
 /** The state machine: text → events, told to the sink before `feed` returns. */
@@ -206,6 +205,10 @@ export class Machine {
   // Where the last number or literal ended.
   _numberEnd = -1;
   _held = "";
+  /** The text ends here, but not the answer. */
+  _cut = false;
+  /** Whether `repair` may close what is open where a text ends. */
+  _mayClose = true;
   /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
   _tail = new Uint8Array(0);
   #bom = true;
@@ -238,7 +241,7 @@ export class Machine {
    * @param {MachineOptions} [options]
    */
   constructor(sink, options = {}) {
-    const { many, duplicates, numbers, limits } = checked(options);
+    const { many, duplicates, numbers, limits, cutOff } = checked(options);
     this._sink = sink;
     this._many = many;
     this._unique = duplicates === "error";
@@ -246,6 +249,7 @@ export class Machine {
     this._limits = limits;
     this._bound = this._size = limits.text;
     this.#simple = !many;
+    this._mayClose = cutOff;
   }
 
   /**
@@ -267,11 +271,24 @@ export class Machine {
     }
   }
 
-  /** The text has ended: complete a root number, or say what is missing. */
-  flush() {
+  /**
+   * The text has ended: complete a root number, or say what is missing. With `cut` the answer goes on
+   * behind the text: nothing is completed or repaired.
+   * @param {import("./errors.js").Cut | null} [cut]
+   */
+  flush(cut = null) {
     if (this.#closed) return;
+    this._cut = cut !== null;
     try {
-      this._finish();
+      try {
+        this._finish();
+      } catch (error) {
+        throw cut !== null && error instanceof InvalidJSON ? truncated(cut, error) : error;
+      }
+      // A refusal is not the value, and more documents might have come.
+      if (cut !== null && (cut.reason === "refused" || (this._many && cut.reason !== "lost"))) {
+        throw truncated(cut, this._errorHere(Truncated, "", ""));
+      }
     } catch (error) {
       if (!this._many || !isOurs(error)) throw error;
       this.errors.push(error);
@@ -320,17 +337,18 @@ export class Machine {
     if (this._tail.length) {
       const inText = this.#atBom() || this._state === STRING || this._state === KEY;
       const kind = inText ? Truncated : InvalidJSON;
-      throw this.#errorHere(kind, "the rest of a UTF-8 character", "but the text ended");
+      throw this._errorHere(kind, "the rest of a UTF-8 character", "but the text ended");
     }
     if (/[\ud800-\udbff]$/.test(this._held)) {
       this._flushing = true;
       this.#run("");
     }
     if (this._state === DIGITS && this._frames.length === 0 && this._digits >= ZERO) {
+      if (this._cut) throw this._errorHere(Truncated, "the rest of the number", "but the text ended");
       this._endNumber(0);
     }
     if (this._state !== END && !(this._many && this._outside())) {
-      throw this.#errorHere(Truncated, this.#expected(), "but the text ended");
+      throw this._errorHere(Truncated, this.#expected(), "but the text ended");
     }
   }
 
@@ -373,7 +391,7 @@ export class Machine {
       if (this._state !== SKIPPED) {
         this._leaveEnded();
         const byte = `but got byte 0x${bytes[at].toString(16)}`;
-        this.#giveUp(this.#errorHere(InvalidJSON, "UTF-8", byte), "", this._held.length);
+        this.#giveUp(this._errorHere(InvalidJSON, "UTF-8", byte), "", this._held.length);
       }
       this.#carefully("\ufffd"); // in a line that was given up, where it counts as a character
       at += 1;
@@ -399,7 +417,7 @@ export class Machine {
   #carefully(text) {
     if (this.#closed) throw new StreamClosed();
     if (this._tail.length) {
-      throw this.#errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
+      throw this._errorHere(InvalidJSON, "the rest of a UTF-8 character", "but a string came");
     }
     for (let start = 0; ; ) {
       const room = this._bound - this._offset - this._held.length;
@@ -948,7 +966,7 @@ export class Machine {
    * @param {string} expected
    * @param {string} got
    */
-  #errorHere(kind, expected, got) {
+  _errorHere(kind, expected, got) {
     return this._error(kind, expected, got, this._held.length);
   }
 

@@ -158,11 +158,13 @@ export class Parser {
   }
 
   /**
-   * The text has ended: the last fragments, or `Truncated`.
+   * The text has ended: the last fragments, or `Truncated`. With `cut` the answer goes on behind the
+   * text, as the provider says: nothing is repaired.
+   * @param {import("./errors.js").Cut | null} [cut]
    * @returns {Fragment[]}
    */
-  flush() {
-    return this.#found(() => this.#machine.flush());
+  flush(cut = null) {
+    return this.#found(() => this.#machine.flush(cut));
   }
 
   /** @param {() => void} work */

@@ -145,13 +145,15 @@ export class PartialStream {
   }
 
   /**
-   * The text has ended: the last updates, among them an ERROR if it stopped early.
+   * The text has ended: the last updates, among them an ERROR if it stopped early. With `cut` the
+   * answer goes on behind the text, as the provider says: nothing is repaired.
+   * @param {import("./errors.js").Cut | null} [cut]
    * @returns {Update<T>[]}
    */
-  flush() {
+  flush(cut = null) {
     if (this.ended) return [];
     try {
-      this.#machine.flush();
+      this.#machine.flush(cut);
     } catch (error) {
       return this.#failed(error);
     }

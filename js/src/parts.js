@@ -15,6 +15,7 @@ import { stringify } from "./json.js";
 import { Reader } from "./providers/index.js";
 import { Ending, ofChoice } from "./providers/statements.js";
 
+/** @typedef {import("./errors.js").Cut} Cut */
 /** @typedef {import("./call.js").ToolCall} ToolCall */
 /** @typedef {import("./calls.js").CallUpdate} CallUpdate */
 /** @typedef {import("./providers/statements.js").Statement} Statement */
@@ -35,7 +36,7 @@ import { Ending, ofChoice } from "./providers/statements.js";
  */
 /**
  * Divides the text of an answer. `end`: the text has ended; `closeText`: another part begins.
- * @typedef {{feed(piece: any): Part[], end(): Part[], closeText(): Part[]}} Divider
+ * @typedef {{feed(piece: any): Part[], end(): Part[], closeText(cut: Cut | null): Part[]}} Divider
  */
 
 /** Made known by `split.js`, so that programs without it do not load it. @type {((options: PartsOptions, host: DividerHost) => Divider) | null} */
@@ -170,9 +171,14 @@ export class Parts {
     return this.#divider?.feed(piece) ?? [];
   }
 
-  /** The parts at the end of the stream: calls that have not ended are truncated. */
-  flush() {
-    return [...this.#endText(), ...this.#changes(this.#calls.end([])), ...this.#closeText()];
+  /**
+   * The parts at the end of the stream: calls that have not ended are truncated. `isDone`: the stream
+   * said that it is at its end, such as with `[DONE]`.
+   * @param {boolean} [isDone]
+   */
+  flush(isDone = false) {
+    const cut = this.#ending.cut(this.#choice, this.#reader.provider !== null && !isDone);
+    return [...this.#endText(), ...this.#changes(this.#calls.end([])), ...this.#closeText(cut)];
   }
 
   /**
@@ -190,8 +196,9 @@ export class Parts {
         this.#calls.read([said]);
         return [];
       default: {
+        const cut = said.kind === "finish" ? this.#ending.cut(this.#choice, true) : null;
         const parts = [...this.#endText(), ...this.#changes(this.#calls.read([said]))];
-        if (said.kind === "begin" || said.kind === "finish") parts.push(...this.#closeText());
+        if (said.kind === "begin" || said.kind === "finish") parts.push(...this.#closeText(cut));
         if (said.kind === "finish" && said.reason === "error") this.error ??= said.detail ?? null;
         return parts;
       }
@@ -216,11 +223,18 @@ export class Parts {
     return this.#divider?.end() ?? [];
   }
 
-  #closeText() {
+  /**
+   * End the open text; one that was cut is not complete, and its `error` says why.
+   * @param {Cut | null} [cut]
+   */
+  #closeText(cut = null) {
     const entry = this.#open;
     this.#open = null;
-    const parts = this.#divider?.closeText() ?? [];
-    return entry === null ? parts : [...parts, new Part(entry.kind, entry.index, "", true, null, entry.text)];
+    const parts = this.#divider?.closeText(cut) ?? [];
+    if (entry === null) return parts;
+    const last = new Part(entry.kind, entry.index, "", cut === null, null, entry.text);
+    last.error = cut?.said ?? null;
+    return [...parts, last];
   }
 
   /** @param {CallUpdate[]} updates */

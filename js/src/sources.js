@@ -27,24 +27,29 @@ import { isEventStream, isLines } from "./media.js";
 /**
  * `many` and `repair` are those of the reader of the text. `first`: of several calls only the first counts. `events`:
  * the answer may have no text. `split` is that of `parts`.
- * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean, split?: unknown,
+ * @typedef {SourceOptions & {many?: boolean, first?: boolean, events?: boolean, split?: unknown, prefix?: string,
  *   repair?: import("./machine.js").ParserOptions["repair"]}} Reading
  */
 /**
  * An iterator over the elements of a source, and what is known of it before the first one: the media
- * type of a response, and the response itself if its status is an error.
- * @typedef {{elements: AsyncIterator<any> | Iterator<any>, media: string, failure: Response | null}} Opened
+ * type of a response, and the response itself if its status is an error. `kept` is the text that was
+ * read of the answer.
+ * @typedef {{elements: AsyncIterator<any> | Iterator<any>, media: string, failure: Response | null,
+ *   kept: Kept}} Opened
  */
 /**
  * Reads one piece (undefined: the end) and puts what it finds into `out`; true if it needs no more.
+ * At the end `cut` tells how the answer was cut, and `isDone` that the stream said it is at its end.
  * @template T
- * @typedef {(piece: any, out: T[]) => unknown} Stage
+ * @typedef {(piece: any, out: T[], cut: import("./errors.js").Cut | null, isDone?: boolean) => unknown} Stage
  */
 /**
  * Puts a decoder before a stage.
  * @typedef {(stage: Stage<any>, options: Reading, opened: Opened) => Stage<any> | Promise<Stage<any>>} Decode
  */
 
+/** How many characters of an answer are kept for its errors. */
+export const KEPT = 2 ** 16;
 const ACCEPTED =
   "a source is a string, bytes, a Response, a stream, or an iterable of strings, bytes or events";
 
@@ -83,7 +88,7 @@ async function opened(source) {
   // Not every browser can iterate over a ReadableStream.
   const iterate = given[Symbol.asyncIterator] ?? given[Symbol.iterator];
   const elements = iterate ? iterate.call(given) : iteratorOf(given);
-  return { elements, media, failure };
+  return { elements, media, failure, kept: new Kept() };
 }
 
 /** @param {any} source */
@@ -142,6 +147,8 @@ export async function* drive(source, stage, options = {}, decode) {
       isOpen = false; // a source that fails is not closed
       const { done, value } = await elements.next();
       isOpen = !done;
+      // Deltas have a null in place of no text.
+      if (!done && value == null) continue;
       const element = done ? undefined : value;
       if (isFirst) {
         isFirst = false;
@@ -150,21 +157,53 @@ export async function* drive(source, stage, options = {}, decode) {
         }
         if (decode) stage = await decode(stage, options, read);
       }
+      if (!decode && !done) read.kept.add(element);
       /** @type {T[]} */
       const out = [];
       let failure;
       let isOver;
       try {
-        isOver = stage(element, out) === true;
+        isOver = stage(element, out, null) === true;
       } catch (error) {
         failure = { error };
       }
       for (const one of out) yield one;
-      if (failure) throw failure.error;
+      if (failure) throw await inWords(failure.error, read, options);
       if (done || isOver) return;
     }
   } finally {
     if (isOpen) await close(elements);
+  }
+}
+
+/**
+ * The error with what was read, and in the words of a person.
+ * @param {unknown} error
+ * @param {Opened} opened
+ * @param {Reading} options
+ */
+async function inWords(error, { kept }, { repair = false }) {
+  const { explained } = await import("./explain.js");
+  return explained(error, kept.text, repair === false);
+}
+
+/** What was read of an answer, up to a limit. */
+class Kept {
+  /** @type {Piece[]} */
+  #pieces = [];
+  #room = KEPT;
+
+  /** @param {Piece} piece */
+  add(piece) {
+    if (this.#room <= 0 || !isPiece(piece)) return;
+    this.#room -= typeof piece === "string" ? piece.length : piece.byteLength;
+    this.#pieces.push(piece);
+  }
+
+  get text() {
+    const utf8 = new TextDecoder();
+    const texts = this.#pieces.map((it) => (typeof it === "string" ? it : utf8.decode(it, { stream: true })));
+    return texts.join("");
   }
 }
 

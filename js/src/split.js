@@ -58,11 +58,24 @@ class Divider {
     return parts;
   }
 
-  /** The last part of the open text. */
-  closeText() {
+  /**
+   * The last part of the open text; one that was cut is not complete.
+   * @param {import("./errors.js").Cut | null} [cut]
+   */
+  closeText(cut = null) {
     const entry = this.#open;
     this.#open = null;
-    return entry === null ? [] : [part(entry, "", true, "")];
+    if (entry === null) return [];
+    if (entry.document === null) {
+      entry.error = cut?.said ?? null;
+    } else if (entry.error === null) {
+      try {
+        entry.document.flush(cut);
+      } catch (error) {
+        entry.error = /** @type {Error} */ (error).message;
+      }
+    }
+    return [part(entry, "", entry.error === null, "")];
   }
 
   /** @param {Segment[]} segments */

@@ -7,7 +7,7 @@
 
 import { createMachine } from "./create.js";
 import { Document } from "./document.js";
-import { Truncated } from "./errors.js";
+import { InvalidJSON, Truncated } from "./errors.js";
 import { TextSink, ValueSink } from "./fields.js";
 import { Growing } from "./growing.js";
 import { SEPARATOR } from "./machine.js";
@@ -17,6 +17,7 @@ import { parsePath } from "./paths.js";
 import { checkSchema, later } from "./schema.js";
 import { checkSource, drive } from "./sources.js";
 
+/** @typedef {import("./errors.js").Cut} Cut */
 /** @typedef {import("./sources.js").Source} Source */
 /** @typedef {import("./sources.js").SourceOptions} SourceOptions */
 /** @typedef {import("./paths.js").Path} Path */
@@ -41,6 +42,10 @@ import { checkSource, drive } from "./sources.js";
  * @typedef {ParserOptions & SourceOptions & {schema?: StandardSchema<T>}} SelectOptions
  */
 /** @typedef {Omit<ParserOptions, "many"> & SourceOptions} TextOptions */
+/**
+ * `readAll`: read the source to its end, although the field is complete.
+ * @typedef {TextOptions & {readAll?: boolean}} OneTextOptions
+ */
 /** @typedef {import("./partialstream.js").PartialStreamOptions} PartialStreamOptions */
 /**
  * @template [T=any]
@@ -81,11 +86,11 @@ export function growing(source, show, { live, schema, ...options }) {
   const isSplit = schema !== undefined && reading.tool;
   let value = new Growing();
   let machine = createMachine(value, parsing);
-  const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
+  const stage = (/** @type {any} */ piece, /** @type {any[]} */ out, /** @type {Cut | null} */ cut) => {
     const isEnd = piece === undefined || (isSplit && piece === SEPARATOR);
     value.begin();
     try {
-      if (isEnd) machine.flush();
+      if (isEnd) machine.flush(piece === undefined ? cut : null);
       else machine.feed(piece);
     } finally {
       append(out, value.finished);
@@ -109,9 +114,11 @@ export function growing(source, show, { live, schema, ...options }) {
  * @returns {[import("./sources.js").Reading, Omit<O, keyof SourceOptions>]}
  */
 function apart({ tool, choice, sse, provider, ...parsing }, several) {
-  const { many, repair } = /** @type {ParserOptions} */ (parsing);
-  const reading = { tool, choice, sse, provider, many, repair };
-  return [reading, tool && several ? { ...parsing, many: true } : parsing];
+  const { many, repair, prefix } = /** @type {ParserOptions} */ (parsing);
+  const reading = { tool, choice, sse, provider, many, repair, prefix };
+  // The provider says whether a call is complete.
+  const read = tool ? { ...parsing, cutOff: false } : parsing;
+  return [reading, tool && several ? { ...read, many: true } : read];
 }
 
 /**
@@ -137,9 +144,28 @@ export function partial(text, options) {
   try {
     document.flush();
   } catch (error) {
-    if (!(error instanceof Truncated)) throw error;
+    // Unfinished text may have no value yet.
+    const isEarly = error instanceof Truncated || (error instanceof InvalidJSON && document.value === undefined);
+    if (!isEarly) throw error;
   }
   return document.value;
+}
+
+/**
+ * The value of a text that is complete: with `repair` nearly JSON, but never a cut off one, which is
+ * Truncated. With a schema it is a promise of what that makes of the value.
+ * @template [T=any]
+ * @param {string | ArrayBuffer | ArrayBufferView} text
+ * @param {Omit<ParserOptions, "many"> & {schema?: StandardSchema<T>}} [options]
+ * @returns {any}
+ */
+export function loads(text, { schema, ...options } = {}) {
+  checkSchema(schema);
+  /** @type {Document<T>} */
+  const document = new Document({ ...options, cutOff: false });
+  document.feed(text);
+  document.flush();
+  return schema === undefined ? document.value : Promise.resolve(later(schema, document.value));
 }
 
 /**
@@ -152,9 +178,9 @@ export function fragments(source, options = {}) {
   checkSource(source);
   const [reading, parsing] = apart(options, true);
   const parser = new Parser(parsing);
-  const stage = (/** @type {any} */ piece, /** @type {Fragment[]} */ out) => {
+  const stage = (/** @type {any} */ piece, /** @type {Fragment[]} */ out, /** @type {Cut | null} */ cut) => {
     try {
-      append(out, piece === undefined ? parser.flush() : parser.feed(piece));
+      append(out, piece === undefined ? parser.flush(cut) : parser.feed(piece));
     } catch (error) {
       append(out, /** @type {any} */ (error).fragments ?? []);
       throw error;
@@ -165,16 +191,16 @@ export function fragments(source, options = {}) {
 }
 
 /**
- * The text of one string as it grows: joined, the pieces are the field. FieldNotFound at the end if
- * it never came or is no string.
+ * The text of one string as it grows: joined, the pieces are the field. When it is complete, the
+ * source is closed. FieldNotFound at the end if it never came or is no string.
  * @param {Source} source
  * @param {string} field a path: `"answer"`, `"steps[0].title"`
- * @param {TextOptions} [options]
+ * @param {OneTextOptions} [options]
  * @returns {AsyncGenerator<string, void, undefined>}
  */
-export function text(source, field, options) {
+export function text(source, field, { readAll = false, ...options } = {}) {
   if (typeof field === "string") parsePath(field);
-  return pieces(source, [field], ([, piece]) => piece, options);
+  return pieces(source, [field], ([, piece]) => piece, options, !readAll);
 }
 
 /**
@@ -187,7 +213,7 @@ export function text(source, field, options) {
 export function texts(source, ...fields) {
   const options = typeof fields.at(-1) === "object" ? fields.pop() : undefined;
   if (fields.length === 0) throw new TypeError("texts() takes at least one field");
-  return pieces(source, fields, (piece) => piece, options);
+  return pieces(source, fields, (piece) => piece, options, false);
 }
 
 /**
@@ -196,22 +222,27 @@ export function texts(source, ...fields) {
  * @param {any[]} fields
  * @param {(piece: [Path, string]) => T} shown
  * @param {any} options
+ * @param {boolean} stops read no more when a field is complete
  * @returns {AsyncGenerator<T, void, undefined>}
  */
-function pieces(source, fields, shown, options) {
+function pieces(source, fields, shown, options, stops) {
   checkSource(source);
   const [reading, parsing] = apart(options ?? {}, false);
   const sink = new TextSink(fields);
   const machine = createMachine(sink, parsing);
-  const stage = (/** @type {any} */ piece, /** @type {T[]} */ out) => {
+  const isOver = () => stops && sink.ended;
+  const stage = (/** @type {any} */ piece, /** @type {T[]} */ out, /** @type {Cut | null} */ cut) => {
     try {
-      if (piece === undefined) machine.flush();
+      if (piece === undefined) machine.flush(cut);
       else machine.feed(piece);
+    } catch (error) {
+      if (!isOver()) throw error;
     } finally {
       append(out, sink.pieces.map(shown));
       sink.pieces = [];
     }
-    if (piece === undefined) sink.check();
+    if (piece === undefined && !isOver()) sink.check();
+    return isOver();
   };
   return drive(source, stage, { ...reading, first: true });
 }
@@ -235,9 +266,9 @@ export function select(source, field, { schema, ...options } = {}) {
   });
   const limits = { ...options.limits, text: Infinity };
   const machine = createMachine(sink, { ...parsing, limits });
-  const stage = (/** @type {any} */ piece, /** @type {any[]} */ out) => {
+  const stage = (/** @type {any} */ piece, /** @type {any[]} */ out, /** @type {Cut | null} */ cut) => {
     try {
-      if (piece === undefined) machine.flush();
+      if (piece === undefined) machine.flush(cut);
       else machine.feed(piece);
     } finally {
       append(out, schema ? sink.values.map((value) => later(schema, value)) : sink.values);
@@ -267,8 +298,8 @@ export function updates(source, { every, ...options } = {}) {
   const [reading, parsing] = apart(options, true);
   /** @type {PartialStream<T>} */
   const stream = new PartialStream(parsing);
-  const stage = (/** @type {any} */ piece, /** @type {Update<T>[]} */ out) => {
-    append(out, piece === undefined ? stream.flush() : stream.feed(piece));
+  const stage = (/** @type {any} */ piece, /** @type {Update<T>[]} */ out, /** @type {Cut | null} */ cut) => {
+    append(out, piece === undefined ? stream.flush(cut) : stream.feed(piece));
     return stream.ended;
   };
   const found = drive(source, stage, reading);

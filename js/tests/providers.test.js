@@ -242,7 +242,7 @@ test("what is not recognised is an UnknownSource that names it and the remedy", 
     return error.message;
   };
   assert.match(await unknown(values([{ odd: 1, keys: 2 }])), /Object with odd, keys/);
-  assert.match(await unknown(content(later([{ odd: 1 }, null, 5]))), /none of 3 elements/);
+  assert.match(await unknown(content(later([{ odd: 1 }, null, 5]))), /none of 2 elements/);
   let read = 0;
   async function* endless() {
     for (;;) yield { odd: (read += 1) };

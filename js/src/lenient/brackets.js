@@ -12,9 +12,10 @@ import { formatPath } from "../paths.js";
 import { endOf, isLetter, lastVisible } from "./characters.js";
 import { SHAPE, afterBrackets, pastSpaces } from "./lookahead.js";
 import { QuoteMachine } from "./quotes.js";
+import { QUOTES } from "./rules.js";
 import { CLOSING } from "./states.js";
 import { CLOSERS } from "./strings.js";
-import { KEY_BEFORE, NEXT_OBJECT, QUOTES } from "./tables.js";
+import { KEY_BEFORE, NEXT_OBJECT } from "./tables.js";
 
 /** @typedef {import("./lookahead.js").Following} Following */
 /** @typedef {import("./lookahead.js").Run} Run */
@@ -109,13 +110,12 @@ export class BracketMachine extends QuoteMachine {
   }
 
   /**
-   * Report that `size` brackets are read in another way than they are written.
+   * Report that brackets are read in another way than they are written.
    * @param {number} pos
-   * @param {number} [size]
    */
-  _mendBracket(pos, size = 0) {
+  _mendBracket(pos) {
     if (this._hasRepeats()) throw this._keyTwice(pos);
-    this._mayRepair("brackets", pos, size);
+    this._mayRepair("brackets", pos);
     this._bracketed = true;
   }
 
@@ -210,7 +210,7 @@ export class BracketMachine extends QuoteMachine {
     }
     this._refuseDoubled(pos);
     if (!doubled) this._refuseShifted(pos);
-    this._mendBracket(pos, seen.end - pos);
+    this._mendBracket(pos);
     while (this._frames.length > opened) this._leaveNoted(pos);
     return this._pass(text, pos, seen.end);
   }

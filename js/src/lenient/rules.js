@@ -1,6 +1,8 @@
 /** The rules of lenient reading. Each is explained, with an example, in the docs of repair. */
 
-import { RULES } from "./tables.js";
+import { QUOTES, RULES } from "./tables.js";
+
+export { QUOTES, RULES };
 
 /**
  * @typedef {"leading-text" | "trailing-text" | "fences" | "trailing-commas" | "missing-commas"

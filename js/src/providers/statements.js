@@ -8,7 +8,7 @@
 
 import { isObject } from "../values.js";
 import { asError } from "./fields.js";
-import { WORDS } from "./finish-reasons.js";
+import { MEANINGS, WORDS } from "./finish-reasons.js";
 
 /**
  * A value at a JSONPath; `more`: the rest of a string follows. Without a value: the end of a string,
@@ -126,12 +126,15 @@ export function isCut({ reason }) {
   return reason != null && !isComplete(reason);
 }
 
+// How much of a refusal is quoted.
+const QUOTED = 500;
+
 /** Keeps track of how the choices of an answer ended. */
 export class Ending {
   /** All choices that have come; null: not ended. @type {Map<number, Reason | null>} */
   #choices = new Map();
-  /** Those in which the model refuses to answer. @type {Set<number>} */
-  #refusing = new Set();
+  /** What the model says in those in which it refuses to answer. @type {Map<number, string>} */
+  #refusing = new Map();
   /** Those that wait for the results of calls. @type {Set<number>} */
   #calling = new Set();
   /** What the provider said of the end. @type {Map<number, string>} */
@@ -160,9 +163,20 @@ export class Ending {
     return this.#calling.has(choice) ? "calls" : reason;
   }
 
-  /** What the provider says of how it ended. @param {number} choice */
-  detail(choice) {
-    return this.#details.get(choice) ?? null;
+  /**
+   * How this choice was cut, once its stream has ended; null if it was not. `ends`: the format of the
+   * stream has an event for the end, without which it is lost.
+   * @param {number} choice
+   * @param {boolean} ends
+   * @returns {import("../errors.js").Cut | null}
+   */
+  cut(choice, ends) {
+    const known = this.of(choice);
+    const refuses = this.#refusing.has(choice) && (known === null || known === "refused");
+    const reason = refuses ? "refused" : (known ?? (ends ? "lost" : null));
+    if (reason === null || reason === "error" || isComplete(reason)) return null;
+    const detail = (refuses && this.#refusing.get(choice)) || this.#details.get(choice);
+    return { reason, said: detail ? `${MEANINGS[reason]}: ${detail}` : MEANINGS[reason] };
   }
 
   #all() {
@@ -178,7 +192,9 @@ export class Ending {
     if (!this.#choices.has(choice)) this.#choices.set(choice, null);
     if (said.kind === "call") {
       if (said.name && !said.hosted) this.#calling.add(choice);
-    } else if (said.refusal) this.#refusing.add(choice);
+    } else if (said.refusal) {
+      this.#refusing.set(choice, ((this.#refusing.get(choice) ?? "") + said.text).slice(0, QUOTED));
+    }
   }
 
   /** @param {Finish} finish */

@@ -36,7 +36,7 @@ PLACE: dict[str, Any] = {"offset": 7, "line": 2, "column": 3, "path": ("a", 1)}
 WIRE = {"offset": 7, "line": 2, "column": 3, "path": "root.a[1]"}
 TREE: list[tuple[JsonrillError, dict[str, Any]]] = [
     (InvalidJSON("m", **PLACE), {"code": "INVALID_JSON", **WIRE}),
-    (Truncated("m", **PLACE), {"code": "TRUNCATED", **WIRE}),
+    (Truncated("m", **PLACE), {"code": "TRUNCATED", **WIRE, "reason": "ended"}),
     (
         LimitExceeded("m", limit="keys", **PLACE),
         {"code": "LIMIT_EXCEEDED", **WIRE, "limit": "keys"},

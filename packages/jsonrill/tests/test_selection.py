@@ -101,7 +101,7 @@ def test_leaving_the_loop_closes_the_source(function: Any) -> None:
     for _ in function(source, "[*]"):
         break
     assert source.closed == 1
-    whole = Closable(["[", None, "]"])
+    whole = Closable(["[", 5, "]"])
     assert type(collect(function(whole, "[*]"))[1]) is TypeError
     assert whole.closed == 1
 

@@ -409,7 +409,7 @@ def test_what_is_no_source_is_a_type_error_at_once(stream: Any) -> None:
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_a_piece_that_is_no_text_is_a_type_error(stream: Any) -> None:
-    source = Closable(["[", None, "]"])
+    source = Closable(["[", 5, "]"])
     assert type(collect(stream(source))[1]) is TypeError
     assert source.closed == 1
 

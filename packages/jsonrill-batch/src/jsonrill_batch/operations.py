@@ -131,7 +131,7 @@ def _read(work: Work, stream: Stream, tally: Tally) -> Document | Judged:
                 last = pieces - changes[::-1].index(True)
             if failed:
                 pieces = min(pieces + 1, len(seen))
-        if document.flush():
+        if document.flush(stream.cut):
             last = pieces
     except ERRORS as error:
         if isinstance(error, InvalidSchema):
@@ -203,7 +203,7 @@ def _updates(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
             return
         if text is not None:
             tally.piece(text)
-        for update in partial.flush() if text is None else partial.feed(text):
+        for update in partial.flush(stream.cut) if text is None else partial.feed(text):
             if update.error is None:
                 tally.change()
             else:
@@ -226,7 +226,7 @@ def _fragments(work: Work, stream: Stream, tally: Tally) -> Iterator[str]:
             ended = text is None
             if text is not None:
                 tally.piece(text)
-            found = parser.flush() if text is None else parser.feed(text)
+            found = parser.flush(stream.cut) if text is None else parser.feed(text)
         except ERRORS as error:
             tally.errors.append(error.to_dict())
             found, ended = getattr(error, "fragments", []), True

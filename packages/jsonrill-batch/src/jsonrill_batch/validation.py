@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from jsonrill.build.builder import ValueBuilder
-from jsonrill.errors import InvalidJSON, InvalidSchema, LimitExceeded
+from jsonrill.errors import Cut, InvalidJSON, InvalidSchema, LimitExceeded
 from jsonrill.parse.create import create_machine
 from jsonrill.parse.sink import Repair
 from jsonrill.paths import Path
@@ -56,8 +56,8 @@ class Judged:
         elif (key := machine.pending_key) is not None:
             self._check.pending_key(*key)
 
-    def flush(self) -> bool:
-        self._take(self._machine.flush)
+    def flush(self, cut: Cut | None = None) -> bool:
+        self._take(lambda: self._machine.flush(cut))
         return self.changed
 
     def _take(self, step: Callable[[], None]) -> None:

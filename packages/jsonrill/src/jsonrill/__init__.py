@@ -1,6 +1,6 @@
 """Streaming JSON for programs that talk to language models, in both directions.
 
-text → values      `values`, `fields`, `partial`; by hand: `Document`
+text → values      `values`, `fields`, `loads`, `partial`; by hand: `Document`
 text → fields      `select`: complete values at a path; `text`, `texts`: strings as they grow
 text → fragments   `fragments`; by hand: `Parser`; back to a value: `Rebuilder`
 snapshots → text   `chunks`; by hand: `Chunker`
@@ -80,6 +80,7 @@ if _typing.TYPE_CHECKING:
     from .streams import fields as fields
     from .streams import fragments as fragments
     from .streams import is_partial as is_partial
+    from .streams import loads as loads
     from .streams import partial as partial
     from .streams import parts as parts
     from .streams import select as select
@@ -123,7 +124,7 @@ _MODULES: _typing.Final = {
         (".paths", "Path"),
         (
             ".streams",
-            "arguments chunks content fields fragments is_partial partial parts "
+            "arguments chunks content fields fragments is_partial loads partial parts "
             "select sse text texts tool_calls updates values",
         ),
         (".toolcalls", "ToolCall ToolCallEvents ToolCalls ToolCallUpdate"),
@@ -193,6 +194,7 @@ __all__ = [
     "fields",
     "fragments",
     "is_partial",
+    "loads",
     "partial",
     "parts",
     "run_tools",

@@ -20,22 +20,28 @@ plain `TypeError` or `ValueError`.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self
 
 from .paths import Path, format_path
 
 if TYPE_CHECKING:
     from .wire.fragment import Fragment
 
+# How much of an answer the feedback to the model quotes.
+_GOOD: Final = 2000
+
 
 class JsonrillError(Exception):
     """The root of the tree: catch this to catch everything.
 
     `code` names the kind of error. `offset` counts characters from 0, `line` and `column` from 1;
-    `path` is the value that was being read. What is not known is None.
+    `path` is the value that was being read. `text` is what was read of the answer (of a long one
+    the beginning), `value` the last good value, of the caller's type. What is not known is None.
     """
 
     code = "ERROR"
+    text: str | None = None
+    value: Any = None
     # What to_dict() has beside the code and the message.
     _fields: tuple[str, ...] = ("offset", "line", "column", "path")
 
@@ -65,6 +71,17 @@ class JsonrillError(Exception):
             self.column = self.offset - text.rfind("\n", 0, self.offset)
         return self
 
+    def feedback(self) -> str:
+        """What to tell the model, to ask again: what is wrong, where, and what was good before."""
+        place = f" (at {format_path(self.path)})" if self.path else ""
+        said = [f"Your answer was not accepted: {self.message}{place}."]
+        good = (self.text or "")[: self.offset]
+        if good.strip():
+            shown = good if len(good) <= _GOOD else "…" + good[-_GOOD:]
+            said.append(f"Up to there it was good:\n{shown}")
+        said.append("Answer again, with the complete JSON and nothing else.")
+        return "\n".join(said)
+
     def to_dict(self) -> dict[str, Any]:
         """The error for JSON: `code`, `message`, and of its place what is known, `path` as text."""
         fields: dict[str, Any] = {"code": self.code, "message": self.message}
@@ -78,8 +95,6 @@ class JsonrillError(Exception):
 class _ParseError(JsonrillError):
     # The fragments that the failing call had found before the error.
     fragments: list[Fragment]
-    # Of a text that is read with a schema: the last good value.
-    value: Any = None
 
     def __init__(self, message: str = "", **place: Any) -> None:
         super().__init__(message, **place)
@@ -87,23 +102,57 @@ class _ParseError(JsonrillError):
 
 
 class InvalidJSON(_ParseError, ValueError):
-    """No continuation can make this text valid JSON; `expected` is what could have come here.
-
-    `readings` says what the text may mean, where `repair` refused it because that is two things.
-    """
+    """No continuation can make this text valid JSON; `expected` is what could have come here."""
 
     code = "INVALID_JSON"
-    readings: tuple[str, ...] = ()
 
     def __init__(self, message: str = "", *, expected: str = "", **place: Any) -> None:
         super().__init__(message, **place)
         self.expected = expected
 
 
+# What messages say of an answer that a provider did not complete; `providers/finish.py` has the
+# words of the providers.
+CUTS: Final = {
+    "length": "the model stopped at its token limit",
+    "filtered": "a content filter stopped the answer",
+    "refused": "the model refused to answer",
+    "lost": "the stream ended before the answer did",
+}
+
+
+class Cut(NamedTuple):
+    """How an answer was cut: a `reason` of `CUTS`, and what the provider says of it."""
+
+    reason: str
+    detail: str | None = None
+
+    def __str__(self) -> str:
+        said = CUTS.get(self.reason, self.reason)
+        return said if self.detail is None else f"{said}: {self.detail}"
+
+
 class Truncated(InvalidJSON):
-    """The text was valid so far, but it stopped early."""
+    """The text was valid so far, but it stopped early.
+
+    `reason` says why: `length`, `filtered`, `refused`, `lost` (the stream of a provider ended
+    without its end), or `ended` (nothing but the text is known).
+    """
 
     code = "TRUNCATED"
+    _fields = (*InvalidJSON._fields, "reason")
+
+    def __init__(self, message: str = "", *, reason: str = "ended", **place: Any) -> None:
+        super().__init__(message, **place)
+        self.reason = reason
+
+
+def truncated(cut: Cut, error: InvalidJSON | None = None) -> Truncated:
+    """The error of an answer that was cut, where the reader of its text found another one."""
+    place = {} if error is None else {it: getattr(error, it) for it in JsonrillError._fields}
+    expected = "" if error is None else error.expected
+    said = str(cut) if not expected else f"{cut}; {error}"
+    return Truncated(said, reason=cut.reason, expected=expected, **place)
 
 
 class LimitExceeded(_ParseError):
@@ -123,7 +172,6 @@ class InvalidSchema(JsonrillError, ValueError):
     `value` is the last good one, if `values` or `fields` raised this.
     """
 
-    value: Any = None
     code = "INVALID_SCHEMA"
     offset: int
     path: Path

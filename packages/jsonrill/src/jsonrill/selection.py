@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from .build.field_sink import Field, TextSink, ValueSink
-from .errors import DEFAULT_LIMITS, FAR, InvalidJSON, LimitExceeded, Limits
+from .errors import DEFAULT_LIMITS, FAR, Cut, InvalidJSON, LimitExceeded, Limits
 from .options import Duplicates, OnRepair, ParseFloat, Rules, check
 from .parse.create import create_machine
 from .parse.machine import Machine
@@ -94,9 +94,9 @@ class Selection(_Reader):
         for at in range(0, len(whole), self._most):
             yield from self._read(self._machine.feed, whole[at : at + self._most])
 
-    def flush(self) -> Iterator[Any]:
+    def flush(self, cut: Cut | None = None) -> Iterator[Any]:
         """End the text. `FieldNotFound` if there was nothing at the path."""
-        yield from self._read(self._machine.flush)
+        yield from self._read(self._machine.flush, cut)
         if self._machine.errors:
             raise self._machine.errors[0]
         self._sink.check()
@@ -130,13 +130,18 @@ class TextSelection(_Reader):
             self._sink, repair, False, duplicates, float, limits, on_repair, prefix
         )
 
+    @property
+    def ended(self) -> bool:
+        """True once a string of the fields is complete."""
+        return self._sink.ended
+
     def feed(self, data: str | bytes) -> Iterator[tuple[Path, str]]:
         """Yield what this piece of text adds to the strings; then raise what is wrong with it."""
         return self._read(self._machine.feed, data)
 
-    def flush(self) -> Iterator[tuple[Path, str]]:
+    def flush(self, cut: Cut | None = None) -> Iterator[tuple[Path, str]]:
         """End the text. `FieldNotFound` if a field never came, or is no string."""
-        yield from self._read(self._machine.flush)
+        yield from self._read(self._machine.flush, cut)
         self._sink.check()
 
     def _take(self) -> Iterable[Any]:

@@ -39,9 +39,11 @@ from .answers import Part, Parts
 from .build.document import Document
 from .chunker import Chunker
 from .errors import (
+    Cut,
     FieldNotFound,
     InvalidJSON,
     InvalidSchema,
+    JsonrillError,
     LimitExceeded,
     SourceFailed,
     Truncated,
@@ -64,11 +66,13 @@ from .options import (
     refuse_unknown,
     taken_by,
 )
+from .parse.lenient.rules import rule_names
 from .partial_stream import PartialStream, Update, absorb
 from .paths import Path, parse_path, parse_pattern
 from .providers.statements import Finish
 from .selection import Selection, TextSelection
 from .sources import Decoder, EventReading, Opened, Reading
+from .sources.explain import Transcript, explained
 from .toolcalls import ToolCalls, ToolCallUpdate
 from .wire.fragment import Fragment
 from .wire.parser import Parser
@@ -86,6 +90,12 @@ class Adapter(Protocol[T_co]):
     """What a type checker needs to know of a pydantic `TypeAdapter`: what it makes."""
 
     def validate_python(self, object: Any, /) -> T_co: ...
+
+
+class Ended(Protocol):
+    """What knows, once a text has ended, how the answer that it is the text of was cut."""
+
+    cut: Cut | None
 
 
 # What `drive` runs: a stage, and a function that tells if it needs no more pieces.
@@ -156,25 +166,26 @@ def values(
     such error is raised at the end of the source.
     """
     reading, given = take_options("values", options, "schema", "live")
-    if schema is None:
-        return drive(value_stage(Document(**given), live), source, reading=reading)
-    if live:
+    if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
-    return drive(value_stage(_with_schema(schema, given), False), source, reading=reading)
+    document = _document(schema, given)
+    return drive(value_stage(document, live, reading), source, reading=reading)
 
 
-def value_stage(document: Document, live: bool) -> Loop[Text, Any]:
+def value_stage(document: Document, live: bool, reading: Ended | None = None) -> Loop[Text, Any]:
     """The stage of `values`, for a document that the caller keeps."""
 
     def run(pieces: Iterable[Text]) -> Iterator[Any]:
         feed, many = document.feed, document.many
         for piece in pieces:
             try:
-                changed = document.flush() if piece is END else feed(piece)
-            except (InvalidJSON, InvalidSchema, LimitExceeded):
+                changed = document.flush(_cut(reading)) if piece is END else feed(piece)
+            except (InvalidJSON, InvalidSchema, LimitExceeded) as error:
                 yield from document.finished
                 if document.changed:
                     yield document.live if live else document.value
+                if error.value is None:
+                    error.value = document.value
                 raise
             if many:
                 yield from document.finished
@@ -184,6 +195,11 @@ def value_stage(document: Document, live: bool) -> Loop[Text, Any]:
                 raise document.errors[0]
 
     return Loop(run)
+
+
+def _cut(reading: Ended | None) -> Cut | None:
+    """How the answer was cut whose text has ended."""
+    return None if reading is None else reading.cut
 
 
 def _with_schema(schema: Any, options: Mapping[str, Any]) -> Any:
@@ -214,7 +230,7 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
 
     def stage(piece: Text) -> Iterator[tuple[str, Any]]:
         try:
-            document.flush() if piece is END else document.feed(piece)
+            document.flush(reading.cut) if piece is END else document.feed(piece)
         except (InvalidJSON, InvalidSchema, LimitExceeded):
             yield from document.take_fields()
             raise
@@ -244,7 +260,7 @@ def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
     def run(pieces: Iterable[Text]) -> Iterator[Fragment]:
         for piece in pieces:
             try:
-                yield from parser.flush() if piece is END else parser.feed(piece)
+                yield from parser.flush(reading.cut) if piece is END else parser.feed(piece)
             except (InvalidJSON, LimitExceeded) as error:
                 yield from error.fragments
                 raise
@@ -286,48 +302,80 @@ def select(
     its type. `limits.text` counts for each value. `FieldNotFound` at the end if nothing was there.
     """
     reading, given = take_options("select", options, "schema")
-    stage = selection_stage(Selection(field, schema=schema, **given))
+    stage = selection_stage(Selection(field, schema=schema, **given), reading)
     return drive(stage, source, reading=reading)
 
 
-def selection_stage(selection: Selection | TextSelection) -> Loop[Text, Any]:
+def selection_stage(
+    selection: Selection | TextSelection, reading: Ended | None = None
+) -> Loop[Text, Any]:
     """The stage of `select` and `texts`, for a selection that the caller keeps."""
 
     def run(pieces: Iterable[Text]) -> Iterator[Any]:
         for piece in pieces:
-            yield from selection.flush() if piece is END else selection.feed(piece)
+            yield from selection.flush(_cut(reading)) if piece is END else selection.feed(piece)
 
     return Loop(run)
 
 
 @overload
 def text(
-    source: Source, field: str | Path, **options: Unpack[ReadTextOptions]
+    source: Source,
+    field: str | Path,
+    *,
+    read_all: bool = False,
+    **options: Unpack[ReadTextOptions],
 ) -> Iterator[str]: ...
 @overload
 def text(
-    source: AsyncIterable[Any], field: str | Path, **options: Unpack[ReadTextOptions]
+    source: AsyncIterable[Any],
+    field: str | Path,
+    *,
+    read_all: bool = False,
+    **options: Unpack[ReadTextOptions],
 ) -> AsyncIterator[str]: ...
-def text(source: Any, field: str | Path, **options: Unpack[ReadTextOptions]) -> Any:
+def text(
+    source: Any,
+    field: str | Path,
+    *,
+    read_all: bool = False,
+    **options: Unpack[ReadTextOptions],
+) -> Any:
     """Yield the text of one string as it grows; joined, the pieces are the string.
 
     `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
-    or is no string. Of the rest of the document nothing is kept.
+    or is no string. When it is complete, the source is closed; with `read_all` it is read to its
+    end, and errors in the rest are raised. Nothing of the rest is kept.
     """
-    reading, given = take_options("text", options, first=True)
+    reading, given = take_options("text", options, "read_all", first=True)
     if isinstance(field, str):
         try:
             parse_path(field)
         except ValueError as error:
             parse_pattern(field)
             raise ValueError(f"{error}: use texts(source, {field!r})") from None
-    found = selection_stage(TextSelection(field, **given))
+    selection = TextSelection(field, **given)
+
+    def over() -> bool:
+        return selection.ended and not read_all
 
     def run(pieces: Iterable[Text]) -> Iterator[str]:
-        for _, new in found.run(pieces):
-            yield new
+        for piece in pieces:
+            fresh = selection.flush(reading.cut) if piece is END else selection.feed(piece)
+            while True:
+                try:
+                    _, new = next(fresh)
+                except StopIteration:
+                    break
+                except (InvalidJSON, LimitExceeded):
+                    if over():
+                        return
+                    raise
+                yield new
+            if over():
+                return
 
-    return drive(Loop(run), source, reading=reading)
+    return drive(Loop(run), source, over, reading=reading)
 
 
 @overload
@@ -345,7 +393,7 @@ def texts(source: Any, *fields: str | Path, **options: Unpack[ReadTextOptions]) 
     one of them never came, or is no string.
     """
     reading, given = take_options("text", options, first=True)
-    stage = selection_stage(TextSelection(*fields, **given))
+    stage = selection_stage(TextSelection(*fields, **given), reading)
     return drive(stage, source, reading=reading)
 
 
@@ -409,7 +457,7 @@ def updates(
 
     def run(pieces: Iterable[Text]) -> Iterator[Update]:
         for piece in pieces:
-            yield from stream.flush() if piece is END else stream.feed(piece)
+            yield from stream.flush(reading.cut) if piece is END else stream.feed(piece)
             if stream.ended:
                 return
 
@@ -542,30 +590,82 @@ def parts(source: Any, *, choice: int = 0, **options: Unpack[PartOptions]) -> An
     """Yield the parts of an answer as they grow: text, reasoning, calls and results, in order.
 
     The source is a provider's stream, with `split` also a text. `SourceFailed` is raised at the end
-    if the provider reported an error; a call that was cut off has the status `truncated`.
+    if the provider reported an error. A text that was cut is never `complete`, and its `error` says
+    why; a call that was cut has the status `truncated`.
     """
     refuse_unknown(options, PartOptions.__annotations__, "unknown option")
     reading = Parts(choice=choice, **options)
 
+    split = bool(options.get("split"))
+    events = EventReading(options.get("provider", "auto"), split=split)
+
     def stage(event: Any) -> Iterator[Part]:
-        yield from reading.flush() if event is END else reading.feed(event)
+        yield from reading.flush(done=events.said_done) if event is END else reading.feed(event)
         if event is END and reading.error is not None:
             raise SourceFailed(reading.error)
 
-    split = bool(options.get("split"))
-    return drive(stage, source, reading=EventReading(options.get("provider", "auto"), split=split))
+    return drive(stage, source, reading=events)
 
 
-def partial(text: Text, **options: Unpack[ParseOptions]) -> Any:
-    """The value of a text that may be cut off anywhere; InvalidJSON if it cannot become JSON."""
-    _known("values", options)
-    document = Document(**options)
-    document.feed(text)
+@overload
+def partial(
+    text: Text, schema: type[T] | Adapter[T], **options: Unpack[ParseOptions]
+) -> T | None: ...
+@overload
+def partial(
+    text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]
+) -> Any: ...
+def partial(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> Any:
+    """The value of a text that may be cut off anywhere; InvalidJSON if it cannot become JSON.
+
+    With a `schema` (as `values` takes it) it is an instance of that type, a partial one if the text
+    is not complete. None if the value has not begun.
+    """
+    _known("values", options, "schema")
+    document = _document(schema, options)
     try:
-        document.flush()
-    except Truncated:
-        pass
+        document.feed(text)
+        try:
+            document.flush()
+        except InvalidJSON as error:
+            # Unfinished text may have no value yet.
+            if not isinstance(error, Truncated) and document.value is not None:
+                raise
+    except JsonrillError as error:
+        raise _explained(error, text, options) from error.__cause__
     return document.value
+
+
+@overload
+def loads(text: Text, schema: type[T] | Adapter[T], **options: Unpack[ParseOptions]) -> T: ...
+@overload
+def loads(text: Text, schema: JsonSchema | None = None, **options: Unpack[ParseOptions]) -> Any: ...
+def loads(text: Text, schema: Any = None, **options: Unpack[ParseOptions]) -> Any:
+    """The value of a text that is complete: with `repair` nearly JSON, but never a cut off one.
+
+    With a `schema` (as `values` takes it) it is the validated instance of that type. Errors are
+    those of `values`; a text that stops early is `Truncated`, although `repair` could close it.
+    """
+    _known("values", options, "schema")
+    if options.get("many"):
+        raise ValueError("loads reads one document: use values(text, many=True)")
+    document = _document(schema, _without_cut_off(options))
+    try:
+        document.feed(text)
+        document.flush()
+    except JsonrillError as error:
+        raise _explained(error, text, options) from error.__cause__
+    return document.value
+
+
+def _document(schema: Any, options: Mapping[str, Any]) -> Any:
+    return Document(**options) if schema is None else _with_schema(schema, options)
+
+
+def _explained(error: JsonrillError, text: Text, options: Mapping[str, Any]) -> JsonrillError:
+    transcript = Transcript()
+    transcript.add(text)
+    return explained(error, transcript, strict=not options.get("repair"))
 
 
 def _known(stage: Stage, given: Mapping[str, object], *own: str) -> None:
@@ -583,11 +683,18 @@ def take_options(
     refuse_unknown(options, [*own, *(it.name for it in taken_by(*stages))], "unknown option")
     given = dict(options)
     wanted = {name: given.pop(name) for name in get_type_hints(SourceOptions) if name in given}
-    repair, many = given.get("repair", False), given.get("many", False)
-    reading = Reading(**wanted, repair=repair, many=many, first=first)
+    parsing = {name: given[name] for name in ("repair", "many", "prefix") if name in given}
+    reading = Reading(**wanted, **parsing, first=first)
     if reading.many:
         given["many"] = True
-    return reading, given
+    # The provider says whether a call is complete.
+    return reading, given if reading.tool is None else _without_cut_off(given)
+
+
+def _without_cut_off(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options for a text that is complete: `repair` closes nothing at its end."""
+    repair = options.get("repair", False)
+    return {**options, "repair": rule_names(repair) - {"cut-off"}} if repair else {**options}
 
 
 @overload
@@ -797,11 +904,14 @@ def _drive_sync(
     try:
         if reading is not None:
             # One look at the first element, so that text costs no more than without.
-            first = next(elements, END)
+            first = next((it for it in elements if it is not None), END)
             ended = first is END
-            if (decoder := reading.decoder(None if ended else first, source)) is not None:
+            decoder = reading.decoder(None if ended else first, source)
+            if decoder is not None:
                 stage, over = _decoded(stage, over, decoder)
             pieces = iter(()) if ended else chain((first,), elements)
+            if decoder is None and isinstance(reading, Reading):
+                pieces = reading.transcript.kept(pieces)
         if isinstance(stage, Loop):
             yield from stage.run(pieces)
             if over():
@@ -813,6 +923,10 @@ def _drive_sync(
                     return
         ended = True
         yield from stage(END)
+    except JsonrillError as error:
+        if isinstance(reading, Reading):
+            raise reading.explained(error) from error.__cause__
+        raise
     finally:
         close = None if ended else _closer(elements, source.owner, "close")
         if close is not None:
@@ -823,22 +937,33 @@ async def _drive_async(
     stage: StageOf[Any, U], source: Opened, over: Over, reading: Reading | EventReading | None
 ) -> AsyncGenerator[U]:
     pieces = aiter(source.elements)
-    ended = False
+    ended, begun = False, reading is None
+    keep = _keep_nothing
     try:
         async for piece in pieces:
-            if reading is not None:
+            if piece is None and reading is not None:
+                continue
+            if not begun and reading is not None:
+                begun = True
                 if (decoder := reading.decoder(piece, source)) is not None:
                     stage, over = _decoded(stage, over, decoder)
-                reading = None
+                elif isinstance(reading, Reading):
+                    keep = reading.transcript.add
+            keep(piece)
             for out in stage(piece):
                 yield out
             if over():
                 return
         ended = True
-        if reading is not None and (decoder := reading.decoder(None, source)) is not None:
-            stage, over = _decoded(stage, over, decoder)
+        if not begun and reading is not None:
+            if (decoder := reading.decoder(None, source)) is not None:
+                stage, over = _decoded(stage, over, decoder)
         for out in stage(END):
             yield out
+    except JsonrillError as error:
+        if isinstance(reading, Reading):
+            raise reading.explained(error) from error.__cause__
+        raise
     finally:
         close = None if ended else _closer(pieces, source.owner, "aclose", "close")
         if close is not None:
@@ -915,6 +1040,10 @@ async def _paced_async(
         failure = None if reader.cancelled() else reader.exception()
     if failure is not None:
         raise failure
+
+
+def _keep_nothing(piece: Any) -> None:
+    pass
 
 
 def _as_is(piece: T) -> Iterator[T]:

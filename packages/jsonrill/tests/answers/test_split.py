@@ -103,6 +103,7 @@ def test_the_events_of_a_provider_are_not_the_text(form: str) -> None:
         {"id": "c", "choices": [{"index": 0, "delta": {"content": text}}]}
         for text in ("<think>a</thi", "nk>b")
     ]
+    events.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     text = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
     lines = "".join(json.dumps(event) + "\n" for event in events)
 

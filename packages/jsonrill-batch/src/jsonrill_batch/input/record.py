@@ -14,6 +14,7 @@ from math import isfinite
 from typing import Any, Final, Literal
 
 from jsonrill.chunker import Chunker
+from jsonrill.errors import Cut
 from jsonrill.options import of_stage
 from jsonrill.paths import Path, lookup, parse_path
 from jsonrill.providers import recognise
@@ -42,6 +43,8 @@ class Stream:
     pieces: list[Any]
     times: list[float] | None = None
     start: float | None = None
+    # Once its texts have been read: how the answer in its events was cut.
+    cut: Cut | None = None
 
     def seconds(self, piece: int) -> float | None:
         """Seconds from the start of the stream to a piece; None without times."""
@@ -215,6 +218,7 @@ def _texts_of_events(stream: Stream, answer: AnswerText) -> Iterator[str]:
         text = answer.feed(event)
         came = came or bool(text)
         yield text
+    stream.cut = answer.cut()
     if answer.has_only_calls:
         raise BadRecord("NO_TEXT", "the answer has tool calls and no text: use the job calls")
     if not came:

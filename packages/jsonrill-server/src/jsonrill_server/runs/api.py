@@ -27,6 +27,7 @@ from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
 from jsonrill.ext.event_stream import Reply
 from jsonrill.options import refuse_unknown
+from jsonrill.providers.finish import Reason
 from jsonrill.sources import AnswerText
 from jsonrill.toolcalls import ToolCall
 
@@ -119,6 +120,12 @@ class Run:
         return "".join(
             [it.body if it.input == "text" else answer.feed(it.body) for it in self._records]
         )
+
+    @property
+    def outcome(self) -> Reason | None:
+        """How a provider's answer ended: complete, calls, length, filtered, refused, lost or error;
+        None if the provider has not ended it."""
+        return self._parts.outcome
 
     @property
     def calls(self) -> list[ToolCall]:

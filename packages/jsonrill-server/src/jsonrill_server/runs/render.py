@@ -19,7 +19,14 @@ from typing import Any, Final, TypeVar
 from jsonrill.chunker import Chunker
 from jsonrill.dialects import DIALECTS, NATIVE, Event, Settings
 from jsonrill.dialects import Dialect as ClientDialect
-from jsonrill.errors import InvalidJSON, JsonrillError, LimitExceeded, RevisionError, stream_error
+from jsonrill.errors import (
+    Cut,
+    InvalidJSON,
+    JsonrillError,
+    LimitExceeded,
+    RevisionError,
+    stream_error,
+)
 from jsonrill.jsontext import dumps, dumps_in_parts
 from jsonrill.options import TABLE, is_used
 from jsonrill.partial_stream import PartialStream, Update
@@ -140,6 +147,11 @@ class TextSource:
             return self._chunker.feed(record.body)
         return self._answer.feed(record.body)
 
+    @property
+    def cut(self) -> Cut | None:
+        """How the answer in a provider's events was cut, once the stream is closed."""
+        return self._answer.cut()
+
     def flush(self) -> str:
         if self._failed:
             return ""
@@ -193,7 +205,7 @@ class TextRendering(Rendering):
                 yield from self._last()
 
     def _failed(self, failed: SourceFailed) -> Iterator[list[str]]:
-        yield from self._read(failed.text)
+        yield from self._read(failed.text or "")
         self._over = True
         yield self._error(stream_error(failed.error))
 
@@ -224,7 +236,7 @@ class Updates(TextRendering):
             yield [self._json(update) for update in self._stream.feed(part, more=more)]
 
     def _last(self) -> Iterator[list[str]]:
-        return in_parts(self._stream.flush(), self._json)
+        return in_parts(self._stream.flush(self._source.cut), self._json)
 
     def _json(self, update: Update) -> str:
         return update.to_json() if self._seen < LARGE else dumps_in_parts(update.to_dict())
@@ -251,7 +263,7 @@ class Fragments(TextRendering):
             yield self._events(self._parser.feed, lines)
 
     def _last(self) -> Iterator[list[str]]:
-        yield self._events(lambda _: self._parser.flush(), [""])
+        yield self._events(lambda _: self._parser.flush(self._source.cut), [""])
 
     def _events(self, read: Callable[[str], list[Fragment]], lines: list[str]) -> list[str]:
         """Fragments in one event, but those before and behind an error in two."""

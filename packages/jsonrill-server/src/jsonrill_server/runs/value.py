@@ -8,7 +8,7 @@ from typing import Any
 from jsonrill.build.document import Document
 from jsonrill.errors import InvalidJSON, LimitExceeded
 from jsonrill.jsontext import dumps_in_parts
-from jsonrill.providers.statements import text_in
+from jsonrill.providers.statements import Ending, text_in
 from jsonrill.toolcalls import ToolCall, ToolCalls
 
 from ..store import Entry, Status, Store
@@ -78,7 +78,7 @@ def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> 
                 document.feed(part)
         if end is not None and end.reason == "closed":
             document.feed(source.flush())
-            document.flush()
+            document.flush(source.cut)
     except SourceFailed as failed:
         error = failed.error.to_dict()
     except (InvalidJSON, LimitExceeded) as bad:
@@ -90,13 +90,16 @@ def _of_text(options: StreamOptions, records: list[Record], end: End | None) -> 
 def _of_events(options: StreamOptions, records: list[Record], end: End | None) -> dict[str, Any]:
     calls = ToolCalls(**options.of("calls"), keep=None)
     texts: list[str] = []
+    ending = Ending()
     for record in records:
         said = calls.reader.feed(record.body)
         texts.append(text_in(said))
+        ending.feed(said)
         calls.read(said)
     if end is not None:
         calls.flush()
-    return {"text": "".join(texts), "calls": [_call(call) for call in calls.calls]}
+    shown = [_call(call) for call in calls.calls]
+    return {"text": "".join(texts), "calls": shown, "outcome": ending.of()}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from ..build.document import Document
-from ..errors import InvalidJSON, LimitExceeded, Limits, refuse_copy
+from ..errors import Cut, InvalidJSON, LimitExceeded, Limits, refuse_copy
 from ..jsontext import dumps
 from ..options import OnRepair, Provider, Rules, Schemas, Split
 from ..parse.sink import TextBuffer
@@ -80,8 +80,9 @@ class Part:
     """A change of one part of an answer, or its end.
 
     `index` numbers the parts, `delta` is the text that is new. `complete`: nothing of a text
-    follows, the arguments of a call are a complete value. `call` is the call, also of a result,
-    whose `result` or `error` says what the tool returned. With `split`, `raw` is the text as it
+    follows, the arguments of a call are a complete value. A text that was cut ends with an `error`.
+    `call` is the call, also of a result, whose `result` or `error` says what the tool returned.
+    With `split`, `raw` is the text as it
     came, with tags: joined, the `raw` of all parts is the text.
     """
 
@@ -220,12 +221,17 @@ class Parts:
             text = self._decoder.decode(text)
         return [*self._act(Text(text, self._choice))]
 
-    def flush(self) -> list[Part]:
-        """The parts at the end of the stream: calls that have not ended are truncated."""
+    def flush(self, *, done: bool = False) -> list[Part]:
+        """The parts at the end of the stream: calls that have not ended are truncated.
+
+        `done`: the stream said that it is at its end, such as with `[DONE]`.
+        """
+        ends = self.reader.provider is not None and not done
+        cut = self._ending.cut(self._choice, ends=ends)
         return [
             *self._end_split(),
             *self._updates(self._calls.flush()),
-            *self._close_text(),
+            *self._close_text(cut),
         ]
 
     def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
@@ -258,7 +264,7 @@ class Parts:
                     yield from self._close_text()
                     self._first = len(self.entries)
                 elif isinstance(statement, Finish):
-                    yield from self._close_text()
+                    yield from self._close_text(self._ending.cut(self._choice))
                     if statement.reason == "error":
                         self.error = self.error or statement.detail
             case _:
@@ -337,10 +343,19 @@ class Parts:
 
     # ---- parts ----
 
-    def _close_text(self) -> Iterator[Part]:
+    def _close_text(self, cut: Cut | None = None) -> Iterator[Part]:
+        """End the open text; one that was cut is not complete, and its `error` says why."""
         entry, self._open = self._open, None
-        if entry is not None:
-            yield entry.add("", complete=True)
+        if entry is None:
+            return
+        if entry.document is None:
+            entry.error = None if cut is None else str(cut)
+        elif entry.error is None:
+            try:
+                entry.document.flush(cut)
+            except (InvalidJSON, LimitExceeded) as error:
+                entry.error = error.message
+        yield entry.add("", complete=entry.error is None)
 
     def _updates(self, updates: Iterable[ToolCallUpdate]) -> Iterator[Part]:
         for update in updates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..errors import InvalidJSON, LimitExceeded, Limits
+from ..errors import Cut, InvalidJSON, LimitExceeded, Limits
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.machine import FEW, plain_end
@@ -113,13 +113,16 @@ class GrowingDocument(GrowingValue):
                 self._show()
         return builder.changed
 
-    def flush(self) -> bool:
-        """End the text; returns whether the value changed. `Truncated` if it stopped early."""
+    def flush(self, cut: Cut | None = None) -> bool:
+        """End the text; returns whether the value changed. `Truncated` if it stopped early.
+
+        With `cut` the answer goes on behind the text, as the provider says: nothing is repaired.
+        """
         builder = self._builder
         builder.changed = False
         builder.finished = None
         try:
-            self._machine.flush()
+            self._machine.flush(cut)
         finally:
             self._show()
         return builder.changed

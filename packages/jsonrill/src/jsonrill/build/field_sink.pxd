@@ -32,6 +32,7 @@ cdef class FieldSink(Sink):
     cdef _open(self, step)
 
 cdef class TextSink(FieldSink):
+    cdef public bint ended
     cdef public list pieces
     cdef tuple _path
     @cython.locals(field=Field, done=Py_ssize_t)

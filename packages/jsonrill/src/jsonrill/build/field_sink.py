@@ -177,11 +177,13 @@ class FieldSink(Sink):
 class TextSink(FieldSink):
     """The pieces of strings, each with the path of its string."""
 
-    __slots__ = ("_path", "pieces")
+    __slots__ = ("_path", "ended", "pieces")
 
     def __init__(self, fields: list[Field]) -> None:
         FieldSink.__init__(self, fields)
         self.pieces: list[tuple[Path, str]] = []
+        # True once a string of the fields is complete.
+        self.ended = False
         # The path of the open string, if it is one of the fields.
         self._path: Path | None = None
 
@@ -212,6 +214,7 @@ class TextSink(FieldSink):
             self.pieces.append((self._path, run))
 
     def end_string(self) -> None:
+        self.ended = self.ended or self._path is not None
         self._path = None
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:

@@ -109,17 +109,19 @@ def values(document: Document, source: Source, own: Own, sink: Sink) -> None:
         return watched(pieces, document)
     each = sink.live if own.each is None else own.each
     for value in (
-        drive(value_stage(document, live=True), pieces) if each else _last(document, pieces)
+        drive(value_stage(document, True, source), pieces)
+        if each
+        else _last(document, pieces, source)
     ):
         sink.write(value)
 
 
-def _last(document: Document, pieces: Iterator[bytes | str]) -> Iterator[Any]:
+def _last(document: Document, pieces: Iterator[bytes | str], source: Source) -> Iterator[Any]:
     """The last value of each document, when the next one begins or the text ends."""
     for piece in _ended(pieces):
         before, number, complete = document.live, document.document, document.complete
         try:
-            document.flush() if piece is None else document.feed(piece)
+            document.flush(source.cut) if piece is None else document.feed(piece)
         except (InvalidJSON, LimitExceeded):
             yield from document.finished
             if document.started:
@@ -157,7 +159,7 @@ def repair(document: Document, source: Source, own: Own, sink: Sink) -> None:
     """
     for piece in _ended(source.pieces()):
         if piece is None:
-            document.flush()
+            document.flush(source.cut)
         else:
             document.feed(piece)
     sink.write(document.value)
@@ -171,7 +173,7 @@ def select(selection: Selection, source: Source, own: Own, sink: Sink) -> None:
 
     Example: echo '{"results": [{"id": 1}, {"id": 2}]}' | jsonrill select results
     """
-    for value in drive(selection_stage(selection), source.pieces()):
+    for value in drive(selection_stage(selection, source), source.pieces()):
         sink.write(value)
 
 
@@ -181,7 +183,7 @@ def text(selection: TextSelection, source: Source, own: Own, sink: Sink) -> None
 
     Example: echo '{"answer": "It is four.", "sources": [1]}' | jsonrill text answer
     """
-    for _, piece in drive(selection_stage(selection), source.pieces()):
+    for _, piece in drive(selection_stage(selection, source), source.pieces()):
         sink.piece(piece)
     sink.end_text()
 
@@ -194,7 +196,7 @@ def updates(stream: PartialStream, source: Source, own: Own, sink: Sink) -> None
     """
     failed = None
     for piece in _ended(source.pieces()):
-        for update in stream.flush() if piece is None else stream.feed(piece):
+        for update in stream.flush(source.cut) if piece is None else stream.feed(piece):
             sink.line(update.to_json())
             failed = failed or update.error
     if failed:
@@ -212,7 +214,7 @@ def fragments(parser: Parser, source: Source, own: Own, sink: Sink) -> None:
     encoder = CompactEncoder()
     for piece in _ended(source.pieces()):
         try:
-            found = parser.flush() if piece is None else parser.feed(piece)
+            found = parser.flush(source.cut) if piece is None else parser.feed(piece)
             error = None
         except (InvalidJSON, LimitExceeded) as raised:
             found, error = raised.fragments, raised

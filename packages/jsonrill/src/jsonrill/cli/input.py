@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..archives import COMPRESSED, MAGIC, Expander
+from ..errors import Cut
 from ..eventstream import (
     SSEDecoder,
     SSEEvent,
@@ -39,14 +40,19 @@ class BadInput(Exception):
     """The input cannot be read: one line on standard error, exit code 1."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
-    """One file ("-" is standard input), and how to read it; `sse=None` recognises events."""
+    """One file ("-" is standard input), and how to read it; `sse=None` recognises events.
+
+    At its end `cut` says how the answer in a provider's events was cut.
+    """
 
     file: Path = Path("-")
     tokens: int = 0
     delay: float = 0.0
     sse: bool | None = None
+    cut: Cut | None = None
+    _done: bool = False
 
     @property
     def piped(self) -> bool:
@@ -109,10 +115,10 @@ class Source:
         """The data of the events. A last one without its blank line counts if it is JSON."""
         decoder, empty = SSEDecoder(), True
         for piece in raw:
-            for data in _contents(decoder.feed(piece)):
+            for data in self._contents(decoder.feed(piece)):
                 empty = False
                 yield data
-        for data in filter(_is_json, _contents(decoder.feed("\n\n"))):
+        for data in filter(_is_json, self._contents(decoder.feed("\n\n"))):
             empty = False
             yield data
         if empty:
@@ -124,8 +130,16 @@ class Source:
         for data in self._data(raw):
             text = answer.feed(data)
             yield text if answer.recognised else data
+        self.cut = answer.cut(ends=answer.recognised and not self._done)
         if answer.has_only_calls:
             raise BadInput("the answer has tool calls and no text: use jsonrill calls")
+
+    def _contents(self, events: Iterable[SSEEvent]) -> Iterator[str]:
+        for event in events:
+            if ends_stream(event):
+                self._done = True
+            else:
+                yield event.data
 
     def _lines(self, raw: Iterable[bytes]) -> Iterator[str]:
         """The lines as text. A line may come in many pieces; they are joined once."""
@@ -187,10 +201,6 @@ def _without_mark(raw: Iterator[bytes]) -> Iterator[bytes]:
     while len(beginning) < len(BOM_UTF8) and (piece := next(raw, b"")):
         beginning += piece
     return chain([beginning.removeprefix(BOM_UTF8)], raw)
-
-
-def _contents(events: Iterable[SSEEvent]) -> Iterator[str]:
-    return (event.data for event in events if not ends_stream(event))
 
 
 def _is_json(data: str) -> bool:

@@ -76,7 +76,7 @@ class ChatDialect(Dialect):
             yield from self._text_begins(id, thought)
         if part.delta:
             yield from self._text_grows(id, thought, part.delta)
-        if part.complete:
+        if part.complete or (part.error is not None and not part.delta):
             yield from self._text_ends(id, thought)
 
     def _call(self, part: Part, call: LiveCall) -> Iterator[Event]:

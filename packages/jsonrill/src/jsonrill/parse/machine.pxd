@@ -23,7 +23,7 @@ cpdef bint is_cut(str text, Py_ssize_t pos, Py_ssize_t end) noexcept
 cpdef int digit_of(int char) noexcept
 
 cdef class Machine(Position):
-    cdef bint _bom, _exact, _many, _unique
+    cdef bint _bom, _cut, _exact, _many, _unique
     cdef int _fresh, _wary
     cdef Py_ssize_t _bound, _budget, _number_end, _plain_at, _run_after, _stop
     cdef str _shown
@@ -37,7 +37,7 @@ cdef class Machine(Position):
     cpdef feed(self, data)
     @cython.locals(text=str)
     cpdef read(self, data)
-    cpdef flush(self)
+    cpdef flush(self, cut=*)
     cpdef limit_text(self, Py_ssize_t offset, Py_ssize_t size)
     cdef _finish(self)
     cdef bint _at_bom(self)

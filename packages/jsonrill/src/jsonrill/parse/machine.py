@@ -45,11 +45,13 @@ from typing import Any, Final
 from ..errors import (
     DEFAULT_LIMITS,
     FAR,
+    Cut,
     InvalidJSON,
     LimitExceeded,
     Limits,
     StreamClosed,
     Truncated,
+    truncated,
 )
 from ..options import Duplicates, ParseFloat, check
 from .c_scanner import deeper, has_longer, scanner
@@ -120,6 +122,7 @@ class Machine(Position):
         "_bom",
         "_bound",
         "_budget",
+        "_cut",
         "_decoder",
         "_errors",
         "_exact",
@@ -200,6 +203,8 @@ class Machine(Position):
         # A cut UTF-8 sequence, which waits for the next piece.
         self._tail = b""
         self._bom = True
+        # The text ends here, but not the answer.
+        self._cut = False
         # The offset of the last allowed character.
         self._bound = self._text_limit
 
@@ -276,12 +281,24 @@ class Machine(Position):
         self._held = ""
         return self._run(text)
 
-    def flush(self) -> None:
-        """End the text: complete a root number, or raise what is missing."""
+    def flush(self, cut: Cut | None = None) -> None:
+        """End the text: complete a root number, or raise what is missing.
+
+        With `cut` the answer goes on behind the text: nothing is completed or repaired.
+        """
         if self._entry == CLOSED:
             return
         try:
-            self._finish()
+            self._cut = cut is not None
+            try:
+                self._finish()
+            except InvalidJSON as error:
+                raise error if cut is None else truncated(cut, error) from None
+            # A refusal is not the value, and more documents might have come.
+            if cut is not None and (
+                cut.reason == "refused" or (self._many and cut.reason != "lost")
+            ):
+                raise truncated(cut, self._error_here(Truncated, "", ""))
         except (InvalidJSON, LimitExceeded) as error:
             if not self._many:
                 raise
@@ -293,6 +310,8 @@ class Machine(Position):
             kind = Truncated if self._at_bom() or self._state in (STRING, KEY) else InvalidJSON
             raise self._error_here(kind, "the rest of a UTF-8 character", "but the text ended")
         if self._state == DIGITS and not self._frames and self._number_state >= ZERO:
+            if self._cut:
+                raise self._error_here(Truncated, "the rest of the number", "but the text ended")
             self._finish_number(self._take_begun(), self._number_state <= INTEGER, "", 0)
         if self._state != END and not (self._many and self._outside()):
             raise self._error_here(Truncated, self._expected(), "but the text ended")

@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, refuse_copy, stream_error
+from ..errors import (
+    Cut,
+    InvalidJSON,
+    InvalidSchema,
+    LimitExceeded,
+    Limits,
+    refuse_copy,
+    stream_error,
+)
 from ..options import (
     TABLE,
     Duplicates,
@@ -208,12 +216,15 @@ class PartialStream:
             log.mark()
         return updates
 
-    def flush(self) -> list[Update]:
-        """The text has ended: the last updates, among them an ERROR if it stopped early."""
+    def flush(self, cut: Cut | None = None) -> list[Update]:
+        """The text has ended: the last updates, among them an ERROR if it stopped early.
+
+        With `cut` the answer goes on behind the text, as the provider says: nothing is repaired.
+        """
         if self.ended:
             return []
         try:
-            self._machine.flush()
+            self._machine.flush(cut)
         except (InvalidJSON, LimitExceeded) as error:
             if not self._is_refused:
                 return self._failed(error)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, get_args
 
+from ..errors import CUTS
+
 # complete: the model has said all. calls: it waits for the results of tools. length: a limit of
 # tokens, turns or cost was reached. filtered: a content filter stopped it. refused: the model
 # did not want to answer. lost: the answer stopped, and nothing says that the model had finished.
@@ -15,13 +17,7 @@ Reason = Literal["complete", "calls", "length", "filtered", "refused", "lost", "
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 # What messages say of an answer that is not complete.
-MEANINGS: Final[dict[Reason, str]] = {
-    "length": "the model stopped at its token limit",
-    "filtered": "a content filter stopped the answer",
-    "refused": "the model refused to answer",
-    "lost": "the stream ended before the answer did",
-    "error": "the provider reported an error",
-}
+MEANINGS: Final = {**CUTS, "error": "the provider reported an error"}
 
 # The words as `finish_reason` compares them: small letters, without what is between them.
 _SPELLINGS: Final[dict[Reason, str]] = {

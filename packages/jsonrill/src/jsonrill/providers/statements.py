@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, assert_never
 
+from ..errors import CUTS, Cut
 from .fields import ABSENT, as_error
 from .finish import Reason, finish_reason, is_complete
 
@@ -232,6 +233,10 @@ def of_choice(said: Iterable[Statement], choice: int) -> list[Statement]:
     return [one for one in said if getattr(one, "choice", None) in (None, choice)]
 
 
+# How much of a refusal is quoted.
+_QUOTED: Final = 500
+
+
 class Ending:
     """Keeps track of how the choices of an answer ended."""
 
@@ -243,9 +248,9 @@ class Ending:
     def _begin(self) -> None:
         # All choices that have come; None: not ended.
         self._choices: dict[int, Reason | None] = {}
-        # Those in which the model refuses to answer, those that wait for the results of calls, and
-        # what the provider said of the end.
-        self._refusing: set[int] = set()
+        # What the model says in those in which it refuses to answer; those that wait for results of
+        # calls; and what the provider said of the end.
+        self._refusing: dict[int, str] = {}
         self._calling: set[int] = set()
         self._details: dict[int, str] = {}
 
@@ -281,21 +286,29 @@ class Ending:
             return "refused"
         return "calls" if choice in self._calling else reason
 
-    def detail(self, choice: int = 0) -> str | None:
-        """What the provider says of how it ended."""
-        return self._details.get(choice)
+    def cut(self, choice: int = 0, *, ends: bool = True) -> Cut | None:
+        """How this choice was cut, once its stream has ended; None if it was not.
+
+        `ends`: the format of the stream has an event for the end, without which it is lost.
+        """
+        reason = self.of(choice)
+        if reason == "refused" or (reason is None and choice in self._refusing):
+            return Cut("refused", self._refusing.get(choice) or self._details.get(choice))
+        if reason is None:
+            return Cut("lost") if ends else None
+        return Cut(reason, self._details.get(choice)) if reason in CUTS else None
 
     def _grow(self, said: Text | Reasoning | CallDelta) -> None:
         choice, call = said.choice, isinstance(said, CallDelta)
         if self._choices.get(choice) is not None and (said.text or not call):
             # An agent's next response, which nothing else begins.
-            self._refusing.discard(choice)
+            self._refusing.pop(choice, None)
             self._calling.discard(choice)
             self._details.pop(choice, None)
             self._choices[choice] = None
         self._choices.setdefault(choice, None)
         if isinstance(said, Text) and said.refusal:
-            self._refusing.add(choice)
+            self._refusing[choice] = (self._refusing.get(choice, "") + said.text)[:_QUOTED]
         elif isinstance(said, CallDelta) and said.name and not said.hosted:
             self._calling.add(choice)
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from ..build.builder import ValueBuilder
-from ..errors import InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
+from ..errors import Cut, InvalidJSON, InvalidSchema, LimitExceeded, Limits, StreamClosed
 from ..options import Duplicates, OnRepair, ParseFloat, Rules
 from ..parse.create import create_machine
 from ..parse.sink import Sink
@@ -67,9 +67,9 @@ class SchemaDocument:
         """Read one piece of text; returns whether the value changed."""
         return self._read(data, False)
 
-    def flush(self) -> bool:
+    def flush(self, cut: Cut | None = None) -> bool:
         """End the text; returns whether the value changed. `Truncated` if it stopped early."""
-        return self._read("", True)
+        return self._read("", True, cut)
 
     @property
     def has_fields(self) -> bool:
@@ -111,7 +111,7 @@ class SchemaDocument:
             self._check = self._schema.check((), self._state, self._violated)
         self._machine.tell(self._check)
 
-    def _read(self, data: str | bytes, is_last: bool) -> bool:
+    def _read(self, data: str | bytes, is_last: bool, cut: Cut | None = None) -> bool:
         if self._violation is not None:
             raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
@@ -120,7 +120,7 @@ class SchemaDocument:
         begin = machine.pending_offset if machine.is_pending() else machine._offset
         try:
             if is_last:
-                machine.flush()
+                machine.flush(cut)
             else:
                 machine.feed(data)
         except (InvalidJSON, LimitExceeded) as error:

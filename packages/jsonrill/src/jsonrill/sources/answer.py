@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..errors import Cut
 from ..options import TABLE, Provider
 from ..providers import Reader
-from ..providers.statements import CallDelta, Statement, Text, text_in
+from ..providers.statements import CallDelta, Ending, Statement, Text, text_in
 
 
 class AnswerText:
@@ -25,14 +26,21 @@ class AnswerText:
         self._has_calls = False
         # A choice that has text while the one that is read has none.
         self._elsewhere: int | None = None
+        self._ending = Ending()
+        self._ended = False
 
     def feed(self, event: Any) -> str:
         """The text that an event adds: a dict, JSON text, or an object of a client library."""
         return self.read(self._reader.feed(event))
 
-    def read(self, said: Iterable[Statement]) -> str:
+    def read(self, said: Sequence[Statement]) -> str:
         """The text that statements add."""
         text = text_in(said, self._choice)
+        one = said[0] if len(said) == 1 else None
+        if not (self._has_text and type(one) is Text and not one.refusal) or self._ended:
+            # Most events are nothing but more text.
+            self._ending.feed(said)
+            self._ended = self._ending.of(self._choice) is not None
         if text:
             self._has_text = True
         elif not self._has_text:
@@ -44,6 +52,13 @@ class AnswerText:
                 elif type(one) is Text and one.text:
                     self._elsewhere = one.choice
         return text
+
+    def cut(self, *, ends: bool | None = None) -> Cut | None:
+        """How the answer was cut, once its stream has ended; None if it is complete.
+
+        `ends`: the stream should have had an event for its end; by default if it is of a provider.
+        """
+        return self._ending.cut(self._choice, ends=self.recognised if ends is None else ends)
 
     @property
     def recognised(self) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..errors import InvalidJSON, SourceFailed
+from ..errors import Cut, InvalidJSON, SourceFailed
 from ..options import Rules
 from ..parse.grammar import SEPARATOR
-from ..providers.statements import Statement, of_choice
+from ..providers.statements import Ending, Statement, of_choice
 from ..toolcalls import ToolCalls
 from ..toolcalls.lifecycle import LiveCall
 
@@ -57,6 +57,7 @@ class ArgumentText:
         self._choice = choice
         self._first = first
         self._calls = ToolCalls(repair=repair)
+        self._ending = Ending()
         self._queue: dict[int, _Waiting] = {}
         # Calls that were handed on, by number, and the numbers of those that are not wanted.
         self._passed: dict[int, _Waiting] = {}
@@ -80,7 +81,9 @@ class ArgumentText:
 
     def pieces(self, said: Sequence[Statement]) -> Iterator[str]:
         """The argument text that statements add."""
-        for update in self._calls.read(of_choice(said, self._choice)):
+        said = of_choice(said, self._choice)
+        self._ending.feed(said)
+        for update in self._calls.read(said):
             number = update.call.number
             # More text after complete arguments is an error, which `flush` reports.
             if number in self._passed or number in self._unwanted:
@@ -90,6 +93,12 @@ class ArgumentText:
             if update.function_args and not update.call.is_placeholder:
                 waiting.add(update.function_args)
         return self._emit() if self._queue else iter(())
+
+    def cut(self, *, ends: bool) -> Cut | None:
+        """How the calls were cut, once their stream has ended; None if they are complete."""
+        if self._count and all(it.call.status == "complete" for it in self._passed.values()):
+            return None
+        return self._ending.cut(self._choice, ends=ends)
 
     def flush(self) -> Iterator[str]:
         """What waited for calls that have not ended; an error that the text does not show."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ..eventstream import SSEDecoder, SSEEvent, ends_stream, is_done, looks_like_events
@@ -24,40 +24,45 @@ class EventText:
         self._utf8: Any = getincrementaldecoder("utf-8")("replace")
         self._decided = sse
         self._rest = ""
+        # True after an event that says that the stream is at its end, such as `[DONE]`.
+        self.done = False
 
     def feed(self, piece: str | bytes) -> Iterator[Any]:
         """The events that are complete with this piece, as JSON text."""
         if self._decoder is not None:
-            return data_of(self._decoder.feed(piece))
+            return self._data(self._decoder.feed(piece))
         self._rest += piece if isinstance(piece, str) else self._utf8.decode(piece)
         if not self._decided:
             begun = self._rest.lstrip("\ufeff \t\r\n")
             if looks_like_events(begun[:_LONGEST].encode()):
                 self._decoder, text = SSEDecoder(), self._rest
-                return data_of(self._decoder.feed(text))
+                return self._data(self._decoder.feed(text))
             self._decided = len(begun) >= _LONGEST or begun.startswith("{")
         return self._lines()
 
     def flush(self) -> Iterator[Any]:
         """The last event, which counts without its blank line if it is JSON."""
         if self._decoder is not None:
-            return filter(is_json, data_of(self._decoder.feed("\n\n")))
+            return filter(is_json, self._data(self._decoder.feed("\n\n")))
         rest, self._rest = self._rest.strip(), ""
         return iter([rest] if rest else [])
 
+    def _data(self, events: list[SSEEvent]) -> Iterator[str]:
+        """The data of the events that are not the end of the stream."""
+        found = [event.data for event in events if not ends_stream(event)]
+        self.done = self.done or len(found) < len(events)
+        return iter(found)
+
     def _lines(self) -> Iterator[str]:
         *complete, self._rest = self._rest.split("\n")
-        found = [line for line in map(str.strip, complete) if line and not is_done(line)]
+        lines = [line for line in map(str.strip, complete) if line]
+        found = [line for line in lines if not is_done(line)]
+        self.done = self.done or len(found) < len(lines)
         rest = self._rest.strip()
         if rest.startswith("{") and rest.endswith("}") and is_json(rest):
             self._rest = ""
             found.append(rest)
         return iter(found)
-
-
-def data_of(events: Iterable[SSEEvent]) -> Iterator[str]:
-    """The data of the events that are not the end of the stream."""
-    return iter([event.data for event in events if not ends_stream(event)])
 
 
 def is_json(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple, Protocol
 
-from ..errors import SourceFailed, UnknownSource
+from ..errors import Cut, JsonrillError, SourceFailed, UnknownSource, truncated
 from ..eventstream import is_event_stream, is_lines
 from ..options import TABLE, Provider, Rules, Tool
 from ..providers import Reader
@@ -18,10 +18,20 @@ from ..providers.statements import Finish
 from .answer import AnswerText
 from .arguments import ArgumentText
 from .event_text import EventText
+from .explain import Transcript, explained, quoted
 from .failures import ACCEPTED, FailedResponse, described
 
 # The number of elements that may come before the first one that is recognised.
 _PATIENCE: Final = 32
+# What a JSON text begins with, and how much of a text that begins with something else is read, to
+# see if the model refused or was stopped.
+_BEGINS_JSON: Final = '{["-0123456789\ufeff`<'
+_PROSE: Final = 120
+
+
+def _may_be_json(begun: str) -> bool:
+    word = begun[:5]
+    return begun[0] in _BEGINS_JSON or any(it.startswith(word) for it in ("true", "false", "null"))
 
 
 class Opened(NamedTuple):
@@ -74,6 +84,7 @@ class Reading:
         first: bool = False,
         events: bool = False,
         many: bool = False,
+        prefix: str = "",
     ) -> None:
         self.choice = TABLE["choice"].check(choice)
         self.tool = TABLE["tool"].check(tool) or None
@@ -84,12 +95,22 @@ class Reading:
         named = self.provider != "auto" or self.choice != 0
         self.may_be_empty = events
         self._takes_many = many
+        self.strict = not repair
+        # Text that cannot begin JSON is the beginning of prose, unless a prefix comes before it.
+        self.holds_prose = not (repair or many or events or prefix)
+        # Of the stream, while it is read: how its answer was cut, and its text.
+        self.cut: Cut | None = None
+        self.transcript = Transcript()
         self._of_events = events or self.sse or self.tool is not None or named
 
     @property
     def many(self) -> bool:
         """True if the text is one document after another."""
         return self.tool is not None and not self.first
+
+    def explained(self, error: JsonrillError) -> JsonrillError:
+        """An error that reading raised, with what was read and in the words of a person."""
+        return explained(error, self.transcript, strict=self.strict)
 
     def decoder(self, first: Any, source: Opened) -> Decoder | None:
         """The decoder for a source whose first element this is (None: it is empty).
@@ -115,6 +136,7 @@ class EventReading:
     def __init__(self, provider: Provider = "auto", *, split: bool = False) -> None:
         self._provider = provider
         self._split = split
+        self._decoder: EventDecoder | None = None
 
     def decoder(self, first: Any, source: Opened) -> Decoder | None:
         """The decoder for a source whose first element this is; None for the answer's text."""
@@ -124,7 +146,13 @@ class EventReading:
         holds_events = source.sse or source.lines or self._provider != "auto"
         if self._split and is_text and not holds_events:
             return None
-        return EventDecoder(self._provider, source.sse, as_dicts=self._split)
+        self._decoder = EventDecoder(self._provider, source.sse, as_dicts=self._split)
+        return self._decoder
+
+    @property
+    def said_done(self) -> bool:
+        """True if the text said that it is at its end."""
+        return self._decoder is not None and self._decoder.said_done
 
 
 class EventDecoder:
@@ -158,6 +186,11 @@ class EventDecoder:
             yield from self._decoded(self._text.flush())
         if self._unknown and self._reader is not None:
             raise UnknownSource(self._complaint())
+
+    @property
+    def said_done(self) -> bool:
+        """True if the text said that it is at its end."""
+        return self._text is not None and self._text.done
 
     @property
     def empty(self) -> bool:
@@ -205,8 +238,11 @@ class TextDecoder:
     """Reads a provider's events, or text that holds them, and returns the text that is wanted."""
 
     def __init__(self, reading: Reading, sse: bool) -> None:
+        self._reading = reading
         self._events = EventDecoder(reading.provider, sse)
         self._choice = reading.choice
+        # The beginning of an answer that cannot be JSON, until enough of it is known.
+        self._prose: str | None = "" if reading.holds_prose and reading.tool is None else None
         self._reader = Reader(reading.provider)
         self._may_be_empty = reading.may_be_empty
         self._wanted: AnswerText | ArgumentText
@@ -224,20 +260,44 @@ class TextDecoder:
 
     def feed(self, element: Any) -> Iterator[str]:
         """The text that an element adds."""
-        return self._read(self._events.feed(element))
+        pieces = self._read(self._events.feed(element))
+        return pieces if self._prose is None else self._held(pieces)
 
     def flush(self) -> Iterator[str]:
         """The text at the end; an error if the source is not what was asked for."""
-        yield from self._read(self._events.flush())
+        pieces = self._read(self._events.flush())
+        yield from pieces if self._prose is None else self._held(pieces)
         yield from self._wanted.flush()
+        ends = self._reader.provider is not None and not self._events.said_done
+        cut = self._reading.cut = self._wanted.cut(ends=ends)
+        if self._prose:
+            if cut is not None:
+                raise truncated(cut._replace(detail=cut.detail or quoted(self._prose)))
+            yield self._prose
+        if cut is not None and cut.reason != "lost":
+            return
         missing = None if self._may_be_empty or self._events.empty else self._wanted.missing
         if missing is not None:
             raise UnknownSource(missing)
 
+    def _held(self, pieces: Iterator[str]) -> Iterator[str]:
+        """The pieces, but for a while not those of prose: its end tells why it came."""
+        for piece in pieces:
+            if self._prose is None:
+                yield piece
+                continue
+            self._prose += piece
+            begun = self._prose.strip(" \t\r\n")
+            if (begun and _may_be_json(begun)) or len(self._prose) > _PROSE:
+                text, self._prose = self._prose, None
+                yield text
+
     def _read(self, events: Iterable[Any]) -> Iterator[str]:
         for event in events:
             said = self._reader.feed(event)
-            yield from self._wanted.pieces(said)
+            for piece in self._wanted.pieces(said):
+                self._reading.transcript.add(piece)
+                yield piece
             for one in said:
                 if type(one) is Finish and one.reason == "error":
                     if one.choice in (None, self._choice):

@@ -1,0 +1,345 @@
+"""What the user learns at the end of a stream: a cut answer is never a complete one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import jsonrill
+from jsonrill import (
+    Document,
+    InvalidJSON,
+    Parser,
+    PartialStream,
+    SourceFailed,
+    Truncated,
+    fields,
+    fragments,
+    partial,
+    select,
+    text,
+    texts,
+    updates,
+    values,
+)
+from jsonrill.errors import CUTS, Cut
+from jsonrill.providers.finish import is_complete
+from support import cases
+from support.sources import collect
+
+CASES: list[dict[str, Any]] = cases("finish_reasons.json")["cases"]
+# In the others the text is not the beginning of JSON.
+ENDS = [
+    pytest.param(
+        [*case["before"], *json.loads(json.dumps(case["end"]).replace("$WORD", word))],
+        reason,
+        id=f"{case['name']}-{word}",
+    )
+    for case in CASES
+    if case["before"] and "refusal" not in case["name"]
+    for word, reason in case["words"].items()
+]
+# How each function reads the text `{"title": "Ti`.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "values": values,
+    "values with a schema": lambda source, **how: values(source, {"type": "object"}, **how),
+    "fields": lambda source, **how: fields(source, {"type": "object"}, **how),
+    "fragments": fragments,
+    "select": lambda source, **how: select(source, "title", **how),
+    "text": lambda source, **how: text(source, "title", **how),
+    "texts": lambda source, **how: texts(source, "title", **how),
+}
+
+
+@pytest.mark.parametrize(("events", "reason"), ENDS)
+def test_no_function_repairs_a_cut_answer(events: list[Any], reason: Any) -> None:
+    for read in FUNCTIONS.values():
+        for repair in (False, True):
+            _, error = collect(read(iter(events), repair=repair))
+            if reason == "error":
+                assert isinstance(error, SourceFailed)
+            elif not is_complete(reason):
+                assert isinstance(error, Truncated) and error.reason == reason
+                assert str(error).startswith(CUTS[reason])
+                assert error.text == '{"title": "Ti' and error.value == {"title": "Ti"}
+            elif repair:
+                assert error is None
+            else:
+                assert isinstance(error, Truncated) and error.reason == "ended"
+
+
+@pytest.mark.parametrize(("events", "reason"), ENDS)
+def test_updates_say_why_an_answer_is_not_complete(events: list[Any], reason: Any) -> None:
+    found, error = collect(updates(iter(events), repair=True))
+    if reason == "error":
+        assert isinstance(error, SourceFailed)
+        return
+    assert error is None and found[-1].data == {"title": "Ti"}
+    if is_complete(reason):
+        assert found[-1].status == "COMPLETED"
+    else:
+        assert (found[-1].status, found[-1].error["reason"]) == ("ERROR", reason)
+
+
+@pytest.mark.parametrize("case", [it for it in CASES if it["before"]], ids=lambda it: it["name"])
+def test_a_stream_without_its_end_is_lost(case: dict[str, Any]) -> None:
+    reason = "refused" if "refusal" in case["name"] else "lost"
+    if case["name"] == "claude_code, its result":
+        reason = "ended"
+    for repair in (False, True):
+        _, error = collect(values(iter(case["before"]), repair=repair))
+        if reason == "ended" and repair:
+            assert error is None
+        else:
+            assert isinstance(error, Truncated) and error.reason == reason
+
+
+def test_an_async_source() -> None:
+    async def events() -> AsyncIterator[Any]:
+        yield chunk('{"a": [1, "x')
+        yield chunk("", "length")
+
+    found, error = collect(values(events(), repair=True))
+    assert isinstance(error, Truncated) and error.reason == "length"
+    assert found[-1] == error.value == {"a": [1, "x"]}
+
+
+def chunk(content: str, reason: str | None = None, **more: Any) -> dict[str, Any]:
+    delta = {"content": content} if content else more
+    return {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+def answer(*pieces: str, reason: str | None = "stop") -> list[Any]:
+    return [*map(chunk, pieces), *([] if reason is None else [chunk("", reason)])]
+
+
+def failure(source: Any, **options: Any) -> Any:
+    _, error = collect(values(source, **options))
+    return error
+
+
+# ---- complete values ----
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter", None])
+def test_a_value_that_is_complete_is_one_however_the_answer_ended(reason: str | None) -> None:
+    assert [*values(answer('{"a": 1}', "  \n", reason=reason))][-1] == {"a": 1}
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter", None])
+def test_half_a_number_is_none(reason: str | None) -> None:
+    for repair in (False, True):
+        error = failure(answer("12", reason=reason), repair=repair)
+        assert isinstance(error, Truncated) and "the rest of the number" in str(error)
+    assert [*values(answer("12"))] == [12]
+
+
+def test_of_many_documents_more_might_have_come() -> None:
+    found, error = collect(values(answer("{}\n[1]\n", reason="length"), many=True))
+    assert found == [{}, [1]] and isinstance(error, Truncated) and error.reason == "length"
+    assert [*values(answer("{}\n[1]\n"), many=True)] == [{}, [1]]
+
+
+def test_done_is_an_end_too() -> None:
+    """Some servers send no finish reason, but `[DONE]`."""
+    event = json.dumps(chunk('[1, "x'))
+    body = f"data: {event}\n\n"
+    assert [*values(body + "data: [DONE]\n\n", sse=True, repair=True)][-1] == [1, "x"]
+    assert failure(body, sse=True, repair=True).reason == "lost"
+
+
+def test_plain_text_is_repaired_as_before() -> None:
+    assert [*values(["[1, ", '"x'], repair=True)][-1] == [1, "x"]
+    assert failure("[1").reason == "ended"
+
+
+# ---- tools ----
+
+
+def called(args: str, reason: str | None) -> list[Any]:
+    call = {"index": 0, "id": "k", "function": {"name": "save", "arguments": args}}
+    return [chunk("", tool_calls=[call]), *([] if reason is None else [chunk("", reason)])]
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter", None])
+def test_a_call_that_was_cut(reason: str | None) -> None:
+    for repair in (False, True):
+        error = failure(called('{"a": ["x', reason), tool="save", repair=repair)
+        assert isinstance(error, Truncated)
+        assert error.reason == {"length": "length", None: "lost"}.get(reason, "filtered")
+    # One that is complete is complete.
+    assert [*values(called('{"a": 1}', reason), tool="save")] == [{"a": 1}]
+
+
+# ---- refusals and prose ----
+
+
+SORRY = ("I'm sorry, but ", "I can't help with that.")
+
+
+def test_a_refusal_of_the_model() -> None:
+    refusal = [chunk("", refusal=piece) for piece in SORRY]
+    for end in ([chunk("", "stop")], []):
+        for repair in (False, True):
+            error = failure([*refusal, *end], repair=repair)
+            assert isinstance(error, Truncated) and error.reason == "refused"
+            assert (
+                str(error) == "the model refused to answer: I'm sorry, but I can't help with that."
+            )
+
+
+@pytest.mark.parametrize("repair", [False, True])
+def test_prose_is_not_json(repair: bool) -> None:
+    for source in ("".join(SORRY), answer(*SORRY)):
+        error = failure(source, repair=repair)
+        assert type(error) is InvalidJSON and error.text == "".join(SORRY)
+        assert str(error).startswith("the answer is text, not JSON: \"I'm sorry, but I can't help")
+        assert ("repair=True" in str(error)) != repair
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize(
+    ("word", "reason"), [("length", "length"), ("refusal", "refused"), (None, "lost")]
+)
+def test_of_prose_that_was_cut_the_reason_counts(
+    repair: bool, word: str | None, reason: str
+) -> None:
+    error = failure(answer(*SORRY, reason=word), repair=repair)
+    assert isinstance(error, Truncated) and error.reason == reason
+    assert "I'm sorry" in str(error)
+
+
+def test_long_prose_stops_the_source_early() -> None:
+    read = []
+
+    def source() -> Any:
+        for event in answer(*["Once upon a time. "] * 100):
+            read.append(event)
+            yield event
+
+    assert type(failure(source())) is InvalidJSON
+    assert len(read) < 10
+
+
+def test_partial_reads_unfinished_text_and_of_prose_it_stays_none() -> None:
+    assert partial("I am sorry, but", repair=True) is None
+    assert partial("Here it is: {", repair=True) == {}
+
+
+def test_loads_reads_a_text_that_is_complete() -> None:
+    assert jsonrill.loads("{'a': [1,], b: 'x'} Done.", repair=True) == {"a": [1], "b": "x"}
+    assert jsonrill.loads("12") == jsonrill.loads(b"12", repair=True) == 12
+    with pytest.raises(Truncated) as caught:
+        jsonrill.loads('{"a": ["x', repair=True)
+    assert caught.value.value == {"a": ["x"]} and caught.value.text == '{"a": ["x'
+    with pytest.raises(InvalidJSON, match="the answer is text, not JSON: 'I am sorry'"):
+        jsonrill.loads("I am sorry", repair=True)
+    with pytest.raises(InvalidJSON, match="repair=True"):
+        jsonrill.loads("```json\n{}\n```")
+    with pytest.raises(ValueError, match="many"):
+        jsonrill.loads("{}", many=True)
+
+
+@dataclass
+class Trip:
+    city: str
+    days: int
+
+
+def test_loads_and_partial_with_a_type() -> None:
+    trip = jsonrill.loads("{'city': 'Rome', 'days': '3'}", Trip, repair=True)
+    assert trip == Trip("Rome", 3) and not jsonrill.is_partial(trip)
+    early = partial('{"city": "Ro', Trip)
+    assert isinstance(early, Trip) and jsonrill.is_partial(early) and early.city == "Ro"
+    assert partial('{"city": "Rome", "days": 3}', Trip) == Trip("Rome", 3)
+    for read in (jsonrill.loads, partial):
+        with pytest.raises(jsonrill.InvalidSchema) as caught:
+            read('{"city": "Rome", "days": "many"}', Trip)
+        assert caught.value.text == '{"city": "Rome", "days": "many"}'
+        assert isinstance(caught.value.value, Trip) and caught.value.path == ("days",)
+
+
+# ---- by hand ----
+
+
+def test_the_stages_take_how_the_answer_was_cut() -> None:
+    cut = Cut("filtered")
+    for stage in (Document(repair=True), Parser(repair=True)):
+        stage.feed('{"a": "x')
+        with pytest.raises(Truncated, match="a content filter stopped the answer") as caught:
+            stage.flush(cut)
+        assert caught.value.reason == "filtered"
+    stream = PartialStream(repair=True)
+    stream.feed('{"a": "x')
+    [update] = stream.flush(Cut("length"))
+    assert update.error is not None and update.error["reason"] == "length"
+
+
+# ---- silences ----
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("", "the text is empty"),
+        (" \n ", "the text is empty"),
+        ("export.json", "if a file is meant, pass open"),
+        ("<!DOCTYPE html>\n<title>Busy</title>", "this is an HTML page, not JSON"),
+        ("<html><body>", "this is an HTML page"),
+        ("```json\n{}\n```", "repair=True"),
+        ("Here is the JSON: {}", "repair=True"),
+        ("<think>Hm.</think>{}", "repair=True"),
+        ("<Reasoning>Hm.</Reasoning>{}", "repair=True"),
+        (answer("```json\n{}\n```"), "repair=True"),
+        (answer(), "there is no text|the text is empty"),
+    ],
+)
+def test_messages_name_what_it_is_and_the_remedy(source: Any, message: str) -> None:
+    error = failure(source)
+    assert isinstance(error, InvalidJSON)
+    with pytest.raises(InvalidJSON, match=message):
+        raise error
+
+
+def test_none_among_the_pieces_is_no_text() -> None:
+    assert [*values([None, '{"a"', None, ": 1}", None])][-1] == {"a": 1}
+    assert [*jsonrill.text([None, '{"a": "', None, 'x"}'], "a")] == ["x"]
+
+    async def pieces() -> AsyncIterator[str | None]:
+        for piece in (None, "[1", None, "]"):
+            yield piece
+
+    assert collect(values(pieces()))[0][-1] == [1]
+
+
+# ---- one field ----
+
+
+@pytest.mark.parametrize("as_async", [False, True])
+def test_text_stops_when_its_field_is_complete(as_async: bool) -> None:
+    read: list[str] = []
+    closed: list[bool] = []
+    body = ['{"title": "A ', 'day", "rest": [', "1, 2", "not JSON at all"]
+
+    def source() -> Any:
+        try:
+            for piece in body:
+                read.append(piece)
+                yield piece
+        finally:
+            closed.append(True)
+
+    async def async_source() -> AsyncIterator[str]:
+        for piece in source():
+            yield piece
+
+    found, error = collect(text(async_source() if as_async else source(), "title"))
+    assert "".join(found) == "A day" and error is None
+    assert read == body[:2]
+    assert as_async or closed
+    _, error = collect(text(source(), "title", read_all=True))
+    assert type(error) is InvalidJSON
